@@ -86,6 +86,9 @@ class RowWorkers(Protocol):
     ) -> Iterator[Findings]:
         """Have the frames of a file used, most by other processes; yield problems."""
 
+    def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:
+        """Have what is read only at the end of a file used; yield after some rows."""
+
 
 class Reading:
     """One run over some inputs, whose valid rows are read as records.
@@ -234,7 +237,11 @@ class Reading:
         with opened(source, count) as file:
             local = yield from self._validated(file, stream, workers)
             if not local.merge.stopped:
-                yield from (() for _ in stream.finish())
+                if workers is None:
+                    rest = stream.finish()
+                else:
+                    rest = workers.finish(local, stream)
+                yield from (() for _ in rest)
         count.complete = not local.merge.stopped and file.blocks.error is None
         if file.blocks.error is not None and not count.skipped:
             count.reason = file.blocks.error.reason

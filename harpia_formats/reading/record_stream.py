@@ -199,6 +199,15 @@ class RecordStream:
 
         Raises `MapError` if a mapped column is missing.
         """
+        for batch in self.batches():
+            self.batch(batch)
+            yield
+
+    def batches(self) -> Iterator[RowBatch]:
+        """Yield the rows of columns, once the file has ended, for `batch`.
+
+        Raises `MapError` if a mapped column is missing.
+        """
         columns, adapter = self._columns, self._adapter
         if self.keys is not None and adapter is not None:
             self.keys.check_seen(self.path)
@@ -211,8 +220,10 @@ class RecordStream:
         if self._columns is not None:
             self._columns.close()
 
-    def _rows_of(self, columns: ColumnBuffer, adapter: FormatAdapter) -> Iterator[None]:
-        """Read the records of columns; yield after some.
+    def _rows_of(
+        self, columns: ColumnBuffer, adapter: FormatAdapter
+    ) -> Iterator[RowBatch]:
+        """Yield the rows of columns, and note the header that they have.
 
         Raises `MapError` if a mapped column is missing.
         """
@@ -228,8 +239,7 @@ class RecordStream:
                 keys: Iterable[str] = rows.names
                 if self.fields:
                     keys = rename_columns(dict.fromkeys(keys), self.fields)
-                self.batch(rows.batch(tuple(keys), of_several))
-                yield
+                yield rows.batch(tuple(keys), of_several)
 
     def note_header(self, header: Header) -> None:
         """Add a header of the file, unless it is empty or known."""

@@ -16,7 +16,7 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.reading.record_stream import RecordStream
-from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.parallel.cut import FilePart
 from harpia_formats.validation.parallel.handed_out import HandedOut
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # most files are too small for it: start-up time
     from harpia_formats.conversion.parallel.units import ConvertedUnits
 
 #: Seconds of work in this process that are worth a second one.
-WORTH_SECONDS = 0.25
+WORTH_SECONDS = 0.2
 #: Bytes of a file from which a cluster or executor may read ranges of it.
 MIN_FAR = 24 * 1024 * 1024
 #: Bytes of a range that a worker reads, at most and at least; between them, each worker
@@ -86,6 +86,32 @@ class ConversionWorkers:
             handed = HandedOut(work, local, file, self.options.progress)
             yield from handed.rows(frames)
 
+    def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:
+        """Convert what is read only at the end of a file; yield after some rows.
+
+        Raises `EngineError`, and what `RecordStream.finish` and its receiver raise.
+        """
+        batches = stream.batches()
+        clock, done = Clock(timed=1), 0
+        rows = max(local.merge.lengths.values(), default=0)
+        for batch in batches:
+            stream.batch(batch)
+            yield
+            done += len(batch.values)
+            clock.note(done)
+            if self.can_share(stream) and clock.estimate(rows - done) >= WORTH_SECONDS:
+                from harpia_formats.conversion.parallel.batches import share_batches  # noqa: PLC0415 - most files are too small for it
+
+                yield from share_batches(self, local, batches)
+
+    def can_share(self, stream: RowConsumer | None) -> bool:
+        """Return whether workers can convert the rows of a file."""
+        destination = self.chunks.destination
+        if destination is None or destination.outputs.is_split:
+            return False
+        has_keys = isinstance(stream, RecordStream) and stream.keys is not None
+        return self.options.group is None and not has_keys
+
 
 class _Conversion:
     """The conversion of one file by other processes, if it is worth that."""
@@ -106,11 +132,7 @@ class _Conversion:
     def is_worth(self, done: int, left: int | None, *, is_range: bool) -> bool:
         """Return whether the rest of the file is worth a second process."""
         self._clock.note(done)
-        destination, stream = self._workers.chunks.destination, self._local.consumer
-        if destination is None or destination.outputs.is_split:
-            return False
-        has_keys = isinstance(stream, RecordStream) and stream.keys is not None
-        if self._workers.options.group is not None or has_keys:
+        if not self._workers.can_share(self._local.consumer):
             return False
         self._left = (left or 0) if is_range else 0
         return self._clock.estimate(left) >= WORTH_SECONDS

@@ -1,12 +1,12 @@
 """Hand the units of one file to workers, and take the converted rows in order."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from harpia_formats.conversion.containers.row_writer import EncodedRows
 from harpia_formats.conversion.options import Ids, OnInvalid
@@ -17,20 +17,26 @@ from harpia_formats.conversion.parallel.row_files import (
     release_file,
     unit_file,
 )
-from harpia_formats.conversion.parallel.worker import convert_unit, prepare
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import RangeReader, range_blocks
-from harpia_formats.framing.chunk import Chunk, Cursor, count_newlines
-from harpia_formats.framing.columns import DocumentFrames
-from harpia_formats.framing.lines import line_rows
+from harpia_formats.conversion.parallel.unit_places import (
+    PlaceInBatch,
+    Shift,
+    frames_again,
+    records_in,
+)
+from harpia_formats.conversion.parallel.worker import (
+    convert_batch,
+    convert_unit,
+    prepare,
+)
 from harpia_formats.io.temp_folder import temporary_folder
 from harpia_formats.model.problem import Place
 from harpia_formats.reading.record_stream import RecordStream
+from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.cut import BUNDLE, FilePart
 from harpia_formats.validation.parallel.handed_out import HandedOut
 from harpia_formats.validation.plan.file_plan import FilePlan
-from harpia_formats.validation.plan.units import FileBytes, RowRange
+from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
 from harpia_formats.validation.unit.result import Findings
 from harpia_formats.workers.ordered import MAX_LOSSES
 from harpia_formats.workers.pool import (
@@ -133,15 +139,27 @@ class ConvertedUnits:
 
     def task(self, part: FilePart, unit: RowRange) -> Task | None:
         """Return the function and arguments with which a worker converts a unit."""
+        return self._task(
+            convert_unit, unit, records_in(part, unit) if self._counts else 0
+        )
+
+    def batch_task(self, data: FileBytes | SentBytes, rows: int) -> Task | None:
+        """Return the function and arguments with which a worker converts a batch.
+
+        `data` are so many decoded rows as an array; None if this process has to do it.
+        """
+        return self._task(convert_batch, data, rows)
+
+    def _task(self, run: Callable[..., Any], unit: Any, records: int) -> Task | None:
+        """Return the task of a unit of so many records."""
         before, slot = self._handed, self._units % (self._pool.max_pending + 1)
         self._waiting.append((before, slot))
         self._units += 1
-        if self._counts:
-            self._handed += _records_in(part, unit)
+        self._handed += records
         if self._deaths >= MAX_LOSSES:
             return None
         before += self._start + self._surplus
-        return convert_unit, (self._job, unit, before, slot)
+        return run, (self._job, unit, before, slot)
 
     def answered(
         self,
@@ -151,25 +169,42 @@ class ConvertedUnits:
         ticket: PendingTask | None,
     ) -> Iterator[Findings]:
         """Yield the problems of a unit, by its answer."""
-        before, slot = self._waiting.popleft()
-        totals, local = self._totals, self._local
-        # Blank lines and invalid rows are no records, which shows only here.
-        self._surplus = totals.records - self._start - before
+        local = self._local
+        parts, slot = self._answer(ticket)
         lines = 0 if handed.place is None else handed.place.line - 1
-        parts = self._parts(ticket)
         for piece in parts or [Part(unit.begin, unit.end, None)]:
             rows = piece.converted
-            if rows is None or (self._counts and rows.before != totals.records):
-                yield from local.frames(_frames_of(piece, handed, part, unit))
+            if rows is None or not self._is_right(rows):
+                yield from local.frames(frames_again(piece, handed, part, unit))
             else:
-                self._deliver(rows, lines, slot)
+                self._deliver(rows, slot, Shift(lines, local.merge.records))
+                local.merge.pass_over(rows.records)
                 handed.move_on(piece.end, rows.lines)
                 yield Findings()
             if handed.is_broken or local.merge.stopped:
                 return
-        files = {piece.converted.file for piece in parts or () if piece.converted}
-        for file in files - {""}:
-            release_file(Path(file))
+        _release(parts)
+
+    def batch_answered(self, batch: RowBatch, ticket: PendingTask | None) -> None:
+        """Take the rows of a batch, or convert them in this process."""
+        parts, slot = self._answer(ticket)
+        (rows,) = (part.converted for part in parts) if parts else (None,)
+        if rows is None or not self._is_right(rows):
+            self._stream.batch(batch)
+        else:
+            self._deliver(rows, slot, PlaceInBatch(batch))
+        _release(parts)
+
+    def _answer(self, ticket: PendingTask | None) -> tuple[list[Part] | None, int]:
+        """Return what came of the next unit, and the number of its file for rows."""
+        before, slot = self._waiting.popleft()
+        # Blank lines and invalid rows are no records, which shows only here.
+        self._surplus = self._totals.records - self._start - before
+        return self._parts(ticket), slot
+
+    def _is_right(self, rows: ConvertedRows) -> bool:
+        """Return whether rows have the numbers of their records if they need them."""
+        return not self._counts or rows.before == self._totals.records
 
     def _parts(self, ticket: PendingTask | None) -> "list[Part] | None":
         """Return what a worker answers, None if it could do nothing."""
@@ -183,26 +218,23 @@ class ConvertedUnits:
         self._deaths = 0
         return found
 
-    def _deliver(self, rows: "ConvertedRows", lines: int, slot: int) -> None:
+    def _deliver(
+        self, rows: ConvertedRows, slot: int, place_of: Callable[[Place], Place]
+    ) -> None:
         """Write converted rows, and count their records and fates.
 
-        `lines` is the number of lines before the unit.
+        `place_of` returns a place in the file for one in what the worker got.
         """
-        totals, merge, workers = self._totals, self._local.merge, self._workers
-        records = merge.records
+        totals, workers = self._totals, self._workers
         for paths, fates, found, times in rows.fates:
 
             def place(found: Place | None = found) -> Place | None:
-                if found is None:
-                    return None
-                record = records + (found.record or 0)
-                return replace(found, line=found.line + lines, record=record)
+                return None if found is None else place_of(found)
 
             totals.losses.add(paths, fates, place, times)
         workers.digests.add_digests(rows.digests)
         self._destination.add_blocks(self._blocks(rows, slot))
         totals.records += rows.records
-        merge.pass_over(rows.records)
         for header in rows.headers:
             self._stream.note_header(header)
         workers.models.add(rows.models, found=rows.has_model)
@@ -219,35 +251,8 @@ class ConvertedUnits:
                 yield block.read(file)
 
 
-def _records_in(part: FilePart, unit: RowRange) -> int:
-    """Return how many records a unit has if each of its lines is one."""
-    given = unit.bytes
-    if part.frames or not isinstance(given, FileBytes):
-        return sum(len(frame) for frame in part.frames if isinstance(frame, Chunk))
-    blocks = range_blocks(given.origin, given.begin, given.begin + given.size)
-    return sum(map(count_newlines, blocks))
-
-
-def _frames_of(
-    piece: "Part", handed: HandedOut, part: FilePart, unit: RowRange
-) -> DocumentFrames:
-    """Yield the frames of a piece of a unit, to be converted in this process."""
-    if handed.place is not None and isinstance(unit.bytes, FileBytes):
-        name, origin = handed.plan.name, unit.bytes.origin
-        reader = RangeReader(name, piece.begin, piece.end, origin)
-        yield from handed.frames_of(part, reader)
-        handed.move_on(piece.end, reader.lines)
-    elif unit.pieces:
-        for frame in part.frames:
-            assert isinstance(frame, Chunk)  # noqa: S101 - of such a unit is made
-            if piece.begin <= frame.start.offset < piece.end:
-                yield frame
-    else:
-        chunks = (frame.data for frame in part.frames if isinstance(frame, Chunk))
-        data, begin = b"".join(chunks), piece.begin - unit.begin
-        line = unit.start.line + count_newlines(data[:begin])
-        text = data[begin : piece.end - unit.begin]
-        limit = handed.plan.run.options.max_row_bytes
-        yield from line_rows(
-            ByteBuffer(iter((text,))), Cursor(piece.begin, line), limit
-        )
+def _release(parts: list[Part] | None) -> None:
+    """Let workers use the files again that rows came back in."""
+    files = {part.converted.file for part in parts or () if part.converted}
+    for file in files - {""}:
+        release_file(Path(file))

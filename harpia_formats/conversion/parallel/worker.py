@@ -5,144 +5,38 @@ is found, rows are left to the main process, maybe with some of those around the
 """
 
 import threading
-from dataclasses import dataclass
+from collections.abc import Callable
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-from harpia_formats.conversion.by_record import RecordConverter
 from harpia_formats.conversion.chunks import ChunkConverter
-from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.losses.problems import ConversionProblems
-from harpia_formats.conversion.parallel.collected import FateLog, RowBlocks
+from harpia_formats.conversion.parallel.collected import FateLog
 from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows, Part
+from harpia_formats.conversion.parallel.row_converter import (
+    ConvertedChunk,
+    RowConverter,
+)
 from harpia_formats.conversion.parallel.row_files import (
     MAX_GROWTH,
     RowFile,
     claim_file,
     unit_file,
 )
-from harpia_formats.conversion.report import ConversionTotals, StopConversion
+from harpia_formats.framing.byte_ranges import read_range
 from harpia_formats.framing.chunk import Chunk
 from harpia_formats.io.reader import SourceError
-from harpia_formats.mapping.select_model import ModelSelection
-from harpia_formats.model.report import FileCount
-from harpia_formats.reading.record_stream import PlacedRecord, RecordStream
-from harpia_formats.registry import format_of
-from harpia_formats.validation.local import LocalValidation
-from harpia_formats.validation.merge.file_merge import FileMerge
-from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.model.exact_json import decode
 from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
-from harpia_formats.validation.plan.units import RowRange
-from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
 from harpia_formats.validation.unit.validators import FileValidators
 from harpia_formats.workers.same_file import difference_from
 
 if TYPE_CHECKING:  # for a type only
-    from harpia_formats.conversion.loss_counts import FateCounts
+    pass
 
 
 class _TooManyRows(Exception):  # noqa: N818 - a reason to stop, not an error
     """The rows of a unit are longer than is kept."""
-
-
-class _Worker:
-    """Converts the units of one job, and keeps what it learns from unit to unit."""
-
-    def __init__(self, job: ConversionJob) -> None:
-        self.job = job
-        plan, options = job.plan, job.options
-        variant = plan.variant
-        assert variant is not None  # noqa: S101 - only rows of a known format are converted
-        self.validators = FileValidators(plan)
-        self.collector = Collector(self.validators.rules, plan.name, 1)
-        self.totals = ConversionTotals(loss_fails=options.on_loss == "fail")
-        tally = Tally()
-        self.totals.begin(variant, tally.begin(plan.name))
-        self.models = ModelSelection(options.model)
-        self.output = RowBlocks(job.encoder)
-        self.chunks = ChunkConverter(options, self.totals)
-        self.records = RecordConverter(
-            options,
-            self.totals,
-            ConversionProblems(self.totals, tally),
-            self.models,
-            None,
-            None,
-        )
-        scorer = None
-        if options.score:
-            from harpia_formats.conversion.fill_scores import score_filler  # noqa: PLC0415 - it loads the metrics
-
-            scorer = score_filler(options.score)
-        self.destination = self.chunks.destination = Destination(
-            format_of(job.target), self.output, options, self.output.add_keys, scorer
-        )
-        self.destination.begin(variant, only=job.is_only)
-        #: Whether a row was not valid.
-        self.has_refused = False
-        self.stream = RecordStream(
-            plan.name,
-            self._receive,
-            self._refuse,
-            lambda _: None,
-            self.chunks,
-            job.fields,
-        )
-        self.stream.open(variant)
-
-    def _receive(self, placed: PlacedRecord) -> None:
-        self.records.convert(placed, 0, self.job.prefix, self.destination)
-
-    def _refuse(self, _: bytes) -> None:
-        self.has_refused = True
-
-    def convert(self, unit: RowRange, before: int, slot: int) -> list[Part] | None:
-        """Convert the parts of a unit in which nothing is found.
-
-        None if the unit cannot be read, or its rows are longer than is kept.
-        """
-        job = self.job
-        # On other machines a unit may be converted twice, and results may be lost.
-        path = claim_file(job.folder) if job.is_far else unit_file(job.folder, slot)
-        try:
-            with RowFile(path, MAX_GROWTH * unit.bytes.size) as file:
-                return _UnitParts(self, unit, file, before).parts()
-        except (OSError, SourceError, _TooManyRows):
-            return None
-
-    def rows_of(self, chunk: Chunk, before: int, earlier: int) -> "_Rows | None":
-        """Convert the rows of a chunk; None if the main process has to do that.
-
-        `before` is the number of records before its part, `earlier` those in the part.
-        """
-        plan = self.job.plan
-        merge = FileMerge(plan, FileCount(plan.name))
-        merge.records = earlier
-        local = LocalValidation(self.validators, merge, self.collector, self.stream)
-        fates = FateLog()
-        self.totals.files[0].losses = cast("FateCounts", fates)
-        self.totals.records = before + earlier
-        headers = len(self.stream.headers)
-        self.has_refused = False
-        self.output.clear()
-        try:
-            is_done = not any(local.frames(iter((chunk,))))
-        except StopConversion:
-            self.collector.take()
-            is_done = False
-        self.destination.flush()
-        if not is_done or self.has_refused:
-            del self.stream.headers[headers:]
-            return None
-        return _Rows(merge.records - earlier, fates)
-
-
-@dataclass(slots=True)
-class _Rows:
-    """The number of records of a chunk, and what became of the fields."""
-
-    records: int
-    fates: FateLog
 
 
 class _OpenPart:
@@ -155,24 +49,21 @@ class _OpenPart:
         self.fates = FateLog()
 
 
-class _UnitParts:
-    """Converts the parts of one unit."""
+class _OpenParts:
+    """The parts of one unit, as far as they are converted."""
 
-    def __init__(
-        self, worker: _Worker, unit: RowRange, file: RowFile, before: int
-    ) -> None:
+    def __init__(self, worker: RowConverter, file: RowFile, before: int) -> None:
         self.worker = worker
-        self.unit = unit
         self.file = file
         self.found: list[Part] = []
         self.part = _OpenPart(before, 0)
 
-    def parts(self) -> list[Part] | None:
+    def of_unit(self, unit: RowRange) -> list[Part] | None:
         """Return all parts in order, None if the unit cannot be read to its end.
 
         Raises `_TooManyRows`, and `SourceError` if the unit cannot be read.
         """
-        worker, unit = self.worker, self.unit
+        worker = self.worker
         reader = unit_reader(worker.job.plan.name, unit)
         for frame in unit_frames(unit, reader, worker.job.options.max_row_bytes):
             if not isinstance(frame, Chunk):
@@ -186,6 +77,22 @@ class _UnitParts:
             earlier.end = later.begin
         if self.found:
             self.found[-1].end = unit.end
+        return self.found
+
+    def of_batch(self, given: FileBytes | SentBytes) -> list[Part] | None:
+        """Return decoded rows as one part, None if one cannot be converted.
+
+        Raises `_TooManyRows`, and `OSError` if the rows cannot be read.
+        """
+        if isinstance(given, SentBytes):
+            data = given.data
+        else:
+            data = read_range(given.origin, given.begin, given.begin + given.size)
+        rows = self.worker.rows_of_batch(decode(data), self.part.rows.before)
+        if rows is None:
+            return None
+        self._take(rows, 0, rows.records)
+        self._finish()
         return self.found
 
     def _add_pieces(self, chunk: Chunk) -> None:
@@ -216,22 +123,27 @@ class _UnitParts:
 
         Raises `_TooManyRows`.
         """
-        part, output = self.part, self.worker.output
-        found = self.worker.rows_of(chunk, part.rows.before, part.rows.records)
+        rows = self.part.rows
+        found = self.worker.rows_of(chunk, rows.before, rows.records)
         if found is None:
             return False
+        self._take(found, chunk.start.offset, len(chunk))
+        return True
+
+    def _take(self, found: ConvertedChunk, begin: int, lines: int) -> None:
+        """Add converted rows to the part; raises `_TooManyRows`."""
+        part, output = self.part, self.worker.output
         for block in output.blocks:
             stored = self.file.write(block)
             if stored is None:
                 raise _TooManyRows
             part.rows.blocks.append(stored)
         if part.begin < 0:
-            part.begin = chunk.start.offset
+            part.begin = begin
         part.rows.records += found.records
-        part.rows.lines += len(chunk)
+        part.rows.lines += lines
         part.rows.digests += output.digests
         part.fates.merge(found.fates)
-        return True
 
     def _finish(self) -> None:
         """Add the part to those that were found, if it has rows."""
@@ -252,7 +164,7 @@ class _UnitParts:
 class _ThreadState(threading.local):
     """The worker of a thread of this process, for the job that it got last."""
 
-    worker: _Worker | None = None
+    worker: RowConverter | None = None
 
 
 #: It changes speed only: a worker that learned converts rows as a new one does.
@@ -263,10 +175,29 @@ def prepare(
     job: ConversionJob, validators: FileValidators, chunks: ChunkConverter
 ) -> None:
     """Let processes that are forked from this one start with what it has learned."""
-    worker = _Worker(job)
+    worker = RowConverter(job)
     worker.validators.part().validator.learn_from(validators.part().validator)
     worker.chunks.learn_from(chunks)
     _state.worker = worker
+
+
+def _parts(
+    job: ConversionJob,
+    given: FileBytes | SentBytes,
+    slot: int,
+    run: Callable[[RowFile], list[Part] | None],
+) -> list[Part] | None:
+    """Convert the parts of some bytes in which nothing is found, by `run`.
+
+    None if they cannot be read, or their rows are longer than is kept.
+    """
+    # On other machines a unit may be converted twice, and results may be lost.
+    path = claim_file(job.folder) if job.is_far else unit_file(job.folder, slot)
+    try:
+        with RowFile(path, MAX_GROWTH * given.size) as file:
+            return run(file)
+    except (OSError, SourceError, _TooManyRows):
+        return None
 
 
 def convert_unit(
@@ -277,10 +208,36 @@ def convert_unit(
     `before` is the number of records before it if that is needed, `slot` the number of
     the file for its rows.
     """
+    worker = _worker_for(job)
+    if worker is None:
+        return None
+
+    def run(file: RowFile) -> list[Part] | None:
+        return _OpenParts(worker, file, before).of_unit(unit)
+
+    return _parts(job, unit.bytes, slot, run)
+
+
+def convert_batch(
+    job: ConversionJob, given: FileBytes | SentBytes, before: int, slot: int
+) -> list[Part] | None:
+    """Convert decoded rows, which are sent as an array; the rest as `convert_unit`."""
+    worker = _worker_for(job)
+    if worker is None:
+        return None
+
+    def run(file: RowFile) -> list[Part] | None:
+        return _OpenParts(worker, file, before).of_batch(given)
+
+    return _parts(job, given, slot, run)
+
+
+def _worker_for(job: ConversionJob) -> RowConverter | None:
+    """Return the worker for a job, None if the file is another one here."""
     worker = _state.worker
     if worker is None or worker.job.plan.key != job.plan.key:
         fingerprint = job.plan.fingerprint
         if fingerprint is not None and difference_from(fingerprint):
             return None
-        worker = _state.worker = _Worker(job)
-    return worker.convert(unit, before, slot)
+        worker = _state.worker = RowConverter(job)
+    return worker

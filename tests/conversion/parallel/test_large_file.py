@@ -17,6 +17,7 @@ from harpia_formats.conversion.parallel.job import ConversionJob, Part
 from harpia_formats.conversion.parallel.worker import convert_unit
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.io.reader import SourceError
+from harpia_formats.reading import column_buffer
 from harpia_formats.validation.parallel import cut
 from harpia_formats.validation.plan.units import RowRange
 
@@ -25,7 +26,7 @@ LINES, ARRAY, WRAPPED, TABLE, COLUMNS = (
     "tencent-outputs",
     "nemo-output",
     "harpia",
-    "tencent-csv",
+    "csv",
     "haystack",
 )
 CONTAINERS = (LINES, ARRAY, WRAPPED, TABLE, COLUMNS)
@@ -42,6 +43,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_file, "MIN_RANGE", 20_000)
     monkeypatch.setattr(large_file, "MAX_RANGE", 20_000)
     monkeypatch.setattr(cut, "BUNDLE", 20_000)
+    monkeypatch.setattr(column_buffer, "ROWS", 20)
 
 
 @pytest.fixture
@@ -142,7 +144,7 @@ def assert_same(
 
 
 PAIRS = [(source, target) for source in CONTAINERS for target in CONTAINERS]
-SHORT = [(LINES, TABLE), (ARRAY, LINES), (WRAPPED, COLUMNS), (ARRAY, WRAPPED)]
+SHORT = [(LINES, TABLE), (ARRAY, LINES), (WRAPPED, COLUMNS), (COLUMNS, WRAPPED)]
 
 
 def _check_pair(source: str, target: str, folder: Path, seed: int) -> None:

@@ -1,0 +1,82 @@
+"""Find the places and the rows of what workers got, in the main process."""
+
+from dataclasses import dataclass, replace
+
+from harpia_formats.conversion.parallel.job import Part
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.byte_ranges import RangeReader, range_blocks
+from harpia_formats.framing.chunk import Chunk, Cursor, count_newlines
+from harpia_formats.framing.columns import DocumentFrames
+from harpia_formats.framing.lines import line_rows
+from harpia_formats.model.problem import Place
+from harpia_formats.reading.row_batch import RowBatch
+from harpia_formats.validation.parallel.cut import FilePart
+from harpia_formats.validation.parallel.handed_out import HandedOut
+from harpia_formats.validation.plan.units import FileBytes, RowRange
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """Moves a place by the lines and records before it."""
+
+    lines: int
+    records: int
+
+    def __call__(self, found: Place) -> Place:
+        """Return the place in the file of a place in a part."""
+        record = self.records + (found.record or 0)
+        return replace(found, line=found.line + self.lines, record=record)
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceInBatch:
+    """Finds the places of the rows of a batch, by their numbers."""
+
+    batch: RowBatch
+
+    def __call__(self, found: Place) -> Place:
+        """Return the place in the file of the row with the number of a place."""
+        index = (found.record or 1) - 1
+        start = self.batch.start_of(index)
+        return replace(
+            found,
+            line=start.line,
+            column=start.column + 1,
+            end_column=start.column + 2,
+            byte_offset=start.offset,
+            record=self.batch.numbers[index],
+        )
+
+
+def records_in(part: FilePart, unit: RowRange) -> int:
+    """Return how many records a unit has if each of its lines is one."""
+    given = unit.bytes
+    if part.frames or not isinstance(given, FileBytes):
+        return sum(len(frame) for frame in part.frames if isinstance(frame, Chunk))
+    blocks = range_blocks(given.origin, given.begin, given.begin + given.size)
+    return sum(map(count_newlines, blocks))
+
+
+def frames_again(
+    piece: "Part", handed: HandedOut, part: FilePart, unit: RowRange
+) -> DocumentFrames:
+    """Yield the frames of a piece of a unit, to be converted in this process."""
+    if handed.place is not None and isinstance(unit.bytes, FileBytes):
+        name, origin = handed.plan.name, unit.bytes.origin
+        reader = RangeReader(name, piece.begin, piece.end, origin)
+        yield from handed.frames_of(part, reader)
+        handed.move_on(piece.end, reader.lines)
+    elif unit.pieces:
+        for frame in part.frames:
+            assert isinstance(frame, Chunk)  # noqa: S101 - of such a unit is made
+            if piece.begin <= frame.start.offset < piece.end:
+                yield frame
+    else:
+        chunks = (frame.data for frame in part.frames if isinstance(frame, Chunk))
+        data, begin = b"".join(chunks), piece.begin - unit.begin
+        line = unit.start.line + count_newlines(data[:begin])
+        text = data[begin : piece.end - unit.begin]
+        limit = handed.plan.run.options.max_row_bytes
+        yield from line_rows(
+            ByteBuffer(iter((text,))), Cursor(piece.begin, line), limit
+        )
