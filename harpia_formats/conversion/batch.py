@@ -11,19 +11,19 @@ from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.record_program import Outcome, RecordProgram
+from harpia_formats.mapping.direct_read import DirectRead, direct_read
+from harpia_formats.mapping.record_program import NO_FATES, Outcome, RecordProgram
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import FIELD_TYPES
+from harpia_formats.model.record import FIELD_TYPES, Record
 from harpia_formats.reading.record_stream import ReadRow, reader_of
 from harpia_formats.registry import adapter_of
+from harpia_formats.schema.typed_decoder import TypedDecoder
 
 #: Types of fields whose values have no number with a text of its own.
 _exact_types = frozenset({str, int, bool, type(None)})
-#: The fates before mapping of records that no step changes; nothing is added to them.
-NO_FATES = FieldFates()
 _text_lists = frozenset({"references", "choices", "contexts"})
 
 
@@ -55,17 +55,45 @@ class BatchConverter:
     _program: RecordProgram = field(init=False)
     _keeps_floats: bool = field(init=False)
     _has_steps: bool = field(init=False)
+    _can_read_directly: bool = field(init=False)
+    #: The decoder of the last rows, and what reads its rows directly.
+    _decoder: TypedDecoder | None = None
+    _direct: DirectRead | None = None
 
     def __post_init__(self) -> None:
         source = adapter_of(self.variant.format)
         self._read = reader_of(source, self.variant)
         self._program = RecordProgram(self.mapper)
         self._has_steps = self.steps != RecordSteps()
+        is_plain = not self._has_steps and self.mapper.scorer is None
+        normalizers = source.dialect_normalizers
+        is_documented = self.variant.dialect.name not in normalizers
+        self._can_read_directly = is_plain and is_documented
         self._keeps_floats = may_write_floats(
             source, self.mapper.target, self.mapper.choices
         )
 
-    def rows_in(self, chunk: Chunk, values: Sequence[Any]) -> Iterator[Row]:
+    def convert_decoded(
+        self, chunk: Chunk, values: Sequence[Any], decoder: TypedDecoder, before: int
+    ) -> ConvertedBatch | None:
+        """Return what the rows of `chunk` become, which `decoder` decoded as `values`.
+
+        The first is record `before` + 1. None if one of them cannot be converted, or
+        would not be valid.
+        """
+        direct = self._direct_for(decoder)
+        if direct is None:
+            return self.convert(self._rows_in(chunk, values), before)
+        return self._collected(self._mapped_directly(chunk, values, direct, before))
+
+    def convert(self, rows: Iterable[Row], before: int) -> ConvertedBatch | None:
+        """Return what `rows` become, the first of which is record `before` + 1.
+
+        None if one of them cannot be converted, or would not be valid.
+        """
+        return self._collected(self._mapped(rows, before))
+
+    def _rows_in(self, chunk: Chunk, values: Sequence[Any]) -> Iterator[Row]:
         """Yield the rows of `chunk`, which a typed decoder decoded as `values`.
 
         They are decoded again where a number must keep its text, such as 1e2.
@@ -74,27 +102,68 @@ class BatchConverter:
             return map(decode, chunk.rows)
         return map(msgspec.to_builtins, values)
 
-    def convert(self, rows: Iterable[Row], before: int) -> ConvertedBatch | None:
-        """Return what `rows` become, the first of which is record `before` + 1.
+    def _direct_for(self, decoder: TypedDecoder) -> DirectRead | None:
+        """Return the function that reads rows of `decoder` directly, if any."""
+        if decoder is not self._decoder:
+            self._decoder, self._direct = decoder, None
+            if self._can_read_directly:
+                mapper = self.mapper
+                source = adapter_of(self.variant.format)
+                self._direct = direct_read(
+                    source, mapper.target, mapper.choices, decoder
+                )
+        return self._direct
 
-        None if one of them cannot be converted, or would not be valid.
+    def _mapped(
+        self, rows: Iterable[Row], before: int
+    ) -> Iterator[tuple[list[Row], Outcome]]:
+        """Yield the rows of each of `rows`, and what became of its fields.
+
+        Raises `Unconvertible`.
         """
+        read, program, number = self._read, self._program, before
+        for row in rows:
+            number += 1
+            record, fates = read(row), NO_FATES
+            if self._has_steps:
+                fates = FieldFates()
+                record = self.steps.before_grouping(record, fates)
+                record = self.steps.after_grouping(record, number, fates)
+            yield program.map(record, number, fates)
+
+    def _mapped_directly(
+        self, chunk: Chunk, values: Sequence[Any], direct: DirectRead, before: int
+    ) -> Iterator[tuple[list[Row], Outcome]]:
+        """Yield the rows of each of `values`, and what became of its fields.
+
+        Raises `Unconvertible`.
+        """
+        program, number = self._program, before
+
+        def whole(number: int) -> Record:
+            return self._read(decode(chunk.rows[number - before - 1]))
+
+        for value in values:
+            number += 1
+            found = direct(value)
+            if found is None:
+                yield program.map(whole(number), number, NO_FATES)
+            else:
+                yield program.map_needed(found[0], number, found[1], whole)
+
+    def _collected(
+        self, mapped: Iterator[tuple[list[Row], Outcome]]
+    ) -> ConvertedBatch | None:
+        """Return the batch of all rows and outcomes, None if it cannot be written."""
         written: list[Row] = []
         found: dict[Outcome, list[int]] = {}
-        read, program, number = self._read, self._program, before
+        index = -1
         try:
-            for row in rows:
-                number += 1
-                record, fates = read(row), NO_FATES
-                if self._has_steps:
-                    fates = FieldFates()
-                    record = self.steps.before_grouping(record, fates)
-                    record = self.steps.after_grouping(record, number, fates)
-                new_rows, outcome = program.map(record, number, fates)
-                written += new_rows
+            for index, (rows, outcome) in enumerate(mapped):
+                written += rows
                 count = found.get(outcome)
                 if count is None:
-                    found[outcome] = [number - before - 1, 1]
+                    found[outcome] = [index, 1]
                 else:
                     count[1] += 1
         except Unconvertible:
@@ -105,7 +174,7 @@ class BatchConverter:
         outcomes = [
             (outcome, first, times) for outcome, (first, times) in found.items()
         ]
-        return ConvertedBatch(written, lines, outcomes, number - before)
+        return ConvertedBatch(written, lines, outcomes, index + 1)
 
 
 def may_write_floats(

@@ -1,22 +1,20 @@
 """Convert valid rows in batches."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.record_steps import steps_of
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.model.adapter import Row
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.problem import Place
-from harpia_formats.reading.row_batch import RowBatch
+from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.validation.diagnosis.row_context import RowContext
-from harpia_formats.validation.unit.record_numbers import RecordNumbers
 
 if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need none
-    from harpia_formats.conversion.batch import BatchConverter
+    from harpia_formats.conversion.batch import BatchConverter, ConvertedBatch
 
 
 class ChunkConverter:
@@ -29,9 +27,7 @@ class ChunkConverter:
         self.destination: Destination | None = None
         self._batches: BatchConverter | None = None
 
-    def accepted(
-        self, chunk: Chunk, numbers: RecordNumbers, values: Sequence[Any]
-    ) -> bool:
+    def decoded(self, rows: DecodedChunk) -> bool:
         """Convert a chunk of decoded rows; return False if that is not possible.
 
         Raises `StopConversion` at a loss, if the options make that a failure.
@@ -39,12 +35,15 @@ class ChunkConverter:
         batches = self._batches_of_file()
         if batches is None:
             return False
+        chunk = rows.chunk
 
         def place(row: int) -> Place:
             start = chunk.start_of(row)
-            return self._place(chunk.rows[row], start, numbers.of(row))
+            return self._place(chunk.rows[row], start, rows.numbers.of(row))
 
-        return self._convert(batches, batches.rows_in(chunk, values), place)
+        before = self._totals.records
+        batch = batches.convert_decoded(chunk, rows.values, rows.decoder, before)
+        return self._is_written(batch, place)
 
     def batch(self, batch: RowBatch) -> bool:
         """Convert a batch of rows; return False if that is not possible.
@@ -59,22 +58,19 @@ class ChunkConverter:
             text, start = batch.text_of(row), batch.start_of(row)
             return self._place(text, start, batch.numbers[row])
 
-        return self._convert(batches, batch.values, place)
+        converted = batches.convert(batch.values, self._totals.records)
+        return self._is_written(converted, place)
 
     def _place(self, text: bytes, start: Cursor, number: int) -> Place:
         path = self._totals.counts[-1].path
         return RowContext(path, text, start, number).place(0, 1, ())
 
-    def _convert(
-        self,
-        batches: "BatchConverter",
-        rows: Iterable[Row],
-        place_of: Callable[[int], Place],
+    def _is_written(
+        self, batch: "ConvertedBatch | None", place_of: Callable[[int], Place]
     ) -> bool:
-        """Write what some rows become; return False if one cannot be converted."""
+        """Write what some rows became; return False if one could not be converted."""
         totals, destination = self._totals, self.destination
         assert destination is not None  # noqa: S101 - without it nothing is converted
-        batch = batches.convert(rows, totals.records)
         if batch is None:
             return False
         for outcome, first, times in batch.outcomes:

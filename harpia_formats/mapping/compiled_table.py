@@ -47,7 +47,7 @@ Tree = Mapping[str, "Leaf | Tree"]
 
 
 @dataclass(slots=True)
-class _Code:
+class Code:
     """The lines of a function, and the values that they name."""
 
     names: dict[str, Any]
@@ -91,7 +91,7 @@ def can_compile(leaves: Sequence[Leaf]) -> bool:
 
 def compile_read(vendor: str, tree: Tree) -> Read:
     """Return the function that returns the record of a row with the keys of `tree`."""
-    code = _Code({"UNSET": UNSET, "EMPTY": {}, "filterfalse": filterfalse})
+    code = Code({"UNSET": UNSET, "EMPTY": {}, "filterfalse": filterfalse})
     code.names |= {"Record": Record, "Output": Output, "Score": Score}
     code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
     found: tuple[dict[str, str], ...] = ({}, {}, {})
@@ -113,7 +113,7 @@ def _arguments(given: Mapping[str, str]) -> str:
 
 
 def _make_list(
-    code: _Code, name: str, type_: str, given: Mapping[str, str], absent: str
+    code: Code, name: str, type_: str, given: Mapping[str, str], absent: str
 ) -> None:
     """Add the line that makes a list of one struct if one of its fields is there."""
     is_there = " or ".join(f"{value} is not UNSET" for value in given.values())
@@ -122,7 +122,7 @@ def _make_list(
 
 
 def _read_object(
-    code: _Code, tree: Tree, owner: str, found: tuple[dict[str, str], ...]
+    code: Code, tree: Tree, owner: str, found: tuple[dict[str, str], ...]
 ) -> str:
     """Add the lines that read the members of the object in the variable `owner`.
 
@@ -175,7 +175,7 @@ def _read_object(
     return left
 
 
-def _read_value(code: _Code, leaf: Leaf, value: str) -> list[str]:
+def _read_value(code: Code, leaf: Leaf, value: str) -> list[str]:
     """Return the lines that read a value that a row has into the variable `value`.
 
     The last one is the expression that tells whether the field can hold it.
@@ -206,7 +206,7 @@ def compile_write(
     that a record lacks, or whose codec changed its value or left it out; `finish` adds
     the other members of the row. It raises `Unconvertible` where `written_value` does.
     """
-    code = _Code({"UNSET": UNSET, "ChangedValue": ChangedValue})
+    code = Code({"UNSET": UNSET, "ChangedValue": ChangedValue})
     code.names |= {"written_value": written_value, "finish": finish}
     code.add("outputs = record.outputs")
     code.add("output = outputs[0] if outputs else None")
@@ -224,7 +224,7 @@ def compile_write(
     return code.function("write(record, fates)")
 
 
-def _write_field(code: _Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> None:
+def _write_field(code: Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> None:
     """Add the lines that write one field, and make the object that it stands in."""
     given, owner = leaf.field, _owners[leaf.level]
     held = f"{owner}.{leaf.name}"
@@ -262,7 +262,7 @@ def _write_field(code: _Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) ->
 
 
 def _made_objects(
-    code: _Code, path: tuple[str, ...], owners: dict[tuple[str, ...], str]
+    code: Code, path: tuple[str, ...], owners: dict[tuple[str, ...], str]
 ) -> list[str]:
     """Return the lines that make the objects at `path` in a row, unless it has them."""
     lines: list[str] = []

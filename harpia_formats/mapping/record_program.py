@@ -27,6 +27,11 @@ from harpia_formats.model.record import Record, field_paths
 #: 5 KB, and files with so many different sets of keys are rare.
 MAX_OUTCOMES = 2_000
 
+#: The fates before mapping of records that no step changes; nothing is added to them.
+NO_FATES = FieldFates()
+#: Returns the record with a number in its file.
+WholeRecord = Callable[[int], Record]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
@@ -80,14 +85,50 @@ class RecordProgram:
         before. The rows are not checked. Raises `Unconvertible` where the mapper does,
         maybe with another reason.
         """
-        mapper, given, fates = self.mapper, record, FieldFates()
+        fates = FieldFates()
+        final, parts, rows = self._rows_of(record, number, fates)
+        # None stands between what was noted before, which is not settled, and now.
+        key = self._presence.of(record), *before.entries, None, *fates.entries
+        outcome = self._outcomes.get(key)
+        if outcome is None:
+            answered = bool(final.outputs)
+            outcome = self._settled(record, before, fates, answered=answered)
+            self._keep(key, outcome)
+        if outcome.stored:
+            store_extras(final, parts, rows, self.mapper.target, outcome.stored)
+        return rows, outcome
+
+    def map_needed(
+        self, needed: Record, number: int, presence: Hashable, whole: WholeRecord
+    ) -> tuple[list[Row], Outcome]:
+        """Return the rows of the record that `direct_read` returned with `presence`.
+
+        `whole` returns the whole record with a number, which is asked only for a
+        record with fields or fates that no other one had. Raises `Unconvertible` as
+        `map` does.
+        """
+        fates = FieldFates()
+        final, _, rows = self._rows_of(needed, number, fates)
+        key = presence, None, *fates.entries
+        outcome = self._outcomes.get(key)
+        if outcome is None:
+            answered = bool(final.outputs)
+            outcome = self._settled(whole(number), NO_FATES, fates, answered=answered)
+            self._keep(key, outcome)
+        return rows, outcome
+
+    def _rows_of(
+        self, record: Record, number: int, fates: FieldFates
+    ) -> tuple[Record, list[Record], list[Row]]:
+        """Return `record` with all that it is given, its parts, and the row of each."""
+        mapper = self.mapper
+        target, choices = mapper.target, mapper.choices
         if self._constants:
-            turns = mapper.target.capacity.turns
+            turns = target.capacity.turns
             record = with_constants(record, self._constants, fates, turns=turns)
         if self._needs_id and record.id is UNSET and not mapper.has_id(record):
             record = replace(record, id=str(number))
             fates.defaulted("id", ID_IS_NUMBER)
-        target, choices = mapper.target, mapper.choices
         if not self._is_unsplit(record):
             named = record if self._carries_id else replace(record, id=UNSET)
             parts = list(fit_record(named, target.capacity, choices, fates))
@@ -98,18 +139,12 @@ class RecordProgram:
         if mapper.scorer is not None:
             parts = [mapper.scorer(part, fates) for part in parts]
         write = self._write
-        rows = [write(part, fates) for part in parts]
-        # None stands between what was noted before, which is not settled, and now.
-        key = self._presence.of(given), *before.entries, None, *fates.entries
-        outcome = self._outcomes.get(key)
-        if outcome is None:
-            answered = bool(record.outputs)
-            outcome = self._settled(given, before, fates, answered=answered)
-            if len(self._outcomes) < self.limit:
-                self._outcomes[key] = outcome
-        if outcome.stored:
-            store_extras(record, parts, rows, mapper.target, outcome.stored)
-        return rows, outcome
+        return record, parts, [write(part, fates) for part in parts]
+
+    def _keep(self, key: Hashable, outcome: Outcome) -> None:
+        """Keep an outcome for other records with the same key, if there is room."""
+        if len(self._outcomes) < self.limit:
+            self._outcomes[key] = outcome
 
     def _settled(
         self, record: Record, before: FieldFates, fates: FieldFates, *, answered: bool

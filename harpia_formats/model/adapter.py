@@ -64,6 +64,8 @@ class ValueCodec:
     write: Callable[[Any], Any]
     #: What it does, in a few words for the table of fields.
     description: str
+    #: Whether `read` declines a value by its type alone.
+    by_type: bool = False
 
 
 def _one(value: Any) -> Any:
@@ -77,7 +79,7 @@ def _first(texts: list[str]) -> Any:
 
 
 #: One text in a row for a list of texts in a record.
-LIST_OF_ONE = ValueCodec(_one, _first, "as a list of one")
+LIST_OF_ONE = ValueCodec(_one, _first, "as a list of one", by_type=True)
 
 
 def as_is(value: Any) -> Any:
@@ -159,6 +161,9 @@ class FormatAdapter:
     dialect_normalizers: Mapping[str, Callable[[Row], Row]] = field(
         default_factory=dict
     )
+    #: Whether `read` takes each field from the path that `fields` names, by its codec,
+    #: if all values fit their fields: nothing else decides but `discriminators`.
+    reads_by_fields: bool = False
     #: Whether a file is written as an array by default, and not as lines.
     written_as_array: bool = False
     #: Whether a blank cell of a table, without quotes, is an absent value.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from msgspec import MsgspecError
 
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.chunk import Chunk, Cursor
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.columns import DocumentHeader
 from harpia_formats.mapping.columns import check_columns_exist, rename_columns
 from harpia_formats.mapping.extras import (
@@ -24,7 +24,7 @@ from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.mapped_keys import MappedKeys
-from harpia_formats.reading.row_batch import RowBatch
+from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
@@ -40,10 +40,8 @@ HEADER_KEY = b'"header"'
 class TakeRows(Protocol):
     """Takes many rows at once, or returns False to have them read one by one."""
 
-    def accepted(
-        self, chunk: Chunk, numbers: RecordNumbers, values: Sequence[Any]
-    ) -> bool:
-        """Take the rows of a chunk, which the typed decoder decoded as `values`."""
+    def decoded(self, rows: DecodedChunk) -> bool:
+        """Take the rows of a chunk that a typed decoder decoded."""
 
     def batch(self, batch: RowBatch) -> bool:
         """Take a batch of rows."""
@@ -110,8 +108,11 @@ class RecordStream:
     def rows(self, rows: ValidatedRows) -> None:
         """Read the valid rows as records, and pass the bytes of others to `refuse`."""
         chunk, values = rows.chunk, rows.verdict.accepted
-        if values is not None and self._accepted(chunk, rows.numbers, values):
-            return
+        decoder = rows.part.validator.decoder
+        if values is not None and decoder is not None:
+            found = DecodedChunk(chunk, rows.numbers, values, decoder)
+            if self._is_taken(found):
+                return
         passed = rows.refused | frozenset(rows.verdict.blank)
         if self._columns is not None:
             self._columns.add(chunk, rows.numbers, passed)
@@ -124,26 +125,26 @@ class RecordStream:
     def _read_rows(self, rows: ValidatedRows, passed: frozenset[int]) -> None:
         """Read the rows that are not in `passed`, adjacent ones at once if possible."""
         chunk, numbers, values = rows.chunk, rows.numbers, rows.verdict.values
+        decoder = rows.part.validator.decoder
         for begin, end in _runs(len(chunk), passed, values):
             part = values[begin:end]
-            if part and part[0] is not None:
+            if part and part[0] is not None and decoder is not None:
                 before = RecordNumbers(numbers.of(begin) - 1, [])
-                if self._accepted(chunk.between(begin, end), before, part):
+                between = chunk.between(begin, end)
+                if self._is_taken(DecodedChunk(between, before, part, decoder)):
                     continue
             for number in range(begin, end):
                 text = chunk.rows[number]
                 start = chunk.start_of(number)
                 self._receive_row(decode(text), text, start, numbers.of(number))
 
-    def _accepted(
-        self, chunk: Chunk, numbers: RecordNumbers, values: Sequence[Any]
-    ) -> bool:
-        """Pass rows that the decoder accepted to `bulk`; return its answer."""
+    def _is_taken(self, rows: DecodedChunk) -> bool:
+        """Pass decoded rows to `bulk`; return its answer."""
         if self.bulk is None or self._columns is not None or self.keys is not None:
             return False
-        if self._has_header_in_rows and HEADER_KEY in chunk.data:
+        if self._has_header_in_rows and HEADER_KEY in rows.chunk.data:
             return False
-        return self.bulk.accepted(chunk, numbers, values)
+        return self.bulk.decoded(rows)
 
     def batch(self, batch: RowBatch) -> None:
         """Read rows as records, all at once if possible."""

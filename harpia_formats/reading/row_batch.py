@@ -2,9 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from harpia_formats.framing.chunk import Cursor
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.adapter import Row
+from harpia_formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.validation.unit.record_numbers import RecordNumbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,3 +26,13 @@ class RowBatch:
     start_of: Callable[[int], Cursor]
     #: Returns the bytes of row n of the batch, from 0.
     text_of: Callable[[int], bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedChunk:
+    """The rows of a chunk, all of them valid, as a typed decoder decoded them."""
+
+    chunk: Chunk
+    numbers: RecordNumbers
+    values: Sequence[Any]
+    decoder: TypedDecoder

@@ -1,7 +1,6 @@
 """Records that are read from files while they are validated, with their places."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,14 @@ from msgspec import UNSET
 from harpia_formats import read
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing import array
-from harpia_formats.framing.chunk import Chunk, Cursor
+from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import PlacedRecord, RecordStream
-from harpia_formats.reading.row_batch import RowBatch
+from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.registry import format_of
 from harpia_formats.validation.unit.decoder_training import ROWS_BEFORE_DECODER
-from harpia_formats.validation.unit.record_numbers import RecordNumbers
 
 GOOD: dict[str, Any] = {
     "id": "1",
@@ -229,16 +227,12 @@ def test_rows_of_arrays_are_accepted_in_chunks(
     single: list[PlacedRecord] = []
 
     class Taker:
-        def accepted(
-            self,
-            chunk: Chunk,
-            numbers: RecordNumbers,
-            values: Sequence[Any],
-        ) -> bool:
-            assert len(values) == len(chunk)
+        def decoded(self, rows: DecodedChunk) -> bool:
+            chunk = rows.chunk
+            assert len(rows.values) == len(chunk)
             for row, text in enumerate(chunk.rows):
-                assert values[row].f0 == json.loads(text)["id"]
-                found[numbers.of(row)] = text, chunk.start_of(row)
+                assert rows.values[row].f0 == json.loads(text)["id"]
+                found[rows.numbers.of(row)] = text, chunk.start_of(row)
             return True
 
         def batch(self, batch: RowBatch) -> bool:

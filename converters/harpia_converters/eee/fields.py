@@ -46,7 +46,7 @@ def _write_number(value: Any) -> Any:
 _text_id = ValueCodec(as_is, _write_id, "an integer becomes text")
 _score = ValueCodec(as_is, _write_score, "null is no score")
 _number = ValueCodec(as_is, _write_number, "true becomes 1.0, false 0.0")
-_references = ValueCodec(_as_list, as_is, "text alone is a list of one")
+_references = ValueCodec(_as_list, as_is, "text alone is a list of one", by_type=True)
 _several = "a list of several is several answers of the model"
 _text = ValueCodec(read_text, write_text, _several)
 _reasoning = ValueCodec(read_reasoning, write_reasoning, _several)
@@ -55,13 +55,19 @@ _usage = ValueCodec(as_is, write_usage, "left out if one of the three counts lac
 
 def _conversation(version: Version) -> ValueCodec:
     write = partial(write_turns, version=version)
-    return ValueCodec(read_turns, write, "without turn_idx where it equals the place")
+    return ValueCodec(
+        read_turns,
+        write,
+        "without turn_idx where it equals the place",
+        by_type=True,
+    )
 
 
 def _attribution(version: Version) -> ValueCodec:
     read = partial(read_attribution, version=version)
     write = partial(write_attribution, version=version)
-    return ValueCodec(read, write, f"a source in {version.turns}[N] is one in turns[N]")
+    how = f"a source in {version.turns}[N] is one in turns[N]"
+    return ValueCodec(read, write, how, by_type=True)
 
 
 def _times(version: Version) -> ValueCodec:

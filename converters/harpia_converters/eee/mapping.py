@@ -160,6 +160,7 @@ def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
         read=partial(_read, table=table, version=version),
         write=partial(_write, table=table, version=version, order=order),
         capacity=capacity,
+        reads_by_fields=True,
         extras_path=("metadata",),
         extras_as_text=True,
         other_paths=frozenset({"outputs.index"}) if version.has_lists else frozenset(),

@@ -34,6 +34,7 @@ INPUT = FormatAdapter(
     write=_input.write,
     capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
     written_as_array=True,
+    reads_by_fields=True,
 )
 
 _output = FieldTable(
@@ -75,5 +76,6 @@ OUTPUT = FormatAdapter(
     write=_output.write,
     capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.ONE),
     written_as_array=True,
+    reads_by_fields=True,
     dialect_normalizers={"flat": _nested, "reference": _renamed},
 )
