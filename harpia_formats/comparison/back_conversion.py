@@ -1,19 +1,24 @@
 """Convert the rows of a round trip back, from the other format to the first one."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.comparison.round_trip_ids import RoundTripIds
+from harpia_formats.comparison.round_trip_rows import (
+    ReadRow,
+    RowsOfRecords,
+    row_reader,
+)
 from harpia_formats.conversion.fill_scores import ScoreFiller
 from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.mapping.constants import constants_by_path
-from harpia_formats.mapping.extras import restore_extras, split_extras
+from harpia_formats.mapping.presence import PresenceKeys
+from harpia_formats.mapping.record_program import MAX_OUTCOMES
 from harpia_formats.mapping.requirements import (
     ConversionError,
     RowRequirements,
@@ -21,7 +26,7 @@ from harpia_formats.mapping.requirements import (
     row_requirements,
 )
 from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record, field_paths
@@ -43,9 +48,18 @@ class BackConversion:
     missing: str
     #: Collects the ids of the rows.
     ids: RoundTripIds
-    _mappers: dict[tuple[frozenset[str], bool], RecordMapper] = field(
+    _rows: dict[tuple[frozenset[str], bool], RowsOfRecords] = field(
         default_factory=dict
     )
+    #: Which constants records have a field for, by what `_presence` says of them.
+    _had: dict[Hashable, frozenset[str]] = field(default_factory=dict)
+    _presence: PresenceKeys = field(default_factory=lambda: PresenceKeys(frozenset()))
+    _check: WrittenRowCheck = field(init=False)
+    _read: ReadRow = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._check = WrittenRowCheck(self.format)
+        self._read = row_reader(self.adapter)
 
     def convert(self, middle: Record, before: Record, number: int) -> Record:
         """Return the record of `middle` in the first format, where it was `before`.
@@ -56,26 +70,35 @@ class BackConversion:
             path, _ = self.requirements.fields[0]
             raise Unconvertible(path, self.missing)
         self.requirements.check(middle)
-        mapper = self._mapper_for(before)
-        rows = mapper.map(with_id(middle, mapper, number)).rows
+        rows = self._rows_for(before).of(middle, number)
         self.ids.add_rows(self.format, rows, back=True)
-        return merged([read_row(row, self.adapter) for row in rows])
+        return merged([self._read(row) for row in rows])
 
-    def _mapper_for(self, before: Record) -> RecordMapper:
-        """Return a mapper that fills no field that `before` did not have."""
-        had = frozenset(self.constants).intersection(field_paths(before))
+    def _rows_for(self, before: Record) -> RowsOfRecords:
+        """Return what makes rows and fills no field that `before` did not have."""
         scored = any(output.scores for output in before.outputs)
-        key = had, scored
-        if key not in self._mappers:
-            constants = {path: self.constants[path] for path in sorted(had)}
+        key = self._had_of(before), scored
+        found = self._rows.get(key)
+        if found is None:
+            constants = {path: self.constants[path] for path in sorted(key[0])}
             scorer = self.scorer if scored else None
-            self._mappers[key] = RecordMapper(
-                self.adapter,
-                self.options.choices(constants),
-                scorer,
-                WrittenRowCheck(self.format),
+            mapper = RecordMapper(
+                self.adapter, self.options.choices(constants), scorer, self._check
             )
-        return self._mappers[key]
+            found = self._rows[key] = RowsOfRecords(mapper)
+        return found
+
+    def _had_of(self, record: Record) -> frozenset[str]:
+        """Return the paths of the constants that a record has."""
+        if not self.constants:
+            return frozenset()
+        key = self._presence.of(record)
+        had = self._had.get(key)
+        if had is None:
+            had = frozenset(self.constants).intersection(field_paths(record))
+            if len(self._had) < MAX_OUTCOMES:
+                self._had[key] = had
+        return had
 
     def message_for(self, error: Unconvertible) -> str:
         """Return why a record cannot be converted back, and what would help."""
@@ -122,19 +145,6 @@ def constants_of_both(
             except ConversionError:
                 raise error from None
     return constants
-
-
-def with_id(record: Record, mapper: RecordMapper, number: int) -> Record:
-    """Return `record` with its number as id, if it has none and rows need one."""
-    if record.id is UNSET and mapper.needs_id:
-        return replace(record, id=str(number))
-    return record
-
-
-def read_row(row: Row, adapter: FormatAdapter) -> Record:
-    """Return the record of a row that `adapter` wrote."""
-    bare, extras = split_extras(row, adapter)
-    return restore_extras(adapter.read(bare), extras)
 
 
 def merged(records: list[Record]) -> Record:

@@ -7,9 +7,7 @@ from harpia_formats.comparison.back_conversion import (
     BackConversion,
     constants_of_both,
     merged,
-    read_row,
     requirements_back,
-    with_id,
 )
 from harpia_formats.comparison.headers import add_differences, converted_header
 from harpia_formats.comparison.report import (
@@ -18,6 +16,11 @@ from harpia_formats.comparison.report import (
     refuse_quarantine,
 )
 from harpia_formats.comparison.round_trip_ids import RoundTripIds
+from harpia_formats.comparison.round_trip_rows import (
+    ReadRow,
+    RowsOfRecords,
+    row_reader,
+)
 from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.written_rows import WrittenRowCheck
@@ -89,7 +92,9 @@ class RoundTrip:
         )
         self._scorer = score_filler(options.score) if options.score else None
         self._models = ModelSelection(options.model)
-        self._mapper: RecordMapper | None = None
+        #: What makes and reads rows of the other format, once a file was begun.
+        self._rows: RowsOfRecords | None = None
+        self._read: ReadRow | None = None
         self._back: BackConversion | None = None
         #: What rows of the current file may lack.
         self._requirements = RowRequirements()
@@ -151,9 +156,10 @@ class RoundTrip:
             constants,
             scored=scorer is not None,
         )
-        self._mapper = RecordMapper(
+        mapper = RecordMapper(
             adapter, self._options.choices(constants), scorer, WrittenRowCheck(target)
         )
+        self._rows, self._read = RowsOfRecords(mapper), row_reader(adapter)
         # The answers of one row become one row again if its format holds a list.
         has_lists = source.capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
         back = changed(
@@ -241,7 +247,7 @@ class RoundTrip:
             self._found.repeated += count
 
     def _receive(self, placed: PlacedRecord) -> None:
-        assert self._mapper is not None  # noqa: S101 - begun before the first record
+        assert self._rows is not None  # noqa: S101 - begun before the first record
         assert self._back is not None  # noqa: S101 - begun before the first record
         record = self._models.select(placed.record)
 
@@ -262,13 +268,12 @@ class RoundTrip:
 
     def _middle(self, record: Record) -> Record:
         """Return `record` as the other format has it; raises `Unconvertible`."""
-        assert self._mapper is not None  # noqa: S101 - begun before the first record
+        assert self._rows is not None  # noqa: S101 - begun before the first record
+        assert self._read is not None  # noqa: S101 - begun before the first record
         self._requirements.check(record)
-        numbered = with_id(record, self._mapper, self._found.records + 1)
-        written = self._mapper.map(numbered).rows
+        written = self._rows.of(record, self._found.records + 1)
         self._ids.add_rows(self._target, written, back=False)
-        rows = [self._in_columns(row) for row in written]
-        parts = [read_row(row, self._mapper.target) for row in rows]
+        parts = [self._read(self._in_columns(row)) for row in written]
         self._ids.add_record(parts)
         return merged(parts)
 

@@ -14,13 +14,43 @@ from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
 
+#: Ids that are added at once, which takes a fraction of the time for each.
+_AT_ONCE = 256
+
+
+@dataclass(slots=True)
+class HeldIds:
+    """Ids of rows or records; to be closed."""
+
+    _digests: Digests = field(default_factory=Digests)
+    _held: list[str] = field(default_factory=list)
+
+    def add(self, ids: Sequence[str]) -> None:
+        """Add some ids."""
+        self._held += ids
+        if len(self._held) >= _AT_ONCE:
+            self._add_held()
+
+    def _add_held(self) -> None:
+        self._digests.add(self._held)
+        self._held = []
+
+    def repeated(self) -> int:
+        """Return how often an id was added again."""
+        self._add_held()
+        return self._digests.repeated().surplus
+
+    def close(self) -> None:
+        """Delete the temporary file."""
+        self._digests.close()
+
 
 @dataclass(slots=True)
 class WrittenIds:
     """The ids of the rows of one format, which must differ."""
 
     format: Format
-    digests: Digests = field(default_factory=Digests)
+    ids: HeldIds = field(default_factory=HeldIds)
     identity: IdentityReader | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -31,7 +61,7 @@ class WrittenIds:
     def add(self, rows: Sequence[Row]) -> None:
         """Add the ids of some rows."""
         if self.identity is not None:
-            self.digests.add(self.identity.keys_of_values(rows))
+            self.ids.add(self.identity.keys_of_values(rows))
 
 
 @dataclass(slots=True)
@@ -41,8 +71,8 @@ class RoundTripIds:
     #: The ids in the other format, and in the first one again, by the ids of formats.
     written: dict[tuple[str, bool], WrittenIds] = field(default_factory=dict)
     #: The ids of records, and what their rows are joined by.
-    _records: Digests = field(default_factory=Digests)
-    _joined: Digests = field(default_factory=Digests)
+    _records: HeldIds = field(default_factory=HeldIds)
+    _joined: HeldIds = field(default_factory=HeldIds)
     _is_split: bool = False
 
     def add_rows(self, format_: Format, rows: Sequence[Row], *, back: bool) -> None:
@@ -84,18 +114,16 @@ class RoundTripIds:
     def problems(self) -> Iterator[tuple[int, str]]:
         """Yield how many ids repeat, and why that makes a conversion fail."""
         for written in self.written.values():
-            count = written.digests.repeated().surplus
+            count = written.ids.repeated()
             if count:
                 yield count, f"several rows of {written.format.id} would have one id"
         if self._is_split:
-            count = max(
-                digests.repeated().surplus for digests in (self._records, self._joined)
-            )
+            count = max(ids.repeated() for ids in (self._records, self._joined))
             if count:
                 yield count, "rows of several records would be joined by one id"
 
     def close(self) -> None:
         """Delete the temporary files."""
-        written = (each.digests for each in self.written.values())
-        for digests in (self._records, self._joined, *written):
-            digests.close()
+        written = (each.ids for each in self.written.values())
+        for ids in (self._records, self._joined, *written):
+            ids.close()

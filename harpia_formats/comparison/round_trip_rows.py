@@ -1,0 +1,62 @@
+"""Make the rows of records on the two ways of a round trip, and read them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.mapping.extras import restore_extras, split_extras
+from harpia_formats.mapping.record_program import RecordProgram
+from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.record import Record
+
+#: Returns the record of a row.
+ReadRow = Callable[[Row], Record]
+
+
+@dataclass(slots=True)
+class RowsOfRecords:
+    """Makes the rows of records as a mapper does, by its program."""
+
+    mapper: RecordMapper
+    _program: RecordProgram = field(init=False)
+    _needs_id: bool = field(init=False)
+    _no_fates: FieldFates = field(default_factory=FieldFates)
+
+    def __post_init__(self) -> None:
+        self._program = RecordProgram(self.mapper)
+        self._needs_id = self.mapper.needs_id
+
+    def of(self, record: Record, number: int) -> list[Row]:
+        """Return the rows of `record`, with its number as id if rows need one.
+
+        Raises `Unconvertible`.
+        """
+        if record.id is UNSET and self._needs_id:
+            record = replace(record, id=str(number))
+        try:
+            rows, _ = self._program.map(record, 0, self._no_fates)
+            if self.mapper.check is not None:
+                for row in rows:
+                    self.mapper.check(row)
+        except Unconvertible:
+            # The mapper has the reason.
+            rows = self.mapper.map(record).rows
+        return rows
+
+
+def row_reader(adapter: FormatAdapter) -> ReadRow:
+    """Return the function that returns the record of a row that `adapter` wrote."""
+    read = adapter.read
+    if adapter.extras_path is None:
+        return read
+
+    def read_row(row: Row) -> Record:
+        bare, extras = split_extras(row, adapter)
+        record = read(bare)
+        return restore_extras(record, extras) if extras else record
+
+    return read_row
