@@ -75,16 +75,19 @@ _all = (
         (_extra,), _extra, OBJECTS, note="text under an unknown key has its own column"
     ),
 )
+_output_columns = frozenset(mapping.name for mapping in _output_fields)
 _known = frozenset(mapping.name for mapping in _all)
 _pandas = PandasCells(_all)
 
 
 def _read(row: Row) -> Record:
     row = _pandas.read(row)
-    record = _table.read({key: value for key, value in row.items() if key != _extra})
+    record = _table.read(row)
     if _extra not in row:
         return record
-    own = {} if record.extra is UNSET else record.extra[_vendor]
+    # The table does not know the column, and made the object for this record.
+    own: Row = {} if record.extra is UNSET else record.extra[_vendor]
+    del own[_extra]
     given = as_objects(row[_extra])
     if given is DECLINED or given.get(_vendor, {}).keys() & own.keys():
         return replace(record, extra={_vendor: {**own, _extra: row[_extra]}})
@@ -94,11 +97,15 @@ def _read(row: Row) -> Record:
 
 
 def _write(record: Record, fates: FieldFates) -> Row:
-    row = _table.write(replace(record, extra=UNSET), fates)
-    if record.outputs and not any(mapping.name in row for mapping in _output_fields):
+    extra = record.extra
+    if extra is UNSET:
+        row = _table.write(record, fates)
+    else:
+        row = _table.write(replace(record, extra=UNSET), fates)
+    if record.outputs and _output_columns.isdisjoint(row):
         fates.dropped("outputs", "without any field")
-    if record.extra is not UNSET:
-        _put_back(record.extra, row)
+    if extra is not UNSET:
+        _put_back(extra, row)
     if not row:
         reason = "the record has nothing for any column"
         raise Unconvertible("prompt", reason, "give it with --set prompt=VALUE")
@@ -107,15 +114,18 @@ def _write(record: Record, fates: FieldFates) -> Row:
 
 def _put_back(extra: dict[str, Row], row: Row) -> None:
     """Put texts of unknown columns into columns, and the rest into `extra`."""
-    own = extra.get(_vendor, {})
+    if _vendor not in extra:
+        row[_extra] = json_of(extra)
+        return
+    own = extra[_vendor]
     columns = {key: value for key, value in own.items() if _is_column(key, value, row)}
     packed = {vendor: members for vendor, members in extra.items() if vendor != _vendor}
     rest = {key: value for key, value in own.items() if key not in columns}
-    if rest or (_vendor in extra and not own):
+    if rest or not own:
         packed[_vendor] = rest
     if packed == {_vendor: {_extra: rest.get(_extra)}} and _is_strange(rest[_extra]):
         row[_extra] = rest[_extra]
-    elif packed or not extra:
+    elif packed:
         row[_extra] = json_of(packed)
     row.update(columns)
 
@@ -127,7 +137,7 @@ def _is_column(key: str, value: Any, row: Row) -> bool:
     # A byte order mark at the start of a file would be removed from the column.
     if key.startswith("\ufeff"):
         return False
-    if _pandas.read({key: value}) != {key: value}:
+    if _pandas.changes(key, value):
         return False
     return key not in _known or _table.read({key: value}).extra is not UNSET
 

@@ -5,12 +5,15 @@ columns that hold no text are read so: elsewhere `True` may be an answer.
 """
 
 import re
+from itertools import filterfalse
 
 from harpia_formats.model.adapter import FieldMapping, Row
 from harpia_formats.model.record import FIELD_TYPES
 
 _TRUTH = {"True": "true", "False": "false"}
 _MISSING = frozenset({"NaN", "nan"})
+#: The cells that pandas writes in its own way in any row.
+_SPECIAL = _MISSING | _TRUTH.keys()
 _whole_float = re.compile(r"(-?\d+)\.0")
 _number = re.compile(r"\d+(\.0)?")
 #: The name that pandas gives to a column without one, such as that of its index.
@@ -21,6 +24,7 @@ class PandasCells:
     """Reads cells as pandas writes them, for the columns of some fields."""
 
     def __init__(self, fields: tuple[FieldMapping, ...]) -> None:
+        self._is_known = frozenset(field.name for field in fields).__contains__
         types = {
             field.name: FIELD_TYPES[field.record_path]
             for field in fields
@@ -36,7 +40,12 @@ class PandasCells:
         )
 
     def read(self, row: Row) -> Row:
-        """Return `row` with the cells that any other program would have written."""
+        """Return `row` with the cells that any other program would have written.
+
+        It is `row` itself if it has these.
+        """
+        if not self._may_differ(row):
+            return row
         found: Row = {}
         for name, cell in row.items():
             if name in self._values:
@@ -52,3 +61,21 @@ class PandasCells:
                 continue
             found[name] = cell
         return found
+
+    def _may_differ(self, row: Row) -> bool:
+        """Tell whether pandas may have written a cell of `row` in its own way."""
+        get = row.get
+        return (
+            not _SPECIAL.isdisjoint(map(get, self._values))
+            or any(map(_is_whole_float, map(get, self._whole)))
+            or any(map(_unnamed.fullmatch, filterfalse(self._is_known, row)))
+        )
+
+    def changes(self, name: str, cell: str) -> bool:
+        """Tell whether `cell` in the column `name` is read as another one, or none."""
+        row = {name: cell}
+        return self.read(row) != row
+
+
+def _is_whole_float(cell: str | None) -> bool:
+    return cell is not None and cell.endswith(".0")
