@@ -10,7 +10,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.eee.versions import Version
-from harpia_formats.model.adapter import Row
+from harpia_formats.model.adapter import DECLINED, Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, field_paths
 
@@ -22,15 +22,25 @@ _own = frozenset(f"outputs.{name}" for name in ("model", "index", "text", "reaso
 
 
 def read_text(given: Any) -> Any:
-    """Return the text of an answer from `raw`, which may list one or none."""
+    """Return the text of an answer from `raw`, which may list one or none.
+
+    `DECLINED` for several, which are several answers.
+    """
     if type(given) is not list:
         return given
+    if len(given) > 1:
+        return DECLINED
     return given[0] if given else None
 
 
 def read_reasoning(given: Any) -> Any:
-    """Return the reasoning of an answer from `reasoning_trace`, which may list it."""
-    return given[0] if type(given) is list else given
+    """Return the reasoning of an answer from `reasoning_trace`, which may list it.
+
+    `DECLINED` for a list of several or none.
+    """
+    if type(given) is not list:
+        return given
+    return given[0] if len(given) == 1 else DECLINED
 
 
 def write_text(text: str | None) -> list[str]:
