@@ -1,6 +1,6 @@
 """Check rows that are written by the rules by which rows of their format are read."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,9 @@ from harpia_formats.registry import rules_for
 from harpia_formats.schema.dialect import document_schema, record_schema
 from harpia_formats.validation.unit.row_checks import RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator
+
+#: Containers whose rows are no lines of JSON.
+_NO_LINES = frozenset({Container.TABLE, Container.COLUMNS})
 
 
 def validator_of_rows(
@@ -58,24 +61,37 @@ class WrittenRowCheck:
         reason = f"the row would not be valid{where}: {problem.message}"
         raise Unconvertible(path, reason, problem.help)
 
-    def valid_lines(self, rows: Sequence[Row]) -> bytes | None:
+    def valid_lines(self, rows: list[Row]) -> bytes | None:
         """Return `rows` as lines of JSON, None if one of them is not valid.
 
-        All rows are checked at once, which takes a fraction of the time.
+        All rows are checked at once, which takes a fraction of the time. Rows of tables
+        and columns are written in another form, so they are not encoded.
         """
         if not rows:
             return b""
         try:
-            lines = encode_lines(rows)
-            checked = lines if not self._is_column else encode(_as_columns(rows))
+            lines = b"" if self._container in _NO_LINES else encode_lines(rows)
         except (MsgspecError, UnicodeEncodeError, RecursionError):
             return None
-        chunk = Chunk(checked, Cursor(), [checked] if self._is_column else None)
-        return None if self._validator.validate(chunk).findings else lines
+        checked = [_as_columns(rows)] if self._is_column else rows
+        decoder = self._validator.decoder
+        if decoder is not None and decoder.accepts_values(checked):
+            return lines
+        # The validator learns the keys of rows that it finds valid.
+        try:
+            text = encode_lines(checked)
+        except (MsgspecError, UnicodeEncodeError, RecursionError):
+            return None
+        findings = self._validator.validate(Chunk(text, Cursor())).findings
+        return None if findings else lines
+
+    @property
+    def _container(self) -> Container:
+        return self.format.dialects[0].container
 
     @property
     def _is_column(self) -> bool:
-        return self.format.dialects[0].container is Container.COLUMNS
+        return self._container is Container.COLUMNS
 
     def _problem_of(self, row: Row) -> Problem | None:
         """Return the first error of a row, None if it is valid."""

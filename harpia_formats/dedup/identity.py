@@ -1,6 +1,7 @@
 """Read the identity of records, as one text (the key) for each."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -106,6 +107,7 @@ def _key_decoder_of(paths: tuple[Path, ...]) -> TypedDecoder:
         decoder.decode,
         decoder.decode_lines,
         msgspec.json.Decoder(list[row]).decode,  # type: ignore[valid-type]  # made at run time
+        partial(msgspec.convert, type=list[row]),  # type: ignore[valid-type]  # made at run time
         (),
         {(): names},
         {(): row},

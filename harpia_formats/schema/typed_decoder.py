@@ -14,7 +14,7 @@ those rows declared, and built again when new ones occur.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import msgspec
@@ -48,6 +48,8 @@ class TypedDecoder:
     decode_lines: Callable[[bytes], list[Any]]
     #: Decodes an array of rows.
     decode_array: Callable[[bytes], list[Any]]
+    #: Types a list of rows that are decoded as JSON of any type.
+    typed: Callable[[list[Any]], list[Any]]
     #: Conditions that a decoded row must meet.
     checks: tuple[Check, ...]
     #: The attribute that holds a member, by place of its object.
@@ -83,6 +85,18 @@ class TypedDecoder:
         `data` is the inside of an array of so many rows.
         """
         return self._accept_all(self.decode_array, b"".join((b"[", data, b"]")), items)
+
+    def accepts_values(self, rows: list[Any]) -> bool:
+        """Return whether rows, decoded as JSON of any type, are certainly valid.
+
+        Their texts are not looked at, so that it takes a tenth of the time to decode
+        the rows from JSON.
+        """
+        try:
+            values = self.typed(rows)
+        except (msgspec.ValidationError, RecursionError):
+            return False
+        return all(check(value) for check in self.checks for value in values)
 
     def may_repeat_keys(self, data: bytes) -> bool:
         """Return whether rows that were decoded from `data` may hold an object."""
@@ -133,6 +147,7 @@ def typed_decoder_of(
         decoder.decode,
         decoder.decode_lines,
         array_decoder.decode,
+        partial(msgspec.convert, type=list[kind]),  # type: ignore[valid-type]  # made at run time
         checks,
         builder.attributes,
         builder.classes,
