@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.parsing.json_syntax import find_fault
 from harpia_formats.parsing.locate import duplicates
 from harpia_formats.schema.decoder_types import UnsupportedSchemaError
@@ -48,10 +49,22 @@ def check_accepted(decoder: TypedDecoder, identifier: str, rows: list[bytes]) ->
     """Assert that the validator accepts what the decoder accepts; count how much."""
     schema_validator = schema_validator_of(built_in_schema(identifier))
     accepted = [each for each in rows if decoder.accept(each) is not None]
+    for each in rows:
+        value = decoded_or_none(each)
+        # Values that are typed are valid where they are read from JSON, too.
+        assert not decoder.accepts_values([value]) or decoder.accept(each) is not None
     for each in accepted:
         assert find_fault(each) is None, each
         assert schema_validator.is_valid(msgspec.json.decode(each)), each
     return len(accepted)
+
+
+def decoded_or_none(row: bytes) -> Any:
+    """Return a row as JSON of any type, None if it is not JSON."""
+    try:
+        return decode(row)
+    except NOT_JSON:
+        return None
 
 
 def check_mutants(identifier: str, count: int, seed: int) -> None:
