@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.tencent.extra_fields import as_extra, kept_of, put_back, without
+from harpia_converters.tencent.extra_fields import KEY, kept_of, put_back, without
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
@@ -20,6 +20,8 @@ _extra = "outputs.extra"
 
 def read_answers(entries: list[Row]) -> list[Output]:
     """Return an output for each response, with its index among those of its model."""
+    if len(entries) == 1 and len(entries[0]["responses"]) == 1:
+        return [_output(entries[0], entries[0]["responses"][0], UNSET)]
     pairs = ((entry, answer) for entry in entries for answer in entry["responses"])
     outputs: list[Output] = []
     for _, run in groupby(pairs, key=lambda pair: pair[0]["model_name"]):
@@ -35,18 +37,25 @@ def _indices(answers: list[Any]) -> Iterable[Any]:
 
 
 def _output(entry: Row, response: Row, index: Any) -> Output:
-    rest = without(entry, _entry_keys)
-    inner = without(response, _response_keys)
-    if inner:
-        # `responses` is a key of every entry, so it is free in the extra members.
-        rest["responses"] = inner
     return Output(
         model=entry["model_name"],
         index=index,
         text=response["content"],
         reasoning=response.get("reasoning_content", UNSET),
-        **as_extra(rest),
+        extra=_extra_of(entry, response),
     )
+
+
+def _extra_of(entry: Row, response: Row) -> Any:
+    """Return the extra of the output of an answer, `UNSET` if there is none."""
+    if entry.keys() <= _entry_keys and response.keys() <= _response_keys:
+        return UNSET
+    rest = without(entry, _entry_keys)
+    inner = without(response, _response_keys)
+    if inner:
+        # `responses` is a key of every entry, so it is free in the extra members.
+        rest["responses"] = inner
+    return {KEY: rest}
 
 
 def write_answers(outputs: list[Output], fates: FieldFates) -> list[Row]:
@@ -54,6 +63,8 @@ def write_answers(outputs: list[Output], fates: FieldFates) -> list[Row]:
 
     Raises `Unconvertible` for an output without a text or a model.
     """
+    if len(outputs) == 1:
+        return [_only_entry(outputs[0], fates)]
     entries: list[Row] = []
     for model, run in groupby(outputs, key=attrgetter("model")):
         if model is UNSET:
@@ -62,6 +73,16 @@ def write_answers(outputs: list[Output], fates: FieldFates) -> list[Row]:
         _record_indices(answers, fates)
         entries.extend(_entries(model, answers, fates))
     return entries
+
+
+def _only_entry(answer: Output, fates: FieldFates) -> Row:
+    """Return the entry of the only output; raises `Unconvertible` without a model."""
+    if answer.model is UNSET:
+        raise _missing("outputs.model", "model_name")
+    if answer.index is not UNSET:
+        fates.dropped("outputs.index", "the only answer of the model there")
+    beside, response = _extra_and_response(answer, fates)
+    return {"model_name": answer.model, "responses": [response], **beside}
 
 
 def _record_indices(answers: list[Output], fates: FieldFates) -> None:
@@ -87,6 +108,8 @@ def _entries(model: str, answers: list[Output], fates: FieldFates) -> Iterator[R
 
 def _extra_and_response(output: Output, fates: FieldFates) -> tuple[Row, Row]:
     """Return the extra members of an output's entry, and its response."""
+    if output.extra is UNSET or KEY not in output.extra:
+        return {}, _response(output, {}, fates)
     rest = kept_of(output)
     inner: Row = {}
     if isinstance(rest.get("responses"), dict) and rest["responses"]:
@@ -105,6 +128,8 @@ def _response(output: Output, rest: Row, fates: FieldFates) -> Row:
         fates.null("outputs.reasoning")
     elif output.reasoning is not UNSET:
         response["reasoning_content"] = output.reasoning
+    if not rest:
+        return response
     if rest.keys() & _response_keys:
         fates.dropped(f"{_extra}.tencent.responses", "the keys belong to other fields")
         return response

@@ -19,6 +19,8 @@ from harpia_formats.model.record import Record
 _tool_keys = frozenset({"tool_calls", "tool_call_id", "function_call"})
 #: The fields of a chat by its roles, if its messages have no further keys.
 _plain = {("user",): ("prompt",), ("system", "user"): ("system", "prompt")}
+_most_plain = max(map(len, _plain))
+_usual_keys = [*MESSAGE_KEYS]
 
 
 def read_chat(messages: list[Row]) -> tuple[Row, Row]:
@@ -31,10 +33,12 @@ def read_chat(messages: list[Row]) -> tuple[Row, Row]:
 
 
 def _question(messages: list[Row]) -> Row:
-    names = _plain.get(tuple(message["role"] for message in messages))
+    if len(messages) > _most_plain:
+        return {"messages": messages}
+    names = _plain.get(tuple([message["role"] for message in messages]))
     if names is None or any(len(message) > len(MESSAGE_KEYS) for message in messages):
         return {"messages": messages}
-    texts = (message["content"] for message in messages)
+    texts = [message["content"] for message in messages]
     return dict(zip(names, texts, strict=True))
 
 
@@ -43,10 +47,16 @@ def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
 
     Raises `Unconvertible` if the record has neither a prompt nor messages.
     """
+    if record.messages is UNSET and record.prompt is not UNSET:
+        # It is read as it was, so that nothing has to be noted.
+        return _with_answer(_prompt_chat(record), record, rest)
+    return write_any_chat(record, rest, fates)
+
+
+def write_any_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
+    """Return what `write_chat` returns, for any record: the specification of that."""
     chat, done = _question_chat(record, fates)
-    if record.gt is not UNSET:
-        answer = {"role": "assistant", "content": record.gt, **_beside_answer(rest)}
-        chat.append(answer)
+    chat = _with_answer(chat, record, rest)
     if not chat:
         raise no_question()
     back, beside = read_chat(chat)
@@ -59,14 +69,26 @@ def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:
     return chat
 
 
+def _with_answer(chat: list[Row], record: Record, rest: Row) -> list[Row]:
+    """Return `chat` with the answer that `record` expects, if it has one, behind it."""
+    if record.gt is not UNSET:
+        answer = {"role": "assistant", "content": record.gt, **_beside_answer(rest)}
+        chat.append(answer)
+    return chat
+
+
+def _prompt_chat(record: Record) -> list[Row]:
+    return [*_system_message(record), {"role": "user", "content": record.prompt}]
+
+
 def _question_chat(record: Record, fates: FieldFates) -> tuple[list[Row], list[str]]:
     """Return the chat without its answer, and the changes made to the messages.
 
     Raises `Unconvertible` if there is none.
     """
-    start = _system_message(record)
     if not record.messages and record.prompt is not UNSET:
-        return [*start, {"role": "user", "content": record.prompt}], []
+        return _prompt_chat(record), []
+    start = _system_message(record)
     if record.messages is UNSET:
         raise no_question()
     from_turns = is_from_turns(fates)
@@ -90,27 +112,33 @@ def _documented(
     the turns of an output are of other vendors: their messages get no other key, and
     no tool speaks.
     """
-    has_tools = any(message.keys() & _tool_keys for message in messages)
-    if not has_tools and not from_turns:
+    if not from_turns and all(map(_tool_keys.isdisjoint, messages)):
         return messages, []
     done = []
     # Where only tools speak, there is nothing else to ask.
     spoken = [message for message in messages if not _is_of_tool(message)] or messages
     if len(spoken) < len(messages):
         done.append("without tool calls and their results")
-    plain = [
-        {key: value for key, value in message.items() if key in MESSAGE_KEYS}
-        for message in spoken
-    ]
+    plain = [_plain_message(message) for message in spoken]
     if plain != spoken:
         done.append("with role and content only")
     return plain, done
 
 
+def _plain_message(message: Row) -> Row:
+    """Return a message without other keys than role and content."""
+    keys = [*message]
+    if keys[: len(MESSAGE_KEYS)] == _usual_keys:
+        return {"role": message["role"], "content": message["content"]}
+    return {key: message[key] for key in keys if key in MESSAGE_KEYS}
+
+
 def _is_of_tool(message: Row) -> bool:
     """Tell whether a message is the result of a tool, or only calls one."""
-    is_call = bool(message.keys() & _tool_keys) and not message.get("content")
-    return is_call or message.get("role") in {"tool", "function"}
+    # The role may be any value.
+    if message.get("role") in ("tool", "function"):
+        return True
+    return not message.get("content") and not _tool_keys.isdisjoint(message)
 
 
 def _system_message(record: Record) -> list[Row]:

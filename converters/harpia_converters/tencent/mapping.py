@@ -1,7 +1,5 @@
 """The adapters of Tencent's formats: rows of messages, turns and tables to records."""
 
-from typing import Any
-
 from msgspec import UNSET
 
 from harpia_converters.tencent.answers import read_answers, write_answers
@@ -120,22 +118,20 @@ def _write_with_answers(record: Record, fates: FieldFates) -> Row:
 def _with_rest(answers: Row, record: Record, fates: FieldFates) -> Row:
     rest = kept_of(record)
     row: Row = {"messages": write_chat(record, rest, fates)}
-    row |= _reference(record, fates) | _settled(record) | answers
+    if record.references:
+        row["ref_answer"] = record.references[0]
+    elif record.references is not UNSET:
+        fates.dropped("references", "there are none")
+    if record.id is not UNSET:
+        row["id"] = record.id
+    if record.params:
+        # In the order of the record.
+        row |= {key: each for key, each in record.params.items() if key in _settings}
+    row |= answers
+    if not rest:
+        return row
     _record_merged(row, rest, fates)
     return put_back(row, rest, _own | row.keys(), "extra", fates)
-
-
-def _reference(record: Record, fates: FieldFates) -> Row:
-    if record.references == []:
-        fates.dropped("references", "there are none")
-    return {"ref_answer": record.references[0]} if record.references else {}
-
-
-def _settled(record: Record) -> Row:
-    """Return the id and the generation settings, in the order of the record."""
-    fields: Row = {} if record.id is UNSET else {"id": record.id}
-    settings: Any = record.params or {}
-    return fields | {key: value for key, value in settings.items() if key in _settings}
 
 
 def _record_merged(row: Row, rest: Row, fates: FieldFates) -> None:

@@ -1,6 +1,8 @@
 """The question and the expected answer of a row, and what a record loses by them."""
 
 from collections.abc import Sequence
+from operator import is_
+from typing import Any
 
 from msgspec import UNSET
 
@@ -29,6 +31,8 @@ def no_question() -> Unconvertible:
 
 def is_from_turns(fates: FieldFates) -> bool:
     """Tell whether the hub made the messages of the turns of an output."""
+    if not fates.entries:
+        return False
     changed = (entry.path == "outputs.turns" for entry in fates.entries)
     return _messages_from_turns in fates.entries or any(changed)
 
@@ -82,7 +86,7 @@ def _record_messages_fate(
     record: Record, back: Row, done: Sequence[str], fates: FieldFates
 ) -> None:
     mine, theirs = record.messages, back.get("messages", UNSET)
-    if mine == theirs and same(mine, theirs):  # the order of keys counts as well
+    if _is_same_chat(mine, theirs):
         return
     if theirs is not UNSET:
         fates.changed("messages", "; ".join(done))
@@ -95,6 +99,14 @@ def _record_messages_fate(
         fates.changed("messages", CUT)
     else:
         fates.merged("messages", "; ".join(["the prompt", *done]))
+
+
+def _is_same_chat(mine: Any, theirs: Any) -> bool:
+    """Tell whether two lists of messages, or none, have the same JSON text."""
+    if mine != theirs:
+        return False
+    # Mostly the messages are themselves; else the order of their keys counts as well.
+    return mine is theirs or all(map(is_, mine, theirs)) or same(mine, theirs)
 
 
 def expected_answer(record: Record, key: str, fates: FieldFates) -> str:

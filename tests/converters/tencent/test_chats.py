@@ -1,0 +1,94 @@
+"""The short ways of common chats and answers give what the long ones do."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.tencent.answers import read_answers, write_answers
+from harpia_converters.tencent.chats import write_any_chat, write_chat
+from harpia_converters.tencent.mapping import MESSAGES
+from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.record import Output, Record
+from harpia_formats.testing.strategies import (
+    EXTRA,
+    OUTPUTS,
+    TEXTS,
+    VALUES,
+    records,
+    some,
+)
+
+#: Extra keys of a row that a record keeps, those of its last answer among them.
+KEPT = some(
+    messages=VALUES | st.dictionaries(TEXTS, VALUES, max_size=2), other=VALUES
+) | st.just({"messages": {"role": "x"}})
+ANSWERS = st.builds(
+    lambda output, extra: replace(output, extra=extra),
+    OUTPUTS,
+    st.just(UNSET)
+    | EXTRA
+    | some(
+        model_name=VALUES, responses=VALUES | some(content=VALUES, x=VALUES), x=VALUES
+    ).map(lambda kept: {"tencent": kept}),
+)
+NEXT = Output(model="another model", text="b")
+
+
+def outcome(function: Any, *given: Any) -> tuple[Any, Any]:
+    """Return what a function returns or raises for `given`, and the fates it notes."""
+    fates = FieldFates()
+    try:
+        made = encode(function(*given, fates))
+    except Unconvertible as error:
+        made = str(error).encode()
+    return made, fates.entries
+
+
+@given(records(), KEPT)
+def test_chats_are_written_alike(record: Record, kept: dict[str, Any]) -> None:
+    """A prompt that is written straight is what any chat becomes, with its fates."""
+    short, long = dict(kept), dict(kept)
+
+    assert outcome(write_chat, record, short) == outcome(write_any_chat, record, long)
+    assert encode(short) == encode(long)
+
+
+@given(ANSWERS)
+def test_only_answers_are_written_alike(output: Output) -> None:
+    """The entry of an answer is the same beside one of another model, and alone."""
+    alone, fates = outcome(write_answers, [output])
+    beside, others = outcome(lambda *given: write_answers(*given)[:1], [output, NEXT])
+
+    assert (alone, fates) == (beside, others)
+
+
+@given(
+    st.fixed_dictionaries({"model_name": TEXTS}, optional={"x": VALUES}),
+    st.fixed_dictionaries(
+        {"content": TEXTS}, optional={"reasoning_content": TEXTS, "x": VALUES}
+    ),
+)
+def test_only_answers_are_read_alike(
+    entry: dict[str, Any], response: dict[str, Any]
+) -> None:
+    """The answer of an entry is the same beside one of another model, and alone."""
+    given_ = {**entry, "responses": [response]}
+    other = {"model_name": f"{entry['model_name']}!", "responses": [{"content": "b"}]}
+
+    assert read_answers([given_]) == read_answers([given_, other])[:1]
+
+
+@pytest.mark.parametrize("role", [[], {}, None, 1])
+def test_turns_without_a_role_are_refused(role: Any) -> None:
+    """A turn whose role is no text cannot be a message."""
+    record = Record(prompt="q", outputs=[Output(turns=[{"role": role}])])
+
+    with pytest.raises(Unconvertible, match="a message has no role"):
+        RecordMapper(MESSAGES, Choices()).map(record)
