@@ -13,6 +13,7 @@ from collections.abc import Generator
 from dataclasses import dataclass, field
 
 import msgspec
+import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import (
@@ -50,6 +51,8 @@ FIRST = 2
 
 _decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _COMMA = ord(",")
+#: What an object with members begins with.
+_object_starts = (b'{"', b"{ ", b"{\t", b"{\r", b"{\n")
 #: More bytes must be read to know what a bracket closes.
 _is_cut_off = re.compile(rb"[ \t\r\n]*+(?:,[ \t\r\n]*+)?\Z")
 #: Rows behind a bracket too many: a comma in an object is followed by a key.
@@ -102,8 +105,8 @@ class ArrayCutter:
     separator: bytes = b""
     #: Beginnings of rows: a brace and the first key.
     starts: set[bytes] = field(default_factory=set)
-    #: How many rows were looked at for their beginnings.
-    surveyed: int = 0
+    #: Where in the file the bytes end that were read for the first row.
+    read_first: int = 0
     #: Position of the last comma, while no item was seen behind it.
     comma: Cursor | None = None
     #: Whether all blocks were read.
@@ -190,8 +193,10 @@ class ArrayCutter:
         if chunk is None:
             yield from self._lone_row()
             return
-        is_survey = self.surveyed < SURE and chunk.data.startswith(b"{")
-        if is_survey or (self.doubtful and len(chunk) >= SURE):
+        at = self.start.offset
+        self.read_first = self.read_first or at + len(self.buffer.data)
+        is_first = at < self.read_first
+        if not self.starts or is_first or (self.doubtful and len(chunk) >= SURE):
             self._remember_starts(chunk)
         self.buffer.take(len(chunk.data))
         yield chunk
@@ -201,7 +206,10 @@ class ArrayCutter:
 
     def _remember_starts(self, chunk: Chunk) -> None:
         """Keep the beginnings of the rows of `chunk`, up to `STARTS`."""
-        self.surveyed += len(chunk)
+        # Searching is faster than cutting, and few texts have this inside.
+        data = chunk.data
+        if all(stringzilla.find(data, start) < 0 for start in _object_starts):
+            return
         for row in chunk.rows:
             start = start_of_row(row)
             if len(start) > 1 and len(self.starts) < STARTS:
@@ -227,7 +235,7 @@ class ArrayCutter:
         if self.separator and data.find(self.separator, 1, self.most) > 0:
             end = min(end, self.most)
         # Small chunks come first: rows that a reader learns from, it reads one by one.
-        self.most = min(2 * self.most, self.usual)
+        self.most = min(self.most + self.most // 2 + 1, self.usual)
         for _ in range(ATTEMPTS):
             end = data.rfind(self.separator, 0, end) if self.separator else -1
             if end < 1:
