@@ -10,7 +10,6 @@ from collections.abc import (
 from contextlib import closing
 from typing import TYPE_CHECKING, Protocol
 
-from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
@@ -40,6 +39,7 @@ from harpia_formats.registry import (
 )
 from harpia_formats.rules import selected_rules
 from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.one_file import (
     FileSettings,
@@ -82,7 +82,7 @@ class RowWorkers(Protocol):
         """Raise `EngineError` if they have to see a file and do not."""
 
     def rows(
-        self, local: LocalValidation, frames: DocumentFrames, file: OpenFile
+        self, local: LocalValidation, frames: Iterator[Frame], file: OpenFile
     ) -> Iterator[Findings]:
         """Have the frames of a file used, most by other processes; yield problems."""
 

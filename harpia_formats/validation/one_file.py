@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -15,6 +16,7 @@ from harpia_formats.detection.sampled_file import (
     reread_frames,
     sample_file,
 )
+from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.container import OpenedContainer, open_container
@@ -22,7 +24,7 @@ from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import ReadProgress, Source, open_source
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation, RowConsumer
-from harpia_formats.validation.merge.file_merge import FileMerge
+from harpia_formats.validation.merge.file_merge import FileMerge, Frame
 from harpia_formats.validation.merge.repeated_ids import RepeatedIds
 from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
 from harpia_formats.validation.plan.run_plan import RunPlan
@@ -34,6 +36,7 @@ from harpia_formats.validation.unit.result import Findings
 from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # imported only for tables, and if repeated ids are looked for
+    from harpia_formats.parsing.csv_records import TablePiece
     from harpia_formats.validation.plan.table_units import TableBatch
 
 BLANK_LINES = "J202"
@@ -53,7 +56,7 @@ class OpenFile(msgspec.Struct, frozen=True):
 
 #: Validates the frames of a file, most of them in worker processes.
 ValidateInWorkers = Callable[
-    [LocalValidation, DocumentFrames, OpenFile], Iterator[Findings]
+    [LocalValidation, Iterator[Frame], OpenFile], Iterator[Findings]
 ]
 
 
@@ -174,7 +177,13 @@ def _rows(
     if plan.cut is Framing.NONE:
         return
     if plan.cut is Framing.TABLE:
-        flow = local.frames(_table(beginning.opened, plan))
+        opened = beginning.opened
+        table = table_frames(opened.buffer, opened.start, plan)
+        # Workers convert the records of a table; they do not only validate them.
+        if settings.in_workers is not None and settings.consumer is not None:
+            yield from settings.in_workers(local, table, file)
+            return
+        flow = local.frames(table)
     else:
         sample = beginning.sample
         if sample.decoded and plan.is_known and plan.cut is Framing.VALUES:
@@ -191,15 +200,23 @@ def _rows(
             settings.progress(file.blocks.reader)
 
 
-def _table(opening: OpenedContainer, plan: FilePlan) -> "Iterator[TableBatch]":
-    """Yield the records of a table, some at once."""
+def table_frames(
+    buffer: ByteBuffer,
+    start: Cursor,
+    plan: FilePlan,
+    belongs: "Callable[[TablePiece], bool] | None" = None,
+) -> "Iterator[TableBatch]":
+    """Yield the records of a table from `start` on, some at once.
+
+    They end before the first piece for which `belongs` is false.
+    """
     from harpia_formats.parsing.csv_records import table_rows  # noqa: PLC0415 - only for tables: start-up time
     from harpia_formats.validation.plan.table_units import table_batches  # noqa: PLC0415 - only for tables: start-up time
 
     options = plan.run.options
     delimiter = delimiter_of(options.delimiter, plan.name)
-    rows = table_rows(opening.buffer, opening.start, options.max_row_bytes, delimiter)
-    return table_batches(rows)
+    rows = table_rows(buffer, start, options.max_row_bytes, delimiter)
+    return table_batches(rows if belongs is None else takewhile(belongs, rows))
 
 
 def _repeated_ids(plan: FilePlan, file: OpenFile) -> RepeatedIds | None:

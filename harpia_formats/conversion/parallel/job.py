@@ -27,6 +27,8 @@ class ConversionJob:
     prefix: str
     #: The names of the fields in mapped columns, by the names of the columns.
     fields: dict[str, str]
+    #: The columns of a table, from its header.
+    columns: tuple[str, ...]
     #: Whether the file is the only input.
     is_only: bool
     #: The folder for files of rows, which are faster than a pipe; "" to return the rows

@@ -11,12 +11,12 @@ from harpia_formats.conversion.parallel.clock import Clock
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.dedup.digests import Digests
 from harpia_formats.detection.splittable import is_plain_lines, splittable_size
-from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.reading.record_stream import RecordStream
 from harpia_formats.validation.local import LocalValidation, RowConsumer
+from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.parallel.cut import FilePart
 from harpia_formats.validation.parallel.handed_out import HandedOut
@@ -75,7 +75,7 @@ class ConversionWorkers:
             self.pool.check_visible(origin)
 
     def rows(
-        self, local: LocalValidation, frames: DocumentFrames, file: OpenFile
+        self, local: LocalValidation, frames: Iterator[Frame], file: OpenFile
     ) -> Iterator[Findings]:
         """Convert the frames of a file, most in other processes; yield problems.
 

@@ -29,6 +29,7 @@ from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # for a type only
     from harpia_formats.conversion.loss_counts import FateCounts
+    from harpia_formats.validation.plan.table_units import TableBatch
 
 
 @dataclass(slots=True)
@@ -92,18 +93,20 @@ class RowConverter:
     def _refuse(self, _: bytes) -> None:
         self.has_refused = True
 
-    def rows_of(self, chunk: Chunk, before: int, earlier: int) -> ConvertedChunk | None:
-        """Convert the rows of a chunk; None if the main process has to do that.
+    def rows_of(
+        self, frame: "Chunk | TableBatch", before: int, earlier: int
+    ) -> ConvertedChunk | None:
+        """Convert the rows of a frame; None if the main process has to do that.
 
         `before` is the number of records before its part, `earlier` those in the part.
         """
         plan = self.job.plan
         merge = FileMerge(plan, FileCount(plan.name))
-        merge.records = earlier
+        merge.records, merge.columns = earlier, self.job.columns
         local = LocalValidation(self.validators, merge, self.collector, self.stream)
 
         def run() -> int:
-            has_found = any(local.frames(iter((chunk,))))
+            has_found = any(local.frames(iter((frame,))))
             return -1 if has_found else merge.records - earlier
 
         return self._converted(run, before + earlier)

@@ -1,15 +1,18 @@
 """Find the places and the rows of what workers got, in the main process."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from harpia_formats.conversion.parallel.job import Part
+from harpia_formats.detection.sampled_file import Framing
 from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import RangeReader, range_blocks
+from harpia_formats.framing.byte_ranges import RangeReader, range_blocks, read_range
 from harpia_formats.framing.chunk import Chunk, Cursor, count_newlines
-from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.lines import line_rows
 from harpia_formats.model.problem import Place
 from harpia_formats.reading.row_batch import RowBatch
+from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.parallel.cut import FilePart
 from harpia_formats.validation.parallel.handed_out import HandedOut
 from harpia_formats.validation.plan.units import FileBytes, RowRange
@@ -48,9 +51,17 @@ class PlaceInBatch:
         )
 
 
-def records_in(part: FilePart, unit: RowRange) -> int:
-    """Return how many records a unit has if each of its lines is one."""
+def records_in(part: FilePart, unit: RowRange, *, is_table: bool) -> int:
+    """Return how many records a unit has if each of its lines is one.
+
+    The lines of a table are those outside of quoted fields.
+    """
     given = unit.bytes
+    if is_table and isinstance(given, FileBytes):
+        from harpia_formats.parsing.csv_ranges import count_records  # noqa: PLC0415 - only for tables
+
+        end = given.begin + given.size
+        return count_records(read_range(given.origin, given.begin, end))
     if part.frames or not isinstance(given, FileBytes):
         return sum(len(frame) for frame in part.frames if isinstance(frame, Chunk))
     blocks = range_blocks(given.origin, given.begin, given.begin + given.size)
@@ -59,10 +70,17 @@ def records_in(part: FilePart, unit: RowRange) -> int:
 
 def frames_again(
     piece: "Part", handed: HandedOut, part: FilePart, unit: RowRange
-) -> DocumentFrames:
+) -> Iterator[Frame]:
     """Yield the frames of a piece of a unit, to be converted in this process."""
-    if handed.place is not None and isinstance(unit.bytes, FileBytes):
-        name, origin = handed.plan.name, unit.bytes.origin
+    given = unit.bytes
+    if handed.plan.cut is Framing.TABLE:
+        assert isinstance(given, FileBytes)  # noqa: S101 - tables are read in ranges
+        assert isinstance(given.origin, Path)  # noqa: S101 - of this machine
+        from harpia_formats.validation.parallel.records_again import records_again  # noqa: PLC0415 - only for tables
+
+        yield from records_again(handed, piece.begin, piece.end, given.origin)
+    elif handed.place is not None and isinstance(given, FileBytes):
+        name, origin = handed.plan.name, given.origin
         reader = RangeReader(name, piece.begin, piece.end, origin)
         yield from handed.frames_of(part, reader)
         handed.move_on(piece.end, reader.lines)

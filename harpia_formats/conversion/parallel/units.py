@@ -28,7 +28,9 @@ from harpia_formats.conversion.parallel.worker import (
     convert_unit,
     prepare,
 )
+from harpia_formats.detection.sampled_file import Framing
 from harpia_formats.io.temp_folder import temporary_folder
+from harpia_formats.mapping.to_rows import ID_IS_NUMBER
 from harpia_formats.model.problem import Place
 from harpia_formats.reading.record_stream import RecordStream
 from harpia_formats.reading.row_batch import RowBatch
@@ -122,6 +124,7 @@ class ConvertedUnits:
             self._destination.outputs.encoder(),
             self._totals.prefix,
             self._stream.fields,
+            self._local.merge.columns,
             self._workers.has_one_file,
             folder,
         )
@@ -139,9 +142,9 @@ class ConvertedUnits:
 
     def task(self, part: FilePart, unit: RowRange) -> Task | None:
         """Return the function and arguments with which a worker converts a unit."""
-        return self._task(
-            convert_unit, unit, records_in(part, unit) if self._counts else 0
-        )
+        is_table = self._plan.cut is Framing.TABLE
+        records = records_in(part, unit, is_table=is_table) if self._counts else 0
+        return self._task(convert_unit, unit, records)
 
     def batch_task(self, data: FileBytes | SentBytes, rows: int) -> Task | None:
         """Return the function and arguments with which a worker converts a batch.
@@ -181,7 +184,7 @@ class ConvertedUnits:
                 local.merge.pass_over(rows.records)
                 handed.move_on(piece.end, rows.lines)
                 yield Findings()
-            if handed.is_broken or local.merge.stopped:
+            if handed.is_over or local.merge.stopped:
                 return
         _release(parts)
 
@@ -204,7 +207,13 @@ class ConvertedUnits:
 
     def _is_right(self, rows: ConvertedRows) -> bool:
         """Return whether rows have the numbers of their records if they need them."""
-        return not self._counts or rows.before == self._totals.records
+        if not self._counts or rows.before == self._totals.records:
+            return True
+        return self._workers.options.ids is not Ids.NUMBER and not any(
+            fate.path == "id" and fate.how == ID_IS_NUMBER
+            for _, fates, *_ in rows.fates
+            for fate in fates
+        )
 
     def _parts(self, ticket: PendingTask | None) -> "list[Part] | None":
         """Return what a worker answers, None if it could do nothing."""

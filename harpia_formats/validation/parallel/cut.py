@@ -67,6 +67,23 @@ def ranges_in(
         yield FilePart(_range_of(file, begin, total))
 
 
+def table_ranges_in(
+    path: Path, begin: int, total: int, size: int
+) -> Iterator[FilePart]:
+    """Yield the units of a table from the record at byte `begin` on."""
+    from harpia_formats.parsing.csv_ranges import csv_ranges  # noqa: PLC0415 - only for tables: start-up time
+
+    # A worker may have another working folder.
+    file = path.absolute()
+    try:
+        for start, end in csv_ranges(file, begin, size):
+            yield FilePart(_range_of(file, start, end))
+            begin = end
+    except OSError:
+        # The process that reads the rest reports why it cannot.
+        yield FilePart(_range_of(file, begin, total))
+
+
 def _range_of(file: Path | RemoteFile, begin: int, end: int) -> RowRange:
     """Return the unit of the lines of `file` from byte `begin` to `end`."""
     return RowRange(begin, end, Cursor(begin), FileBytes(file, begin, end - begin))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
 
 from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
 from harpia_formats.framing.byte_buffer import ByteBuffer
@@ -21,6 +21,7 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import BytesRead, ReadProgress
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.parallel.cut import (
     FilePart,
@@ -28,6 +29,7 @@ from harpia_formats.validation.parallel.cut import (
     end_of_lines,
     memory_files,
     ranges_in,
+    table_ranges_in,
 )
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import FileBytes, RowRange
@@ -84,18 +86,26 @@ class HandedOut:
     progress: Callable[[ReadProgress], None] | None = None
     #: Where the next range of a file of lines begins; None if rows are cut here.
     place: Cursor | None = None
-    #: Whether nothing more can be read.
-    is_broken: bool = False
+    #: Whether nothing more is to be read.
+    is_over: bool = False
 
     @property
     def plan(self) -> FilePlan:
         """The plan of the file."""
         return self.local.merge.plan
 
-    def rows(self, frames: DocumentFrames) -> Iterator[Findings]:
+    def rows(self, frames: Iterator[Frame]) -> Iterator[Findings]:
         """Validate the beginning here, and hand out the rest if it is worth it."""
         size = 0
         for frame in frames:
+            if isinstance(frame, tuple):
+                table = self._origin_of_table(size, frame[0].start)
+                if table is not None:
+                    yield from self._table_ranges(table, frame[0].start)
+                    return
+                from harpia_formats.validation.plan.table_units import bytes_in  # noqa: PLC0415 - only for tables: start-up time
+
+                size += bytes_in(frame)
             yield from self.local.frames(iter((frame,)))
             self._note_progress()
             if self.local.merge.stopped:
@@ -109,7 +119,8 @@ class HandedOut:
                 yield from self._ranges(origin, end)
                 return
             if self.work.is_worth(size, self._left, is_range=False):
-                yield from self._bundles(frames)
+                # Only tables have frames of another kind.
+                yield from self._bundles(cast("DocumentFrames", frames))
                 return
 
     def _origin_of_lines(
@@ -132,6 +143,20 @@ class HandedOut:
             is_unseen = pool.fingerprint_of(origin) is None
         return None if is_unseen else origin
 
+    def _origin_of_table(self, size: int, place: Cursor) -> Path | None:
+        """Return the file if the records from `place` on can be read, and are worth it.
+
+        A file whose header was not read, or is wrong, is not.
+        """
+        reader, merge = self.file.blocks.reader, self.local.merge
+        origin = getattr(reader, "file", None)
+        if reader.total is None or not isinstance(origin, Path):
+            return None
+        if self.work.pool.is_far or not (merge.columns and merge.is_usable):
+            return None
+        left = reader.total - place.offset
+        return origin if self.work.is_worth(size, left, is_range=True) else None
+
     @property
     def _left(self) -> int | None:
         """The bytes of the file that are to be read, None if that is not known."""
@@ -147,8 +172,16 @@ class HandedOut:
         handed = ranges_in(origin, place.offset, total, self.work.range_size())
         self.work.begin(self.plan.seen_as(self.work.pool.fingerprint_of(origin)))
         yield from self._in_turn(handed)
-        if isinstance(origin, RemoteFile) and not self.is_broken:
+        if isinstance(origin, RemoteFile) and not self.is_over:
             self._check_unchanged(origin)
+
+    def _table_ranges(self, origin: Path, place: Cursor) -> Iterator[Findings]:
+        """Yield the problems of the records of a table from `place` on."""
+        self.place, self.file.count.bytes = place, place.offset
+        total = self.file.blocks.reader.total or place.offset
+        self.work.begin(self.plan)
+        size = self.work.range_size()
+        yield from self._in_turn(table_ranges_in(origin, place.offset, total, size))
 
     def _bundles(self, frames: DocumentFrames) -> Iterator[Findings]:
         """Yield the problems of rows that are cut here."""
@@ -174,7 +207,7 @@ class HandedOut:
             else:
                 yield from self.work.answered(self, part, part.unit, ticket)
             self._note_progress()
-            if self.is_broken or self.local.merge.stopped:
+            if self.is_over or self.local.merge.stopped:
                 return
 
     def move_on(self, end: int, lines: int) -> None:
@@ -200,7 +233,7 @@ class HandedOut:
         yield from complete_frames(lines, blocks)
         if blocks.error is not None:
             self.file.blocks.error = blocks.error
-            self.is_broken = True
+            self.is_over = True
 
     def _note_progress(self) -> None:
         """Report how far the file was read; workers read ranges themselves."""

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from harpia_formats.framing.chunk import Chunk, FramingFault, count_newlines, is_blank
-from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.merge.tally import placed
 from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.parallel.cut import RANGE, FilePart, range_size
@@ -49,7 +49,7 @@ class Workers:
     progress: Callable[[ReadProgress], None] | None = None
 
     def rows(
-        self, local: LocalValidation, frames: DocumentFrames, file: OpenFile
+        self, local: LocalValidation, frames: Iterator[Frame], file: OpenFile
     ) -> Iterator[Findings]:
         """Validate the frames of a file, most in other processes; yield problems."""
         work = _Validation(self.pool, self, local, file, local.merge.plan)

@@ -19,12 +19,17 @@ def table_batches(
     size = 0
     for piece in pieces:
         held.append(piece)
-        size += 1 if isinstance(piece, TableBlank) else len(piece.data)
+        size += bytes_in((piece,))
         if size >= BATCH_BYTES or len(held) == BATCH:
             yield tuple(held)
             held, size = [], 0
     if held:
         yield tuple(held)
+
+
+def bytes_in(pieces: TableBatch) -> int:
+    """Return how many bytes of a table its pieces have, without the ends of lines."""
+    return sum(1 if isinstance(each, TableBlank) else len(each.data) for each in pieces)
 
 
 def first_pieces(

@@ -80,6 +80,7 @@ def job_of(
         encode_rows,
         "",
         {},
+        (),
         is_only=True,
         folder=str(folder),
     )
