@@ -134,7 +134,7 @@ class RecordConverter:
             self._reject(error, record, place(), file, text)
             return
         for model, (rows, outcome) in mapped:
-            destination.add(rows, destination.file_of(model))
+            destination.add(rows, destination.file_of(model), len(text))
             fates.entries += outcome.fates
         # A fate counts once for a record, however many rows the record becomes.
         outcomes = [outcome for _, (_, outcome) in mapped]

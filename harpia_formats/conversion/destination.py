@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Protocol
 
 from harpia_formats.conversion.containers.row_writer import (
-    ROWS_PER_BLOCK,
     EncodedRows,
     RowEncoder,
     encode_rows,
@@ -13,6 +12,7 @@ from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.io.reader import BLOCK
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.misfits import misfits_of
 from harpia_formats.mapping.record_program import Outcome, RecordProgram
@@ -27,6 +27,9 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of
+
+#: Records whose rows are encoded together, if they are not large.
+RECORDS_PER_BLOCK = 256
 
 
 class RowOutput(Protocol):
@@ -85,7 +88,8 @@ class Destination:
         self._program = RecordProgram(self.mapper)
         #: Rows that are not encoded yet, by the keys of their files.
         self._rows: dict[str, list[Row]] = {}
-        self._waiting = 0
+        #: The number of their records, and about as many bytes as these have.
+        self._waiting = self._waiting_bytes = 0
 
     def begin(self, variant: FormatVariant, *, only: bool) -> None:
         """Get ready for the rows of a file, `only` if it is the only input.
@@ -148,16 +152,21 @@ class Destination:
             return ""
         return model or str(self.constants.get("outputs.model", "")) or "model"
 
-    def add(self, rows: list[Row], model: str = "") -> None:
-        """Write rows soon, to the file with the key `model` if there are several."""
+    def add(self, rows: list[Row], model: str, size: int) -> None:
+        """Write the rows of a record of about `size` bytes soon.
+
+        They go to the file with the key `model` if there are several.
+        """
         self._note_ids(rows, model)
         self._rows.setdefault(model, []).extend(rows)
-        self._waiting += len(rows)
-        if self._waiting >= ROWS_PER_BLOCK:
+        self._waiting += 1
+        self._waiting_bytes += size
+        if self._waiting >= RECORDS_PER_BLOCK or self._waiting_bytes >= BLOCK:
             self.flush()
 
     def add_batch(self, rows: Sequence[Row], lines: bytes) -> None:
         """Write rows at once; `lines` are the same rows as lines of JSON."""
+        self.flush()
         self._note_ids(rows)
         encoder = self.outputs.encoder()
         is_json = encoder is encode_rows
@@ -174,7 +183,8 @@ class Destination:
 
     def flush(self) -> None:
         """Write the rows that were added and not yet written."""
-        waiting, self._rows, self._waiting = self._rows, {}, 0
+        waiting, self._rows = self._rows, {}
+        self._waiting = self._waiting_bytes = 0
         for model, rows in waiting.items():
             self.outputs.write(self.outputs.encoder(model)(rows), model)
             self.written += len(rows)

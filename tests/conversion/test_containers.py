@@ -18,7 +18,9 @@ from harpia_formats.conversion.containers.row_writer import (
     RowWriter,
     WriteBytes,
 )
+from harpia_formats.mapping.extras import COMPONENT_KEY
 from harpia_formats.model.adapter import Row
+from harpia_formats.model.exact_json import encode
 
 Make = Callable[[WriteBytes], RowWriter]
 HEADER: Row = {"metrics": ["em"]}
@@ -71,7 +73,7 @@ def test_blocks_do_not_change_the_file(sizes: list[int], count: int) -> None:
     lines = written(LineWriter, blocks)
     waiting = written(headed_lines, blocks)
 
-    assert [json.loads(each) for each in lines.splitlines()] == rows
+    assert lines == b"".join(encode(row) + b"\n" for row in rows)
     assert waiting == lines
     assert json.loads(written(ArrayWriter, blocks)) == rows
     assert written(headed_array, blocks) == written(ArrayWriter, blocks)
@@ -97,6 +99,53 @@ def test_a_header_stands_behind_rows_in_an_object() -> None:
         **HEADER,
     }
     assert json.loads(written(wrapped, [], HEADER)) == {"rows": [], **HEADER}
+
+
+JSON = st.none() | st.integers() | st.text(alphabet='a\n", \u2028', max_size=3)
+COLUMN_ROWS = st.lists(
+    st.dictionaries(st.sampled_from(["x", "y", "\n", COMPONENT_KEY]), JSON), max_size=9
+)
+
+
+def specified_columns(rows: list[Row], header: Row) -> bytes:
+    """Return some rows as columns, written item by item."""
+    components: dict[str | None, list[Row]] = {}
+    for row in rows:
+        name = row.get(COMPONENT_KEY)
+        is_named = isinstance(name, str)
+        rest = {key: row[key] for key in row if not (is_named and key == COMPONENT_KEY)}
+        components.setdefault(name if is_named else None, []).append(rest)
+
+    def columns(members: list[Row]) -> bytes:
+        keys = dict.fromkeys(key for row in members for key in row)
+        lines = [
+            encode(key)
+            + b": ["
+            + b", ".join(encode(row.get(key)) for row in members)
+            + b"]"
+            for key in keys
+        ]
+        return b"{" + b",".join(b"\n" + line for line in lines) + b"\n}"
+
+    if "component" not in header and not any(key is not None for key in components):
+        return columns(components.get(None, [])) + b"\n"
+    own = header.get("component", "component")
+    named = {own if key is None else key: each for key, each in components.items()}
+    parts = [
+        encode(key) + b": " + columns(each)
+        for key, each in (named or {own: []}).items()
+    ]
+    return b"{" + b",\n".join(parts) + b"}\n"
+
+
+@given(COLUMN_ROWS, CUTS, st.sampled_from([{}, {"component": "own"}]))
+def test_columns_are_written_as_item_by_item(
+    rows: list[Row], sizes: list[int], header: Row
+) -> None:
+    """Columns have the bytes of their items however rows are cut into blocks."""
+    blocks = cut(rows, sizes)
+
+    assert written(ColumnWriter, blocks, header) == specified_columns(rows, header)
 
 
 def test_columns_have_an_item_for_each_row() -> None:

@@ -16,8 +16,8 @@ from harpia_formats.io.reader import BLOCK
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode_lines
 
-#: Rows that are encoded together.
-ROWS_PER_BLOCK = 256
+#: Rows that `RowBatches` holds; they may be large.
+ROWS_PER_BATCH = 32
 #: Bytes of a temporary file that are held in memory before it goes to disk.
 SPOOL_BYTES = 1024 * 1024
 
@@ -76,7 +76,7 @@ class RowBatches:
     def add(self, row: Row) -> None:
         """Write a row soon."""
         self._rows.append(row)
-        if len(self._rows) >= ROWS_PER_BLOCK:
+        if len(self._rows) >= ROWS_PER_BATCH:
             self._flush()
 
     def close(self, header: Row) -> None:
