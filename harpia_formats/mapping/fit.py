@@ -43,9 +43,13 @@ def fit_record(
 def _split(
     record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
+    has_score = capacity.scores is Cardinality.ONE
     for by_reference in _split_references(record, capacity, choices, fates):
         for by_output in _split_outputs(by_reference, capacity, choices, fates):
-            for by_score in _split_scores(by_output, capacity, choices, fates):
+            if not has_score:
+                yield fit_chats(by_output, capacity, choices, fates)
+                continue
+            for by_score in _split_scores(by_output, choices, fates):
                 yield fit_chats(by_score, capacity, choices, fates)
 
 
@@ -163,9 +167,9 @@ def _without_joint_score(
 
 
 def _split_scores(
-    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+    record: Record, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
-    if capacity.scores is not Cardinality.ONE or len(record.outputs) != 1:
+    if len(record.outputs) != 1:
         yield record
         return
     (output,) = record.outputs

@@ -7,7 +7,7 @@ record is computed once for all records that have the same fields and the same f
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -23,6 +23,8 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFate, FieldFates
 from harpia_formats.model.record import Record, field_paths
 
+Item = TypeVar("Item")
+
 #: Outcomes that are kept; a record with one more is settled by itself. Each takes some
 #: 5 KB, and files with so many different sets of keys are rare.
 MAX_OUTCOMES = 2_000
@@ -31,6 +33,25 @@ MAX_OUTCOMES = 2_000
 NO_FATES = FieldFates()
 #: Returns the record with a number in its file.
 WholeRecord = Callable[[int], Record]
+
+
+class KnownTuple(tuple[Item, ...]):  # noqa: SLOT001 - it holds its hash
+    """A tuple that computes its hash once, in each process.
+
+    Outcomes are counted for each batch of rows, and hold some fifty paths and fates.
+    """
+
+    _hash: int
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = super().__hash__()
+            return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (tuple(self),)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,4 +178,4 @@ class RecordProgram:
         if self._stores_extras:
             stored, settled = lost_fields(settled), stored_fates(settled)
         entries = dict.fromkeys((*before.entries, *settled))
-        return Outcome(tuple(nulls), tuple(entries), stored)
+        return Outcome(KnownTuple(nulls), KnownTuple(entries), stored)
