@@ -12,7 +12,6 @@ import sys
 from collections.abc import Generator
 from dataclasses import dataclass, field
 
-import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.framing.byte_buffer import ByteBuffer
@@ -25,7 +24,7 @@ from harpia_formats.framing.chunk import (
     FramingFault,
 )
 from harpia_formats.framing.limits import WINDOW
-from harpia_formats.framing.next_value import ValueState, error_byte, read_value
+from harpia_formats.framing.next_value import ValueState
 from harpia_formats.framing.row_end import (
     RowEndFinder,
     end_of_broken_row,
@@ -34,9 +33,8 @@ from harpia_formats.framing.row_end import (
     is_last_bracket,
     start_of_row,
 )
+from harpia_formats.framing.whole_rows import read_row, rows_one_by_one, verified_rows
 
-#: Offsets that are tried as the end of a window before it is read row by row.
-ATTEMPTS = 2
 #: Beginnings of rows that are remembered, to find the row behind a broken one.
 STARTS = 16
 #: Whole rows side by side that are certainly rows, although one before was broken.
@@ -49,8 +47,6 @@ BEGINNING = 32
 #: Rows that are read one by one to learn what stands between rows.
 FIRST = 2
 
-_decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_COMMA = ord(",")
 #: What an object with members begins with.
 _object_starts = (b'{"', b"{ ", b"{\t", b"{\r", b"{\n")
 #: More bytes must be read to know what a bracket closes.
@@ -189,7 +185,7 @@ class ArrayCutter:
 
     def _next_rows(self) -> Frames:
         """Yield a chunk of the rows that are read whole, or one row or its fault."""
-        chunk = self._verified_window() or self._whole_rows()
+        chunk = self._whole_rows()
         if chunk is None:
             yield from self._lone_row()
             return
@@ -225,63 +221,29 @@ class ArrayCutter:
             self.comma = self.start
             self.consume(1)
 
-    def _verified_window(self) -> Chunk | None:
-        """Return the rows up to the last separator that can be verified.
-
-        None if there is no separator, nothing decodes, or a row is over the limit.
-        """
-        data = self.buffer.data
-        end = len(data)
-        if self.separator and data.find(self.separator, 1, self.most) > 0:
-            end = min(end, self.most)
-        # Small chunks come first: rows that a reader learns from, it reads one by one.
-        self.most = min(self.most + self.most // 2 + 1, self.usual)
-        for _ in range(ATTEMPTS):
-            end = data.rfind(self.separator, 0, end) if self.separator else -1
-            if end < 1:
-                return None
-            text = data[:end]
-            try:
-                items = _decode_items(b"".join((b"[", text, b"]")))
-            except msgspec.DecodeError as error:
-                # The bracket that was put before the window counts as a byte.
-                end = min(end, error_byte(str(error)) - 1)
-            except RecursionError:
-                return None
-            else:
-                chunk = Chunk(text, self.start, items=len(items))
-                fits = end <= self.limit or max(map(len, chunk.rows)) <= self.limit
-                return chunk if fits else None
-        return None
-
     def _whole_rows(self) -> Chunk | None:
-        """Return the whole rows at the beginning of the buffer, None if there are none.
+        """Return whole rows at the beginning of the buffer, None if there are none.
 
         They are few as long as it is not known what stands between rows.
         """
-        data = self.buffer.data
-        rows: list[bytes] = []
-        end = at = 0
+        data, chunk = self.buffer.data, None
+        if self.separator:
+            is_small = data.find(self.separator, 1, self.most) > 0
+            end = min(len(data), self.most) if is_small else len(data)
+            # Small chunks come first: a reader reads what it learns from row by row.
+            self.most = min(self.most + self.most // 2 + 1, self.usual)
+            chunk = verified_rows(data, end, self.separator, self.start, self.limit)
+        if chunk is not None:
+            return chunk
         most = sys.maxsize if self.separator else FIRST
-        while len(rows) < most and data[at : at + 1] not in {b"", b",", b"]"}:
-            state, place = _read_row(data, at)
-            is_whole = state is ValueState.ENDED
-            row = data[at:place].rstrip(JSON_SPACE) if is_whole else b""
-            if not row or len(row) > self.limit:
-                break
-            if rows:
-                self.separator = data[end:at] + start_of_row(row)
-            rows.append(row)
-            end = at + len(row)
-            at = place
-            if data[place] == _COMMA:
-                at = end_of_space(data, place + 1)
+        rows, end, separator = rows_one_by_one(data, most, self.limit)
+        self.separator = separator or self.separator
         return Chunk(data[:end], self.start, rows) if rows else None
 
     def _lone_row(self) -> Frames:
         """Yield the first row if it ends in the buffer or is too long, or read on."""
         data = self.buffer.data
-        state, end = _read_row(data, 0)
+        state, end = read_row(data, 0)
         if state is ValueState.BROKEN:
             self.doubtful = True
             end = end_of_broken_row(data, self.starts, inner=self.inner)
@@ -328,14 +290,3 @@ class ArrayCutter:
         size += len(self.consume(end).rstrip(JSON_SPACE))
         self._skip_comma()
         return FramingFault("oversize", start, size, record=True)
-
-
-def _read_row(data: bytes, at: int) -> tuple[ValueState, int]:
-    """Return the state of the row at `at`, and where the parser stopped.
-
-    A row that is followed by neither a comma nor the end of the array is broken.
-    """
-    state, place = read_value(data, at)
-    if state is ValueState.ENDED and data[place] not in b",]":
-        state = ValueState.BROKEN
-    return state, place
