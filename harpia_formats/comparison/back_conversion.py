@@ -85,7 +85,7 @@ class BackConversion:
             mapper = RecordMapper(
                 self.adapter, self.options.choices(constants), scorer, self._check
             )
-            found = self._rows[key] = RowsOfRecords(mapper)
+            found = self._rows[key] = RowsOfRecords(mapper, self._check)
         return found
 
     def _had_of(self, record: Record) -> frozenset[str]:

@@ -113,6 +113,17 @@ class DifferenceReport(Result):
                 )
             line.count += 1
 
+    def fail(self, path: str, reason: str, place: Callable[[], Place]) -> None:
+        """Count a record that cannot be converted; `place` is called if needed."""
+        self.records += 1
+        self.differing += 1
+        key = f"{path} "
+        line = self.fields.get(key)
+        if line is None:
+            line = FieldDifferences(path, 0, None, place(), reason)
+            self.fields[key] = line
+        line.count += 1
+
 
 def first_by_path(differing: Iterable[Difference]) -> list[Difference]:
     """Return the first difference at each path, where several outputs may differ."""

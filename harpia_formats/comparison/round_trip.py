@@ -1,6 +1,6 @@
 """Convert records to another format and back, and compare them with what they were."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace as changed
 
 from harpia_formats.comparison.back_conversion import (
@@ -156,10 +156,10 @@ class RoundTrip:
             constants,
             scored=scorer is not None,
         )
-        mapper = RecordMapper(
-            adapter, self._options.choices(constants), scorer, WrittenRowCheck(target)
-        )
-        self._rows, self._read = RowsOfRecords(mapper), row_reader(adapter)
+        check = WrittenRowCheck(target)
+        choices = self._options.choices(constants)
+        mapper = RecordMapper(adapter, choices, scorer, check)
+        self._rows, self._read = RowsOfRecords(mapper, check), row_reader(adapter)
         # The answers of one row become one row again if its format holds a list.
         has_lists = source.capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
         back = changed(
@@ -257,12 +257,13 @@ class RoundTrip:
         try:
             middle = self._middle(record)
         except Unconvertible as error:
-            self._add_failure(error.path, self._why_not(error, placed.record), place)
+            reason = self._why_not(error, placed.record)
+            self._found.fail(error.path, reason, place)
             return
         try:
             after = self._back.convert(middle, record, self._found.records + 1)
         except Unconvertible as error:
-            self._add_failure(error.path, self._back.message_for(error), place)
+            self._found.fail(error.path, self._back.message_for(error), place)
             return
         self._found.compare(record, after, place)
 
@@ -289,12 +290,3 @@ class RoundTrip:
         """Return why a record cannot be converted to the other format."""
         of_answer = error.path.startswith("outputs")
         return (of_answer and self._models.missing_in(record)) or str(error)
-
-    def _add_failure(self, path: str, reason: str, place: Callable[[], Place]) -> None:
-        """Count a record that cannot be converted, or not back."""
-        self._found.records += 1
-        self._found.differing += 1
-        line = self._found.fields.setdefault(
-            f"{path} ", FieldDifferences(path, 0, None, place(), reason)
-        )
-        line.count += 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.mapping.extras import restore_extras, split_extras
 from harpia_formats.mapping.record_program import RecordProgram
 from harpia_formats.mapping.to_rows import RecordMapper
@@ -22,6 +23,8 @@ class RowsOfRecords:
     """Makes the rows of records as a mapper does, by its program."""
 
     mapper: RecordMapper
+    #: Tells whether the rows of a record are valid; the mapper checks rows by it, too.
+    check: WrittenRowCheck
     _program: RecordProgram = field(init=False)
     _needs_id: bool = field(init=False)
     _no_fates: FieldFates = field(default_factory=FieldFates)
@@ -39,13 +42,12 @@ class RowsOfRecords:
             record = replace(record, id=str(number))
         try:
             rows, _ = self._program.map(record, 0, self._no_fates)
-            if self.mapper.check is not None:
-                for row in rows:
-                    self.mapper.check(row)
         except Unconvertible:
-            # The mapper has the reason.
-            rows = self.mapper.map(record).rows
-        return rows
+            rows = []
+        if rows and self.check.valid_lines(rows) is not None:
+            return rows
+        # The mapper has the reason, if there is one.
+        return self.mapper.map(record).rows
 
 
 def row_reader(adapter: FormatAdapter) -> ReadRow:
