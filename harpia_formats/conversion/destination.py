@@ -8,7 +8,7 @@ from harpia_formats.conversion.containers.row_writer import (
     RowEncoder,
     encode_rows,
 )
-from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.options import ConvertOptions, Ids
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.dedup.identity import IdentityReader
 from harpia_formats.detection.candidates import FormatVariant
@@ -77,6 +77,7 @@ class Destination:
             raise ConversionError(f"{target.id} has no place for a score")
         self.outputs = outputs
         self._groups = options.group is not None
+        self._hashes_ids = options.ids is Ids.HASH
         #: Rows that were written.
         self.written = 0
         #: Takes the ids of rows as keys.
@@ -140,6 +141,8 @@ class Destination:
         The extra fields of a record may hold its id, and one record may be in the
         files of several models.
         """
+        if self._hashes_ids:  # records that ask the same have one hash
+            return False
         source = adapter_of(variant.format)
         may_have_ids = source.carries("id") or source.extras_path is not None
         is_given = "id" in self.constants

@@ -218,3 +218,14 @@ def test_ids_are_the_same_for_any_number_of_processes(
         ).written
 
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+def test_rows_without_ids_that_ask_the_same_have_one_hash() -> None:
+    """The hash is an id of two rows though their format has no ids, which is told."""
+    asked = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+    options: dict[str, Any] = {"from_": "nemo-input", "constants": GIVEN}
+    rows = lines_of(asked, asked)
+    report = convert(rows, to="eee@0.3.0", output=BytesIO(), ids="hash", **options)
+
+    assert [each.code for each in report.report.problems] == ["L202"]
+    assert not report.written
