@@ -48,8 +48,11 @@ class FileCount:
 
     @property
     def valid(self) -> int:
-        """Records without an error."""
-        return self.records - self.invalid - self.undetermined
+        """Records without an error, at least 0.
+
+        The rows of several components share their numbers, and each can be invalid.
+        """
+        return max(0, self.records - self.invalid - self.undetermined)
 
     def add_unreported(self, codes: Iterable[str]) -> None:
         """Note the codes of rules that are not reported and leave no verdict."""

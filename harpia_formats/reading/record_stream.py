@@ -265,8 +265,10 @@ class RecordStream:
         variant, adapter = self._variant, self._adapter
         assert variant is not None  # noqa: S101 - only rows of a known format are read
         assert adapter is not None  # noqa: S101 - it is set with the variant
-        if self._has_header_in_rows and adapter.read_header and "header" in value:
-            self.note_header(adapter.read_header(value["header"]))
+        if self._has_header_in_rows and adapter.read_header:
+            header = value.get("header")
+            if isinstance(header, dict):  # else the key is the user's own
+                self.note_header(adapter.read_header(header))
         given: Row = {}
         own = value
         if self.keys is not None:

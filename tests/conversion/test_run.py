@@ -981,3 +981,31 @@ def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
     assert loaded & set(unwanted) == set()
     # A module that was renamed is never loaded, and would prove nothing.
     assert [name for name in unwanted if find_spec(name) is None] == []
+
+
+def test_a_header_of_the_user_is_kept_as_an_unknown_key() -> None:
+    """A row of HarpIA may have a text called `header`, which is no header."""
+    row = {"id": 1, "input": "q", "actual-output": "a", "header": "mine"}
+    output = io.BytesIO()
+    report = convert(
+        json.dumps(row).encode() + b"\n", to="record", output=output, from_="harpia"
+    )
+
+    assert report.ok
+    assert json.loads(output.getvalue())["extra"] == {"harpia": {"header": "mine"}}
+
+
+def test_rows_of_components_that_share_their_numbers_are_counted() -> None:
+    """More rows of two components can be left out than the file has numbers."""
+    columns = {"contexts": [["c"]]}
+    data = json.dumps({"one": columns, "two": columns}).encode()
+    report = convert(
+        data,
+        to="nemo-input",
+        output=io.BytesIO(),
+        from_="haystack",
+        on_invalid="skip",
+    )
+
+    assert [each.code for each in report.report.problems] == ["L201", "L201"]
+    assert (report.skipped, report.report.files[0].valid) == (2, 0)
