@@ -1,0 +1,130 @@
+"""Run `convert` on a file as its user would, and return what it came to."""
+
+import io
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.run import Conversion
+from plain_conversion import Outcome, at_of, quarantine_of
+from row_files import RowFile
+
+#: The problems of converting; those of validation are not looked at.
+OF_CONVERTING = ("L201", "L202", "L203")
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to give the input and to run the conversion."""
+
+    #: "path", "bytes" or "stream".
+    given: str = "path"
+    jobs: int = 1
+
+
+def run(  # noqa: PLR0913, PLR0917 - a conversion with its places
+    file: RowFile,
+    to: str,
+    output: str,
+    given: dict[str, Any],
+    folder: Path,
+    way: Way,
+) -> Outcome:
+    """Convert `file`, and return the outcome with everything that was written."""
+    source = folder / f"input.{suffix_of(file)}"
+    source.write_bytes(file.data)
+    out = folder / "out"
+    out.mkdir()
+    outcome = Outcome()
+    try:
+        options = ConvertOptions(from_=file.format.id, jobs=way.jobs, **given)
+        conversion = Conversion(
+            [_input(source, file, way)], to, str(out / output), options
+        )
+        # Every problem is compared, not some examples of each group.
+        tally = conversion._reading.tally  # noqa: SLF001 - no option lifts the caps
+        tally.examples = tally.max_problems = 0
+        problems = list(conversion)
+        report = conversion.report()
+    except Exception as error:  # noqa: BLE001 - whatever is raised must be raised
+        return Outcome(error=f"{type(error).__name__}: {error}")
+    others = [each for each in problems if each.code not in OF_CONVERTING]
+    assert not others, others
+    outcome.problems = [
+        # The help for repeated ids depends on the options, and has its own tests.
+        (each.code, each.place, each.message, each.help if each.code == "L201" else "")
+        for each in problems
+    ]
+    for path in sorted(out.iterdir()):
+        if not path.name.endswith(".findings.jsonl"):
+            outcome.files[path.name] = path.read_bytes()
+    outcome.rows, outcome.skipped = report.rows, report.skipped
+    outcome.is_written = report.written
+    outcome.failed_by_loss = report.failed_by_loss
+    (losses,) = (each.losses for each in report.losses)
+    outcome.losses = {
+        "carried": {path: times for path, times in losses.carried.items() if times},
+        "records": +losses.records,
+        "kept": +losses.kept,
+        "fates": +losses.fates,
+    }
+    outcome.counts = [
+        (fate, each.count, at_of(each.place)) for fate, each in losses.counts.items()
+    ]
+    return outcome
+
+
+def suffix_of(file: RowFile) -> str:
+    """Return the suffix of the name of a file."""
+    if file.dialect.container.name == "TABLE":
+        return "csv"
+    return "json" if file.data[:1] == b"[" or file.around else "jsonl"
+
+
+def _input(source: Path, file: RowFile, way: Way) -> Any:
+    if way.given == "path":
+        return source
+    if way.given == "bytes":
+        return file.data
+    stream = io.BytesIO(file.data)
+    stream.name = str(source)
+    return stream
+
+
+def name_of_input(folder: Path, file: RowFile, way: Way) -> str:
+    """Return the name of the input in problems and losses."""
+    source = folder / f"input.{suffix_of(file)}"
+    return "<data>" if way.given == "bytes" else str(source)
+
+
+def small_pieces(size: int) -> ExitStack:
+    """Return a context in which files are read and cut in pieces of about `size`.
+
+    A size of 0 leaves all as it is.
+    """
+    import sys  # noqa: PLC0415 - looked at when everything is loaded
+
+    constants = {
+        "RANGE": size,
+        "BLOCK": size,
+        "WINDOW": size,
+        "MIN_FILE_BYTES": 2 * size,
+        "REMOTE_RANGE_BYTES": size,
+        "SAMPLE_BYTES": size,
+        "ROWS_PER_BLOCK": 7,
+    }
+    stack = ExitStack()
+    if not size:
+        return stack
+    for name, module in list(sys.modules.items()):
+        if name.startswith("harpia_formats."):
+            for constant, value in constants.items():
+                if isinstance(getattr(module, constant, None), int):
+                    stack.enter_context(patch.object(module, constant, value))
+    return stack
+
+
+__all__ = ["Way", "name_of_input", "quarantine_of", "run", "small_pieces"]
