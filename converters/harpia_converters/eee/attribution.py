@@ -22,9 +22,10 @@ def read_attribution(given: Any, version: Version) -> Any:
     if type(given) is not list:
         return DECLINED
     own = f"{version.turns}["
+    starts = (own, *_literal_starts)
     for step in given:
         # Most sources name the answer.
-        if step["source"].startswith((own, *_literal_starts)):
+        if step["source"].startswith(starts):
             return [_read_step(step, own) for step in given]
     return given
 

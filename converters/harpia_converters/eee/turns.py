@@ -6,6 +6,7 @@ turn that has a key of the other name loses nothing.
 """
 
 from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 from msgspec import UNSET
@@ -18,6 +19,7 @@ from harpia_converters.eee.versions import (
     is_texts,
 )
 from harpia_formats.model.adapter import DECLINED, ChangedValue
+from harpia_formats.model.exact_json import encode
 
 Turn = dict[str, Any]
 
@@ -67,13 +69,15 @@ def write_turns(turns: list[Turn], version: Version) -> Any:
     written, is_altered = [], False
     for place, turn in enumerate(turns):
         if [*turn] == _usual_in_record:
-            role, content, reasoning, calls = turn.values()
+            role, content, reasoning, given = turn.values()
+            calls = given if given is None else _tool_calls(given, version)
             if (
                 type(role) is str
                 and (type(content) is str or content is None)
                 and (reasoning is None or type(reasoning) is str)
-                and (calls is None or _tool_calls(calls, version) is calls)
+                and calls is not UNSET
             ):
+                is_altered = is_altered or calls is not given
                 written.append(
                     {
                         _number: place,
@@ -125,11 +129,10 @@ def _tool_calls(value: Any, version: Version) -> Any:
         return value
     if type(value) is not list:
         return UNSET
-    for call in value:
-        if _tool_call(call, version) is not call:
-            calls = [_tool_call(call, version) for call in value]
-            return [call for call in calls if call is not UNSET]
-    return value
+    calls = [_tool_call(call, version) for call in value]
+    if all(map(is_, calls, value)):
+        return value
+    return [call for call in calls if call is not UNSET]
 
 
 def _tool_call(call: Any, version: Version) -> Any:
@@ -168,7 +171,10 @@ def texts_in(members: dict[str, Any]) -> dict[str, Any]:
     """Return an object whose values are text: `members` itself if it is one."""
     if TEXT_ONLY.issuperset(map(type, members.values())):
         return members
-    return {key: as_text(value) for key, value in members.items()}
+    return {
+        key: value if type(value) is str else encode(value).decode()
+        for key, value in members.items()
+    }
 
 
 def _tool_call_id(value: Any, version: Version) -> Any:

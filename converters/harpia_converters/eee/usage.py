@@ -8,7 +8,6 @@ from harpia_converters.eee.turns import texts_in
 from harpia_converters.eee.versions import (
     TEXT_ONLY,
     Version,
-    as_text,
     is_amount,
     is_count,
 )
@@ -80,4 +79,4 @@ def written_metadata(metadata: Any, version: Version, fates: FieldFates) -> Any:
     for key, value in metadata.items():
         if type(value) is not str:
             fates.changed(f"metadata.{key}", "as JSON text")
-    return {key: as_text(value) for key, value in metadata.items()}
+    return texts_in(metadata)

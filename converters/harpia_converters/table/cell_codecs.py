@@ -9,6 +9,11 @@ from harpia_formats.model.adapter import DECLINED, ChangedValue, ValueCodec, as_
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.parsing.locate import duplicates
 
+#: The values of common cells, which are found ten times as fast as they are decoded.
+_common = {text: decode(text) for text in "true false 0 1 0.0 1.0".split()}
+_short = 1 + max(map(len, _common))
+_no_json = (msgspec.MsgspecError, ValueError, RecursionError)
+_containers = frozenset({dict, list})
 #: The types of values that are all objects, and all text.
 _objects, _all_text = frozenset({dict}), frozenset({str})
 
@@ -18,16 +23,20 @@ def as_json(text: str) -> Any:
 
     JSON with a repeated key is declined too: it could not be written back.
     """
+    if len(text) < _short:
+        value = _common.get(text, DECLINED)
+        if value is not DECLINED:
+            return value
     try:
         value = decode(text)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
+    except _no_json:
         return DECLINED
-    if "{" in text and repeats_key(text, value):
+    if type(value) in _containers and repeats_key(text, value):
         return DECLINED
     return value
 
 
-def repeats_key(text: str, value: Any) -> bool:
+def repeats_key(text: str, value: dict[str, Any] | list[Any]) -> bool:
     """Tell whether an object in JSON `text`, decoded as `value`, has a key twice.
 
     Each key is in `value` once, and its colon in the text: with as many colons in both,
@@ -35,7 +44,11 @@ def repeats_key(text: str, value: Any) -> bool:
     again.
     """
     colons = text.count(":")
-    if colons == _own_keys(value):
+    if type(value) is dict:
+        own = len(value)
+    else:
+        own = sum(map(len, value)) if _objects.issuperset(map(type, value)) else 0
+    if colons == own:
         return False
     try:
         # A colon can also be written as an escape.
@@ -44,15 +57,6 @@ def repeats_key(text: str, value: Any) -> bool:
     except RecursionError:
         pass
     return any(duplicates(text.encode()))
-
-
-def _own_keys(value: Any) -> int:
-    """Return how many keys an object or the objects of a list have of their own."""
-    if type(value) is dict:
-        return len(value)
-    if type(value) is list and _objects.issuperset(map(type, value)):
-        return sum(map(len, value))
-    return 0
 
 
 def as_objects(text: str) -> Any:
@@ -79,10 +83,13 @@ def _plain_or_digits(given: int | str) -> Any:
 
 
 def _texts(text: str) -> Any:
-    value = as_json(text) if text.lstrip().startswith("[") else DECLINED
-    if type(value) is list and _all_text.issuperset(map(type, value)):
-        return value
-    return [text]
+    if text.lstrip()[:1] != "[":
+        return [text]
+    try:
+        value = decode(text)
+    except _no_json:
+        return [text]
+    return value if _all_text.issuperset(map(type, value)) else [text]
 
 
 TEXT = ValueCodec(as_is, as_is, "")

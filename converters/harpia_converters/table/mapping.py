@@ -15,7 +15,7 @@ from harpia_converters.table.cell_codecs import (
     as_objects,
     json_of,
 )
-from harpia_converters.table.pandas_cells import PandasCells
+from harpia_converters.table.pandas_cells import PandasCells, is_missing
 from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     DECLINED,
@@ -32,6 +32,7 @@ from harpia_formats.model.record import Record
 _vendor = "csv"
 #: The column of a record's extra, except texts that have a column of their own.
 _extra = "extra"
+_only_extra = {_extra}
 
 
 def _fields(owner: str, **codecs: ValueCodec) -> tuple[FieldMapping, ...]:
@@ -81,16 +82,21 @@ _pandas = PandasCells(_all)
 
 
 def _read(row: Row) -> Record:
-    row = _pandas.read(row)
     record = _table.read(row)
-    if _extra not in row:
+    if record.extra is UNSET:
+        return record
+    own = record.extra[_vendor]
+    if own.keys() != _only_extra or is_missing(own[_extra]):
+        # Cells that pandas writes in its own way are those that no field can hold.
+        record = _table.read(_pandas.read(row))
+        own = {} if record.extra is UNSET else record.extra[_vendor]
+    if _extra not in own:
         return record
     # The table does not know the column, and made the object for this record.
-    own: Row = {} if record.extra is UNSET else record.extra[_vendor]
-    del own[_extra]
-    given = as_objects(row[_extra])
+    cell = own.pop(_extra)
+    given = as_objects(cell)
     if given is DECLINED or given.get(_vendor, {}).keys() & own.keys():
-        return replace(record, extra={_vendor: {**own, _extra: row[_extra]}})
+        return replace(record, extra={_vendor: {**own, _extra: cell}})
     if own:
         given = {**given, _vendor: {**given.get(_vendor, {}), **own}}
     return replace(record, extra=given)

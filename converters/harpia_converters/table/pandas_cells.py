@@ -20,6 +20,11 @@ _number = re.compile(r"\d+(\.0)?")
 _unnamed = re.compile(r"(Unnamed: \d+)?")
 
 
+def is_missing(cell: str) -> bool:
+    """Tell whether pandas writes `cell` for a missing value."""
+    return cell in _MISSING
+
+
 class PandasCells:
     """Reads cells as pandas writes them, for the columns of some fields."""
 
@@ -65,17 +70,15 @@ class PandasCells:
     def _may_differ(self, row: Row) -> bool:
         """Tell whether pandas may have written a cell of `row` in its own way."""
         get = row.get
-        return (
-            not _SPECIAL.isdisjoint(map(get, self._values))
-            or any(map(_is_whole_float, map(get, self._whole)))
-            or any(map(_unnamed.fullmatch, filterfalse(self._is_known, row)))
-        )
+        if not _SPECIAL.isdisjoint(map(get, self._values)):
+            return True
+        for name in self._whole:
+            if (get(name) or "").endswith(".0"):
+                return True
+        # The filter is exhausted mostly, without a call.
+        return any(map(_unnamed.fullmatch, filterfalse(self._is_known, row)))
 
     def changes(self, name: str, cell: str) -> bool:
         """Tell whether `cell` in the column `name` is read as another one, or none."""
         row = {name: cell}
         return self.read(row) != row
-
-
-def _is_whole_float(cell: str | None) -> bool:
-    return cell is not None and cell.endswith(".0")

@@ -31,8 +31,11 @@ TEXTS = st.recursive(LEAVES, objects, max_leaves=6)
 def test_repeated_keys_are_found_by_colons(text: str) -> None:
     """A key is there twice for the count of colons where it is for a parser."""
     is_repeated = any(duplicates(text.encode()))
+    value = decode(text)
 
-    assert repeats_key(text, decode(text)) == is_repeated
+    assert not isinstance(value, dict | list) or (
+        repeats_key(text, value) == is_repeated
+    )
     assert (as_json(text) is DECLINED) == is_repeated
 
 

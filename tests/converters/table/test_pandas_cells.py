@@ -9,9 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_converters.table.mapping import TABLE
+from harpia_converters.table.pandas_cells import PandasCells
 from harpia_formats import convert, diff
+from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.record import Output, Record, Score, as_dict
 
 DATA = (
     b'{"id":"a","prompt":"True","references":["NaN"],"category":"1.0","outputs":'
@@ -102,3 +104,19 @@ def test_extra_text_comes_back_whatever_it_looks_like(extra: dict[str, Any]) -> 
 
     assert TABLE.read(TABLE.writer(record, fates)) == record
     assert fates.entries == []
+
+
+CELLS = st.sampled_from(
+    'True False true false NaN nan 1.0 -2.0 1 0.5 {} [] {"a":{}} text'.split()
+)
+COLUMNS = st.sampled_from(
+    [*TABLE.columns, "", "Unnamed: 0", "Unnamed: x", "nota", "NaN"]
+)
+
+
+@given(st.dictionaries(COLUMNS, CELLS, min_size=1, max_size=6))
+def test_cells_are_read_as_other_programs_write_them(row: dict[str, str]) -> None:
+    """A row is read as the row with every cell of pandas in its usual form."""
+    plain = PandasCells(TABLE.fields).read(row)
+
+    assert encode(as_dict(TABLE.read(row))) == encode(as_dict(TABLE.read(plain)))
