@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harpia_formats.conversion.containers.csv_lines import TableEncoder
 from harpia_formats.conversion.containers.csv_table import CsvWriter
+from harpia_formats.conversion.parallel.collected import RowBlocks
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.limits import ROW_LIMIT
@@ -164,3 +165,14 @@ def test_columns_that_are_known_keep_blocks_alike() -> None:
     (block,) = encoder([{"b": "1"}])
 
     assert (block.columns, block.texts, block.count) == (("a", "b"), (b",1\n",), 1)
+
+
+def test_worker_keeps_the_columns_that_have_a_place() -> None:
+    """A worker's later blocks have known columns of earlier ones, and no others."""
+    output = RowBlocks(TableEncoder(order=("a", "b", "c")))
+    output.write(output.encoder()([{"c": "1", "z": "2"}]))
+    output.keep_columns()
+    output.clear()
+    output.write(output.encoder()([{"a": "3"}]))
+
+    assert [block.columns for block in output.blocks] == [("a", "c")]

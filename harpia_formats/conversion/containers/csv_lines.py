@@ -6,7 +6,7 @@ it has, and is changed before it goes to the file if the table got others.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import cast
 
@@ -60,6 +60,11 @@ class TableEncoder:
         present = {*own, *self.required, *implied}
         ordered = dict.fromkeys(column for column in self.order if column in present)
         return tuple(ordered | own)
+
+    def with_known(self, columns: Iterable[str]) -> "TableEncoder":
+        """Return an encoder for later rows of a table that has `columns`, too."""
+        known = self.columns_of(chain(self.known, columns))
+        return self if known == self.known else replace(self, known=known)
 
     def line(self, texts: Iterable[str]) -> bytes:
         """Return one line of texts, such as the names of columns."""

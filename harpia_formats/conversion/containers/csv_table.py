@@ -1,8 +1,7 @@
 """Write rows as a table in CSV, whose columns are known only at the end."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from dataclasses import dataclass, field
 from typing import IO
 
 from harpia_formats.conversion.containers.csv_lines import TableEncoder, with_columns
@@ -32,10 +31,8 @@ class CsvWriter:
         if self._lines is None:
             self._lines = spool()
         for block in blocks:
-            known = self.encoder.known
-            if block.columns != known:
-                columns = self.encoder.columns_of(chain(known, block.columns))
-                self.encoder = replace(self.encoder, known=columns)
+            if block.columns != self.encoder.known:
+                self.encoder = self.encoder.with_known(block.columns)
             (lines,) = block.texts
             self._lines.write(lines)
             self._blocks.append((len(lines), block.count, block.columns))

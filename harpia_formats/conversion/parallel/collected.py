@@ -4,6 +4,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
+from harpia_formats.conversion.containers.csv_lines import TableEncoder
 from harpia_formats.conversion.containers.row_writer import EncodedRows, RowEncoder
 from harpia_formats.conversion.parallel.job import PartFates
 from harpia_formats.dedup.digests import digests_of
@@ -73,6 +74,17 @@ class RowBlocks:
     def write(self, blocks: Iterable[EncodedRows], model: str = "") -> None:  # noqa: ARG002 - the output is not split
         """Take encoded rows."""
         self.blocks += blocks
+
+    def keep_columns(self) -> None:
+        """Give later rows of a table the columns of those that are held.
+
+        The process that writes the table need not add them then. Only columns with a
+        place of their own: others have the order of the rows of the whole table.
+        """
+        encoder = self.encode
+        if isinstance(encoder, TableEncoder):
+            columns = {column for block in self.blocks for column in block.columns}
+            self.encode = encoder.with_known(columns & {*encoder.order})
 
     def add_keys(self, keys: Collection[str]) -> None:
         """Take the ids of rows."""

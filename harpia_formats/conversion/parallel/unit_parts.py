@@ -152,6 +152,7 @@ class UnitParts:
             if stored is None:
                 raise TooManyRows
             part.rows.blocks.append(stored)
+        output.keep_columns()
         part.start = part.start or start
         part.rows.records += found.records
         part.rows.digests += output.digests

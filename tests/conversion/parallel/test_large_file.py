@@ -260,6 +260,21 @@ def test_records_of_a_table_get_their_numbers(tmp_path: Path) -> None:
     assert [row["id"] for row in json.loads(data)["instances"]][-1] == "300"
 
 
+def test_late_columns_of_a_table_are_those_of_one_process(tmp_path: Path) -> None:
+    """Rows before a column's first value have an empty cell, whoever writes them."""
+    rows = [json.loads(line) for line in records(300).splitlines()]
+    late = ["gt", "category", "choices", "source"]
+    for number, row in enumerate(rows):
+        for step, key in enumerate(late, 2):
+            if number > 50 * step and number % (9 * step) == 0:
+                row[key] = ["x"] if key == "choices" else "x"
+    file = tmp_path / "rows.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    header = assert_same(file, TABLE, from_="record").partition(b"\n")[0]
+
+    assert {*late} <= {*header.decode().split(",")}
+
+
 def test_ids_that_are_numbers_count_valid_records_only(tmp_path: Path) -> None:
     """Blank lines and invalid rows do not count, in any file."""
     files = []
