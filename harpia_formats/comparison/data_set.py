@@ -68,18 +68,16 @@ class DataSet:
             self.models.check(f" in the {which}")
 
     def _receive(self, placed: PlacedRecord) -> None:
-        record, row = placed.record, placed.row
+        record = placed.record
         if self._has_models:
             record = self.models.select(record)
         if self.by_id and record.id is UNSET:
             self.match_by_prompt()
-        start = row.start
-        place = _place.pack(
-            len(self._files) - 1, start.line, start.column, start.offset, row.number
-        )
+        file, start = len(self._files) - 1, placed.start
+        place = _place.pack(file, start.line, start.column, start.offset, placed.number)
         key = _key_of_id(record) if self.by_id else _key_of_prompt(record)
         self.records.add(
-            self.records.count, key, place + encode(row.id), encode(record)
+            self.records.count, key, place + encode(placed.row_id), encode(record)
         )
 
     def match_by_prompt(self) -> None:

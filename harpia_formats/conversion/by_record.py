@@ -73,7 +73,7 @@ class RecordConverter:
         try:
             record = steps.before_grouping(record, fates)
         except Unconvertible as error:
-            self._reject(error, record, place(), file, placed.row.text)
+            self._reject(error, record, place(), file, placed.text)
             return
         if self._groups is not None:
             # The merged record has its own fates; those of its rows are counted here.
@@ -81,7 +81,7 @@ class RecordConverter:
             self._groups.add(record, file, place())
             return
 
-        self._convert(record, fates, place, placed.row.text, file, destination)
+        self._convert(record, fates, place, placed.text, file, destination)
 
     def _steps_of(
         self, file: int, prefix: str, destination: Destination

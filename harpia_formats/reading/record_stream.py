@@ -26,7 +26,7 @@ from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.mapped_keys import MappedKeys
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.registry import adapter_of
-from harpia_formats.validation.diagnosis.row_context import RowContext
+from harpia_formats.validation.diagnosis.row_context import RowContext, id_of
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
 from harpia_formats.validation.unit.rows import ValidatedRows
 
@@ -47,12 +47,33 @@ class TakeRows(Protocol):
         """Take a batch of rows."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # one that is frozen takes three times as long to make
 class PlacedRecord:
     """One record, and its row with its place in the file."""
 
     record: Record
-    row: RowContext
+    #: The file as it is named in problems.
+    path: str
+    #: The bytes of the row.
+    text: bytes
+    #: Where the first byte of the row is in the file.
+    start: Cursor
+    number: int
+    #: The row, decoded.
+    value: Row
+    #: The key of the id of rows, "" if the format has none.
+    id_key: str
+
+    @property
+    def row(self) -> RowContext:
+        """The row with its place; made when it is asked for, since few are."""
+        place = self.path, self.text, self.start, self.number
+        return RowContext(*place, self.value, self.id_key)
+
+    @property
+    def row_id(self) -> str | int | None:
+        """The id that the row has, None if it has none."""
+        return id_of(self.value, self.id_key)
 
 
 #: Returns the record of a row.
@@ -278,8 +299,9 @@ class RecordStream:
         if given and self.keys is not None:
             record = self.keys.with_fields(record, given)
         id_key = variant.format.id_key
-        placed = RowContext(self.path, text, start, number, value, id_key)
-        self.receive(PlacedRecord(record, placed))
+        self.receive(
+            PlacedRecord(record, self.path, text, start, number, value, id_key)
+        )
 
 
 def _runs(

@@ -102,10 +102,7 @@ class RowContext:
     @property
     def id(self) -> str | int | None:
         """The id of the record, None if it has none."""
-        has_id = self.id_key and isinstance(self.value, dict)
-        found = self.value.get(self.id_key) if has_id else None
-        is_id = isinstance(found, (str, int)) and not isinstance(found, bool)
-        return found if is_id else None
+        return id_of(self.value, self.id_key)
 
     def excerpt(self, start: int, end: int) -> Excerpt:
         """Return the line around the bytes from `start` to `end` of the row."""
@@ -133,3 +130,10 @@ class RowContext:
         begin = len(text)
         text += marked + tail_text + ("…" if cut_right else "")
         return Excerpt(text.rstrip("\r"), begin, begin + max(1, len(marked)))
+
+
+def id_of(value: Any, key: str) -> str | int | None:
+    """Return the id that a row has at `key`, None if it has none."""
+    found = value.get(key) if key and isinstance(value, dict) else None
+    is_id = isinstance(found, (str, int)) and not isinstance(found, bool)
+    return found if is_id else None
