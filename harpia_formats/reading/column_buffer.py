@@ -8,11 +8,13 @@ from itertools import repeat
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
+import msgspec
+
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Path
-from harpia_formats.reading.row_batch import RowBatch
+from harpia_formats.reading.row_batch import LazyRows, RowBatch
 from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
 
 #: Bytes that the temporary file holds in memory.
@@ -22,6 +24,7 @@ ROWS = 1000
 #: Written before each block of items: where the first one begins in the file (offset,
 #: line, column), its record number, the number of items, and their bytes.
 _head = struct.Struct("<QQQQQQ")
+_decode_raw = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def _spooled_file() -> IO[bytes]:
@@ -30,32 +33,69 @@ def _spooled_file() -> IO[bytes]:
 
 
 @dataclass(slots=True)
+class _Block:
+    """Adjacent items of a column."""
+
+    chunk: Chunk
+    #: The number of the first item.
+    first: int
+    _values: list[Any] | None = None
+    _texts: list[Any] | None = None
+
+    @property
+    def behind(self) -> int:
+        """The number behind the last item."""
+        return self.first + len(self.chunk)
+
+    def values(self, first: int, behind: int) -> list[Any]:
+        """Return the decoded items from `first` up to, not including, `behind`."""
+        if self._values is None:
+            self._values = decode(self._array())
+        return self._values[first - self.first : behind - self.first]
+
+    def texts(self, first: int, behind: int) -> list[Any]:
+        """Return the same items as texts of JSON, which an encoder writes as such."""
+        if self._texts is None:
+            self._texts = _decode_raw(self._array())
+        return self._texts[first - self.first : behind - self.first]
+
+    def _array(self) -> bytes:
+        return b"".join((b"[", self.chunk.data, b"]"))
+
+
+@dataclass(slots=True)
 class ColumnRows:
     """Adjacent rows of columns that all have items for them."""
 
     names: Sequence[str]
-    #: The decoded items of each column.
-    columns: Sequence[Sequence[Any]]
-    #: The number of the first row, from 1.
+    #: The block of each column.
+    blocks: Sequence[_Block]
+    #: The number of the first row, from 1, and the one behind the last row.
     first: int
-    #: The items of the first column, and the number of the first of them.
-    chunk: Chunk
-    chunk_first: int
+    behind: int
 
     def batch(self, keys: tuple[str, ...], more: Row) -> RowBatch:
         """Return the rows with `keys` for their names and `more` fields in each."""
-        columns = (*self.columns, *map(repeat, more.values()))
-        values = _row_maker((*keys, *more))(columns)
+        make, rest = _row_maker((*keys, *more)), tuple(map(repeat, more.values()))
+
+        def rows(items_of: Callable[[_Block, int, int], list[Any]]) -> list[Row]:
+            first, behind = self.first, self.behind
+            items = (items_of(block, first, behind) for block in self.blocks)
+            return make((*items, *rest))
+
+        values = LazyRows(self.behind - self.first, lambda: rows(_Block.values))
         return RowBatch(
             values,
-            range(self.first, self.first + len(values)),
+            range(self.first, self.behind),
             self._start_of,
             lambda index: encode(values[index]),
+            lambda: encode(rows(_Block.texts)),
         )
 
     def _start_of(self, index: int) -> Cursor:
         """Return where the first item of a row begins."""
-        return self.chunk.start_of(self.first + index - self.chunk_first)
+        leading = self.blocks[0]
+        return leading.chunk.start_of(self.first + index - leading.first)
 
 
 @lru_cache(maxsize=32)
@@ -148,10 +188,11 @@ class ColumnBuffer:
             if not rest:
                 return
             # Items are missing in between only if their records are not valid.
-            number = max(number, *(each.first for each in rest.values()))
-            end = min(number + ROWS, *(each.behind for each in rest.values()))
+            number = max(number, *(each.block.first for each in rest.values()))
+            end = min(number + ROWS, *(each.block.behind for each in rest.values()))
+            blocks = [each.block for each in rest.values()]
             for first, behind in self._valid_between(number, end):
-                yield _joined(rest, first, behind)
+                yield ColumnRows(list(rest), blocks, first, behind)
             number = max(number, end)
 
     def _valid_between(self, begin: int, end: int) -> Iterator[tuple[int, int]]:
@@ -178,42 +219,19 @@ class _ColumnReader:
     #: Where in the file the next block begins, and where the column ends.
     at: int
     end: int
-    #: The number of the first item of the block, and the one behind its last.
-    first: int = 1
-    behind: int = 1
-    chunk: Chunk = field(default_factory=lambda: Chunk(b"", Cursor(), []))
-    _items: list[Any] | None = None
+    block: _Block = field(default_factory=lambda: _Block(Chunk(b"", Cursor(), []), 1))
 
     def seek(self, number: int) -> bool:
         """Go to the block of item `number`, or the next; return False behind the last.
 
         It must not be before the block.
         """
-        while self.behind <= number:
+        while self.block.behind <= number:
             if self.at >= self.end:
                 return False
             self.file.seek(self.at)
             *place, first, count, size = _head.unpack(self.file.read(_head.size))
-            self.chunk = Chunk(self.file.read(size), Cursor(*place), items=count)
-            self.first, self.behind = first, first + count
+            data = self.file.read(size)
+            self.block = _Block(Chunk(data, Cursor(*place), items=count), first)
             self.at += _head.size + size
-            self._items = None
         return True
-
-    def items(self, first: int, behind: int) -> list[Any]:
-        """Return the decoded items from `first` up to, not including, `behind`."""
-        if self._items is None:
-            self._items = decode(b"".join((b"[", self.chunk.data, b"]")))
-        return self._items[first - self.first : behind - self.first]
-
-
-def _joined(columns: dict[str, _ColumnReader], first: int, behind: int) -> ColumnRows:
-    """Return the rows `first` up to, not including, `behind` of some columns."""
-    leading = next(iter(columns.values()))
-    return ColumnRows(
-        list(columns),
-        [column.items(first, behind) for column in columns.values()],
-        first,
-        leading.chunk,
-        leading.first,
-    )

@@ -1,11 +1,12 @@
 """Decoded rows of a file that are read as records together."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.adapter import Row
+from harpia_formats.model.exact_json import encode
 from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
 
@@ -26,6 +27,37 @@ class RowBatch:
     start_of: Callable[[int], Cursor]
     #: Returns the bytes of row n of the batch, from 0.
     text_of: Callable[[int], bytes]
+    #: Returns the rows as a JSON array, if that is possible without decoding them.
+    encode: Callable[[], bytes] | None = None
+
+    def encoded(self) -> bytes:
+        """Return the rows as a JSON array."""
+        return encode(list(self.values)) if self.encode is None else self.encode()
+
+
+class LazyRows(Sequence[Row]):
+    """Rows that are made when they are asked for."""
+
+    def __init__(self, count: int, make: Callable[[], list[Row]]) -> None:
+        """Take their number, and the function that makes them, which is called once."""
+        self._count = count
+        self._make = make
+        self._made: list[Row] | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._rows[index]
+
+    @property
+    def _rows(self) -> list[Row]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
 
 
 @dataclass(frozen=True, slots=True)

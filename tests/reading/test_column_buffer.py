@@ -105,6 +105,8 @@ def test_blocks_of_items_are_joined_as_single_items_are(
                 for each in buffer.rows_of(component):
                     batch = each.batch(tuple(each.names), {})
                     leading = (*component, each.names[0])
+                    values = encode(list(batch.values))
+                    assert encode(decode(batch.encoded())) == values
                     for index, number in enumerate(batch.numbers):
                         assert encode(batch.values[index]) == batch.text_of(index)
                         assert batch.start_of(index) == places[leading, number]

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.parallel.units import ConvertedUnits
-from harpia_formats.model.exact_json import encode
 from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.memory_files import MemoryFiles
@@ -47,7 +46,7 @@ def _work(
     units: ConvertedUnits, batch: RowBatch, files: MemoryFiles | None
 ) -> tuple[tuple[RowBatch, int], Task | None]:
     """Return a batch with the bytes of its rows, and its task."""
-    data = encode(list(batch.values))
+    data = batch.encoded()
     given = None if files is None else files.put([data])
     task = units.batch_task(given or SentBytes(data), len(batch.values))
     return (batch, len(data)), task
