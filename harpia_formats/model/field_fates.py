@@ -36,6 +36,10 @@ class FieldFate(NamedTuple):
     how: str = ""
 
 
+#: Makes a named tuple in half the time of calling its class.
+_new = tuple.__new__
+
+
 @dataclass(slots=True)
 class FieldFates:
     """Collects the fates of the fields of one record."""
@@ -44,27 +48,27 @@ class FieldFates:
 
     def dropped(self, path: str, how: str = "") -> None:
         """Note that a field is not carried."""
-        self.entries.append(FieldFate(Fate.DROPPED, path, how))
+        self.entries.append(_new(FieldFate, (Fate.DROPPED, path, how)))
 
     def changed(self, path: str, how: str) -> None:
         """Note that a field arrives as another value."""
-        self.entries.append(FieldFate(Fate.CHANGED, path, how))
+        self.entries.append(_new(FieldFate, (Fate.CHANGED, path, how)))
 
     def null(self, path: str, how: str = "") -> None:
         """Note that a null, which says that there is no value, is left out."""
-        self.entries.append(FieldFate(Fate.NULL, path, how))
+        self.entries.append(_new(FieldFate, (Fate.NULL, path, how)))
 
     def defaulted(self, path: str, how: str) -> None:
         """Note that a field was absent and is not any more."""
-        self.entries.append(FieldFate(Fate.DEFAULTED, path, how))
+        self.entries.append(_new(FieldFate, (Fate.DEFAULTED, path, how)))
 
     def split(self, path: str, how: str) -> None:
         """Note that a field is spread over several rows."""
-        self.entries.append(FieldFate(Fate.SPLIT, path, how))
+        self.entries.append(_new(FieldFate, (Fate.SPLIT, path, how)))
 
     def merged(self, path: str, how: str) -> None:
         """Note that a field arrives as a part of another one."""
-        self.entries.append(FieldFate(Fate.MERGED, path, how))
+        self.entries.append(_new(FieldFate, (Fate.MERGED, path, how)))
 
 
 class Unconvertible(Exception):  # noqa: N818 - a property of the record, not an error
