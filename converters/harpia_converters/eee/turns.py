@@ -37,18 +37,19 @@ def read_turns(given: Any) -> Any:
     turns = []
     for place, turn in enumerate(given):
         # Straight code for the usual keys takes half the time of a loop over them.
-        if [*turn] == _usual_in_row and _is_place(turn[_number], place):
-            _, role, content, trace, calls = turn.values()
-            turns.append(
-                {
-                    "role": role,
-                    "content": content,
-                    "reasoning": trace,
-                    "tool_calls": calls,
-                }
-            )
-        else:
-            turns.append(read_turn(place, turn))
+        if [*turn] == _usual_in_row:
+            number, role, content, trace, calls = turn.values()
+            if type(number) is int and number == place:
+                turns.append(
+                    {
+                        "role": role,
+                        "content": content,
+                        "reasoning": trace,
+                        "tool_calls": calls,
+                    }
+                )
+                continue
+        turns.append(read_turn(place, turn))
     return turns
 
 

@@ -22,12 +22,16 @@ def read_answers(entries: list[Row]) -> list[Output]:
     """Return an output for each response, with its index among those of its model."""
     if len(entries) == 1 and len(entries[0]["responses"]) == 1:
         return [_output(entries[0], entries[0]["responses"][0], UNSET)]
-    pairs = ((entry, answer) for entry in entries for answer in entry["responses"])
+    pairs = [(entry, answer) for entry in entries for answer in entry["responses"]]
+    # No model is before the first one and after the last one.
+    models = [None, *(entry["model_name"] for entry, _ in pairs), None]
     outputs: list[Output] = []
-    for _, run in groupby(pairs, key=lambda pair: pair[0]["model_name"]):
-        answers = list(run)
-        for index, (entry, response) in zip(_indices(answers), answers, strict=True):
-            outputs.append(_output(entry, response, index))
+    index = 0
+    for place, (entry, response) in enumerate(pairs, 1):
+        model = models[place]
+        index = index + 1 if model == models[place - 1] else 0
+        is_only = index == 0 and model != models[place + 1]
+        outputs.append(_output(entry, response, UNSET if is_only else index))
     return outputs
 
 
