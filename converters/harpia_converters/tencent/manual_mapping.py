@@ -53,6 +53,23 @@ def write_turns(record: Record, fates: FieldFates) -> Row:
 
     Raises `Unconvertible` for a record without a prompt, or without a reference.
     """
+    if record.messages is UNSET and record.prompt is not UNSET:
+        # The question is read as it was, so that nothing has to be noted.
+        answer = expected_answer(record, "response", fates)
+        system, turns = record.system, [{"prompt": record.prompt, "response": answer}]
+    else:
+        system, turns = any_turns(record, fates)
+    rest = kept_of(record)
+    row: Row = {} if system is UNSET else {"system": system}
+    row["conversation"] = _with_others(turns, rest) if rest else turns
+    return put_back(row, rest, _row_keys, "extra", fates) if rest else row
+
+
+def any_turns(record: Record, fates: FieldFates) -> tuple[str | UnsetType, list[Row]]:
+    """Return the system input and the turns for any record.
+
+    Raises `Unconvertible` for a record without a prompt, or without a reference.
+    """
     system, chat, done = _split(record)
     texts: list[str] = [message["content"] for message in chat]
     texts.append(expected_answer(record, "response", fates))
@@ -61,10 +78,7 @@ def write_turns(record: Record, fates: FieldFates) -> Row:
         for prompt, response in zip(texts[::2], texts[1::2], strict=True)
     ]
     record_question_fates(record, _question_fields(system, turns), done, fates)
-    rest = kept_of(record)
-    row: Row = {} if system is UNSET else {"system": system}
-    row["conversation"] = _with_others(turns, rest)
-    return put_back(row, rest, _row_keys, "extra", fates)
+    return system, turns
 
 
 def _split(record: Record) -> tuple[str | UnsetType, list[Row], list[str]]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from harpia_converters.tencent.answers import read_answers, write_answers
 from harpia_converters.tencent.chats import write_any_chat, write_chat
+from harpia_converters.tencent.manual_mapping import any_turns, write_turns
 from harpia_converters.tencent.mapping import MESSAGES
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.to_rows import RecordMapper
@@ -58,6 +59,21 @@ def test_chats_are_written_alike(record: Record, kept: dict[str, Any]) -> None:
 
     assert outcome(write_chat, record, short) == outcome(write_any_chat, record, long)
     assert encode(short) == encode(long)
+
+
+@given(records())
+def test_turns_are_written_alike(record: Record) -> None:
+    """A prompt that is written straight is what any question becomes, with fates."""
+    bare = replace(record, extra=UNSET)
+
+    def row_of(record: Record, fates: FieldFates) -> dict[str, Any]:
+        system, turns = any_turns(record, fates)
+        return {
+            **({} if system is UNSET else {"system": system}),
+            "conversation": turns,
+        }
+
+    assert outcome(write_turns, bare) == outcome(row_of, bare)
 
 
 @given(ANSWERS)
