@@ -74,13 +74,10 @@ class IdentityReader:
 
     def keys_of_values(self, values: Sequence[Mapping[Any, Any]]) -> list[str]:
         """Return the keys of records in order; those without an id have none."""
-        if all(len(path) == 1 for path in self._paths):
-            columns = [
-                [value.get(key, ABSENT) for value in values] for (key,) in self._paths
-            ]
-            keys = _plain_keys(columns)
-            if keys:
-                return keys
+        columns = [_column_of(values, path) for path in self._paths]
+        keys = _plain_keys(columns) if values else []
+        if keys:
+            return keys
         return [key for value in values for key in self.keys_of_value(value)]
 
     def _keys(self, identities: Iterable[tuple[Any, ...]]) -> list[str]:
@@ -191,6 +188,14 @@ def _inside(row: Any, attributes: Sequence[str]) -> Any:
 
 def _absent(rows: Sequence[Any]) -> list[Any]:
     return [ABSENT] * len(rows)
+
+
+def _column_of(values: Sequence[Mapping[Any, Any]], path: Path) -> list[Any]:
+    """Return the member at `path` of each of some objects, `ABSENT` without one."""
+    if len(path) == 1:
+        (key,) = path
+        return [value.get(key, ABSENT) for value in values]
+    return [_at(value, path) for value in values]
 
 
 def _at(value: Any, path: Path) -> Any:
