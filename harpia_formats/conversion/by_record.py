@@ -54,6 +54,8 @@ class RecordConverter:
         self._models = models
         self._groups = groups
         self._quarantine = quarantine
+        #: The steps for the records of the last file, with its index and prefix.
+        self._last_steps: tuple[tuple[int, str], RecordSteps] = (-1, ""), RecordSteps()
 
     def convert(
         self, placed: PlacedRecord, file: int, prefix: str, destination: Destination
@@ -81,14 +83,21 @@ class RecordConverter:
             self._groups.add(record, file, place())
             return
 
-        self._convert(record, fates, place, placed.text, file, destination)
+        self._convert(record, fates, place, placed.text, file, destination, steps)
 
     def _steps_of(
         self, file: int, prefix: str, destination: Destination
     ) -> RecordSteps:
-        """Return the steps for the records of a file."""
-        requirements = destination.requirements[file]
-        return steps_of(self._options, destination.adapter, requirements, prefix)
+        """Return the steps for the records of a file.
+
+        Those of the last file are kept: making them takes as long as a record.
+        """
+        known, steps = self._last_steps
+        if known != (file, prefix):
+            requirements = destination.requirements[file]
+            steps = steps_of(self._options, destination.adapter, requirements, prefix)
+            self._last_steps = (file, prefix), steps
+        return steps
 
     def write_groups(self, destination: Destination) -> None:
         """Convert the merged record of each group, if records are grouped."""
@@ -104,7 +113,8 @@ class RecordConverter:
             def place_of_first(place: Place = place) -> Place:
                 return place
 
-            self._convert(record, fates, place_of_first, text, file, destination)
+            steps = self._steps_of(file, "", destination)
+            self._convert(record, fates, place_of_first, text, file, destination, steps)
 
     def close(self) -> None:
         """Delete the temporary files of groups."""
@@ -119,8 +129,8 @@ class RecordConverter:
         text: bytes,
         file: int,
         destination: Destination,
+        steps: RecordSteps,
     ) -> None:
-        steps = self._steps_of(file, "", destination)
         try:
             record = steps.after_grouping(record, self._totals.records, fates)
             parts = [("", record)]
