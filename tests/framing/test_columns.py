@@ -298,3 +298,22 @@ def test_rows_after_an_extra_bracket_are_validated(header: bytes) -> None:
         ("J101", data.index(b"],", data.index(b"instances")))
     ]
     assert report.files[0].valid == 4
+
+
+def test_arrays_of_an_object_with_many_are_cut_into_smaller_chunks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A reader that holds a chunk of each column holds no more for many columns."""
+    monkeypatch.setattr(array, "WINDOW", 4000)
+    columns = {f"column {number}": ["x" * 20] * 1000 for number in range(40)}
+    buffer = ByteBuffer(iter([json.dumps(columns).encode()]))
+    sizes: list[int] = []
+    for frame in document_frames(buffer, Cursor(), ROW_LIMIT, lambda _: True):
+        if isinstance(frame, RowArray):
+            sizes.append(0)
+        elif isinstance(frame, Chunk):
+            sizes[-1] = max(sizes[-1], len(frame.data))
+
+    assert len(sizes) == 40
+    assert max(sizes[:16]) > 2000
+    assert max(sizes[32:]) <= 4000 // 3
