@@ -17,8 +17,8 @@ from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.record import Record
 from harpia_formats.model.report import FileCount
+from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import adapter_of
 
 #: The place of a record: the index of its file, line, column, offset in bytes, and its

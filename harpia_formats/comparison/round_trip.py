@@ -53,8 +53,8 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
+from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import adapter_of
 
 

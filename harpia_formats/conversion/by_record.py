@@ -13,7 +13,7 @@ from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
-from harpia_formats.reading.record_stream import PlacedRecord
+from harpia_formats.reading.placed_record import PlacedRecord
 
 if TYPE_CHECKING:  # loaded only for the options --group and --on-invalid quarantine
     from harpia_formats.conversion.grouping.record_groups import RecordGroups

@@ -37,8 +37,8 @@ from harpia_formats.mapping.targets import (
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
+from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.registry import adapter_of
 from harpia_formats.workers.pool import WorkerPool, open_pool
 

@@ -30,7 +30,8 @@ from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.documents import Begin, Documents, checked_begin
 from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
-from harpia_formats.reading.record_stream import Receive, RecordStream, TakeRows
+from harpia_formats.reading.placed_record import Receive
+from harpia_formats.reading.record_stream import RecordStream, TakeRows
 from harpia_formats.registry import (
     adapter_of,
     all_formats,

@@ -24,9 +24,9 @@ from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.mapped_keys import MappedKeys
+from harpia_formats.reading.placed_record import PlacedRecord, Receive
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.registry import adapter_of
-from harpia_formats.validation.diagnosis.row_context import RowContext, id_of
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
 from harpia_formats.validation.unit.rows import ValidatedRows
 
@@ -47,39 +47,8 @@ class TakeRows(Protocol):
         """Take a batch of rows."""
 
 
-@dataclass(slots=True)  # one that is frozen takes three times as long to make
-class PlacedRecord:
-    """One record, and its row with its place in the file."""
-
-    record: Record
-    #: The file as it is named in problems.
-    path: str
-    #: The bytes of the row.
-    text: bytes
-    #: Where the first byte of the row is in the file.
-    start: Cursor
-    number: int
-    #: The row, decoded.
-    value: Row
-    #: The key of the id of rows, "" if the format has none.
-    id_key: str
-
-    @property
-    def row(self) -> RowContext:
-        """The row with its place; made when it is asked for, since few are."""
-        place = self.path, self.text, self.start, self.number
-        return RowContext(*place, self.value, self.id_key)
-
-    @property
-    def row_id(self) -> str | int | None:
-        """The id that the row has, None if it has none."""
-        return id_of(self.value, self.id_key)
-
-
 #: Returns the record of a row.
 ReadRow = Callable[[Row], Record]
-#: Called with each record that was read.
-Receive = Callable[[PlacedRecord], None]
 
 
 @dataclass(slots=True)
@@ -149,15 +118,16 @@ class RecordStream:
         decoder = rows.part.validator.decoder
         for begin, end in _runs(len(chunk), passed, values):
             part = values[begin:end]
-            if part and part[0] is not None and decoder is not None:
+            is_decoded = part and part[0] is not None
+            if self.bulk is not None and is_decoded and decoder is not None:
                 before = RecordNumbers(numbers.of(begin) - 1, [])
                 between = chunk.between(begin, end)
                 if self._is_taken(DecodedChunk(between, before, part, decoder)):
                     continue
-            for number in range(begin, end):
-                text = chunk.rows[number]
-                start = chunk.start_of(number)
-                self._receive_row(decode(text), text, start, numbers.of(number))
+            text_of, start_of = chunk.rows.__getitem__, chunk.start_of
+            for row in range(begin, end):
+                value, number = decode(text_of(row)), numbers.of(row)
+                self._receive_row(value, number, text_of, start_of, row)
 
     def _is_taken(self, rows: DecodedChunk) -> bool:
         """Pass decoded rows to `bulk`; return its answer."""
@@ -171,9 +141,10 @@ class RecordStream:
         """Read rows as records, all at once if possible."""
         if self.bulk is not None and self.keys is None and self.bulk.batch(batch):
             return
+        text_of, start_of = batch.text_of, batch.start_of
         for index, value in enumerate(batch.values):
-            text, start = batch.text_of(index), batch.start_of(index)
-            self._receive_row(value, text, start, batch.numbers[index])
+            number = batch.numbers[index]
+            self._receive_row(value, number, text_of, start_of, index)
 
     def lost(self, number: int) -> None:
         """Read no record of this number, of which an item was too long to be read."""
@@ -201,7 +172,9 @@ class RecordStream:
             value = {name: text for name, text in value.items() if name not in blank}
         if self.fields:
             value = rename_columns(value, self.fields)
-        self._receive_row(value, row.data, row.start, record.number)
+        self._receive_row(
+            value, record.number, lambda _: row.data, lambda _: row.start, 0
+        )
 
     def header(self, header: DocumentHeader) -> None:
         """Read the document around the records as a header."""
@@ -281,7 +254,14 @@ class RecordStream:
             return False
         return variant.dialect.container is Container.ROWS
 
-    def _receive_row(self, value: Row, text: bytes, start: Cursor, number: int) -> None:
+    def _receive_row(
+        self,
+        value: Row,
+        number: int,
+        text_of: Callable[[int], bytes],
+        start_of: Callable[[int], Cursor],
+        index: int,
+    ) -> None:
         """Read a row as a record, and pass it to `receive`."""
         variant, adapter = self._variant, self._adapter
         assert variant is not None  # noqa: S101 - only rows of a known format are read
@@ -299,9 +279,8 @@ class RecordStream:
         if given and self.keys is not None:
             record = self.keys.with_fields(record, given)
         id_key = variant.format.id_key
-        self.receive(
-            PlacedRecord(record, self.path, text, start, number, value, id_key)
-        )
+        place = number, value, id_key, text_of, start_of, index
+        self.receive(PlacedRecord(record, self.path, *place))
 
 
 def _runs(

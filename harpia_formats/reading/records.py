@@ -9,8 +9,8 @@ from typing import Any, BinaryIO, cast
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record
+from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.validation.options import Options
 
 

@@ -14,7 +14,7 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.record_stream import PlacedRecord
+from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
 from harpia_formats.rules.scoring import (

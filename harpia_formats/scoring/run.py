@@ -15,8 +15,8 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.documents import Begin
+from harpia_formats.reading.placed_record import Receive
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import Receive
 from harpia_formats.registry import adapter_of, result_format_named
 from harpia_formats.scoring.answer_stream import AnswerScorer
 from harpia_formats.scoring.checks import check_names, check_unused, first_problem

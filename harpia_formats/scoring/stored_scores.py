@@ -8,8 +8,8 @@ from msgspec import UNSET
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Score
+from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.match_questions import QuestionTable
 

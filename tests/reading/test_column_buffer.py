@@ -15,8 +15,8 @@ from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Path
 from harpia_formats.reading import column_buffer
 from harpia_formats.reading.column_buffer import ColumnBuffer
+from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
 
 _TEXTS = st.text(st.sampled_from('ab,"\\[]{}:é问😀\u2028\n\x00'), max_size=6)

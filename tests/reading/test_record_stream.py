@@ -15,8 +15,9 @@ from harpia_formats.framing import array
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
+from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
-from harpia_formats.reading.record_stream import PlacedRecord, RecordStream
+from harpia_formats.reading.record_stream import RecordStream
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.registry import format_of
 from harpia_formats.validation.unit.decoder_training import ROWS_BEFORE_DECODER

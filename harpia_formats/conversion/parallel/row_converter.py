@@ -18,7 +18,8 @@ from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.record_stream import PlacedRecord, RecordStream
+from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.reading.record_stream import RecordStream
 from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.registry import format_of
 from harpia_formats.validation.local import LocalValidation
