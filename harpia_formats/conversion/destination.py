@@ -177,11 +177,11 @@ class Destination:
             [EncodedRows(len(rows), (lines,))] if is_json else encoder(rows)
         )
 
-    def add_blocks(self, blocks: Iterable[EncodedRows]) -> None:
-        """Write encoded rows, whose ids are known."""
+    def add_blocks(self, blocks: Iterable[EncodedRows], model: str = "") -> None:
+        """Write encoded rows, whose ids are known, to the file with the key `model`."""
         self.flush()
         for block in blocks:
-            self.outputs.write([block])
+            self.outputs.write([block], model)
             self.written += block.count
 
     def flush(self) -> None:

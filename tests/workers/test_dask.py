@@ -261,7 +261,7 @@ def test_a_cluster_writes_the_same_bytes(
     came: list[str] = []
     usual = units.ConvertedUnits._blocks  # noqa: SLF001 - how rows come back shows nowhere else
 
-    def noted(self: Any, rows: Any, slot: int) -> Iterator[EncodedRows]:
+    def noted(self: Any, rows: Any, slot: int) -> Iterator[tuple[str, EncodedRows]]:
         came.append("file" if rows.file else "bytes")
         return usual(self, rows, slot)
 

@@ -408,7 +408,16 @@ def test_log_of_a_cluster_has_no_secret() -> None:
     run = run_plan_of(Options(), {}, None, ())
     plan = FilePlan(run, "h/x", Framing.VALUES, fingerprint=seen)
     job = ConversionJob(
-        plan, ConvertOptions(), "b", encode_rows, "", {}, (), is_only=True, folder=""
+        plan,
+        ConvertOptions(),
+        "b",
+        encode_rows,
+        is_split=False,
+        prefix="",
+        fields={},
+        columns=(),
+        is_only=True,
+        folder="",
     )
 
     assert "secret" not in repr(job)

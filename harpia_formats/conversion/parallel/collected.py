@@ -63,17 +63,21 @@ class RowBlocks:
 
     #: Encodes the rows.
     encode: RowEncoder
-    blocks: list[EncodedRows] = field(default_factory=list)
-    digests: "array[int]" = field(default_factory=lambda: array("Q"))
+    #: Whether each model has a file of its own.
     is_split: bool = False
+    blocks: list[EncodedRows] = field(default_factory=list)
+    #: The key of the file of each block.
+    models: list[str] = field(default_factory=list)
+    digests: "array[int]" = field(default_factory=lambda: array("Q"))
 
-    def encoder(self, model: str = "") -> RowEncoder:  # noqa: ARG002 - the output is not split
+    def encoder(self, model: str = "") -> RowEncoder:  # noqa: ARG002 - all files are encoded alike
         """Return what encodes rows."""
         return self.encode
 
-    def write(self, blocks: Iterable[EncodedRows], model: str = "") -> None:  # noqa: ARG002 - the output is not split
-        """Take encoded rows."""
+    def write(self, blocks: Iterable[EncodedRows], model: str = "") -> None:
+        """Take encoded rows of the file of a model."""
         self.blocks += blocks
+        self.models += [model] * (len(self.blocks) - len(self.models))
 
     def keep_columns(self) -> None:
         """Give later rows of a table the columns of those that are held.
@@ -93,4 +97,5 @@ class RowBlocks:
     def clear(self) -> None:
         """Forget everything."""
         self.blocks.clear()
+        self.models.clear()
         del self.digests[:]

@@ -23,6 +23,8 @@ class ConversionJob:
     target: str
     #: Encodes rows as the file takes them.
     encoder: RowEncoder
+    #: Whether each model has a file of its own.
+    is_split: bool
     #: What is put in front of the ids of the file if the options ask for it.
     prefix: str
     #: The names of the fields in mapped columns, by the names of the columns.

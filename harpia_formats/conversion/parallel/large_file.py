@@ -106,11 +106,9 @@ class ConversionWorkers:
 
     def can_share(self, stream: RowConsumer | None) -> bool:
         """Return whether workers can convert the rows of a file."""
-        destination = self.chunks.destination
-        if destination is None or destination.outputs.is_split:
+        if self.chunks.destination is None or self.options.group is not None:
             return False
-        has_keys = isinstance(stream, RecordStream) and stream.keys is not None
-        return self.options.group is None and not has_keys
+        return not (isinstance(stream, RecordStream) and stream.keys is not None)
 
 
 class _Conversion:

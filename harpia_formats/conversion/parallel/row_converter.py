@@ -55,7 +55,7 @@ class RowConverter:
         tally = Tally()
         self.totals.begin(variant, tally.begin(plan.name))
         self.models = ModelSelection(options.model)
-        self.output = RowBlocks(job.encoder)
+        self.output = RowBlocks(job.encoder, job.is_split)
         self.chunks = ChunkConverter(options, self.totals)
         self.records = RecordConverter(
             options,

@@ -62,6 +62,8 @@ class StoredRows:
     sizes: tuple[int, ...]
     columns: tuple[str, ...]
     component: str | None
+    #: The model whose file they go to, "" if there is one file.
+    model: str
 
     def read(self, file: IO[bytes]) -> EncodedRows:
         """Return the rows with their texts, which are next in `file`.
@@ -94,8 +96,11 @@ class RowFile:
         if self._file is not None:
             self._file.close()
 
-    def write(self, rows: EncodedRows) -> StoredRows | None:
-        """Write some rows; return None if there are too many to be kept."""
+    def write(self, rows: EncodedRows, model: str) -> StoredRows | None:
+        """Write some rows for the file of a model.
+
+        Returns None if there are too many to be kept.
+        """
         for text in rows.texts:
             if self.path is None:
                 self.held.append(text)
@@ -105,7 +110,7 @@ class RowFile:
         if self.size > self.limit:
             return None
         sizes = tuple(map(len, rows.texts))
-        return StoredRows(rows.count, sizes, rows.columns, rows.component)
+        return StoredRows(rows.count, sizes, rows.columns, rows.component, model)
 
     def take_held(self) -> bytes:
         """Return the texts that are held, and hold them no longer."""

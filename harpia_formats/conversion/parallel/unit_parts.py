@@ -147,8 +147,8 @@ class UnitParts:
     def _take(self, found: ConvertedChunk, start: Cursor) -> None:
         """Add converted rows to the part; raises `TooManyRows`."""
         part, output = self.part, self.worker.output
-        for block in output.blocks:
-            stored = self.file.write(block)
+        for model, block in zip(output.models, output.blocks, strict=True):
+            stored = self.file.write(block, model)
             if stored is None:
                 raise TooManyRows
             part.rows.blocks.append(stored)

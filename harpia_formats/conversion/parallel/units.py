@@ -122,6 +122,7 @@ class ConvertedUnits:
             ),
             self._destination.target.id,
             self._destination.outputs.encoder(),
+            self._destination.outputs.is_split,
             self._totals.prefix,
             self._stream.fields,
             self._local.merge.columns,
@@ -242,14 +243,17 @@ class ConvertedUnits:
 
             totals.losses.add(paths, fates, place, times)
         workers.digests.add_digests(rows.digests)
-        self._destination.add_blocks(self._blocks(rows, slot))
+        for model, block in self._blocks(rows, slot):
+            self._destination.add_blocks([block], model)
         totals.records += rows.records
         for header in rows.headers:
             self._stream.note_header(header)
         workers.models.add(rows.models, found=rows.has_model)
 
-    def _blocks(self, rows: "ConvertedRows", slot: int) -> Iterator[EncodedRows]:
-        """Yield the blocks of converted rows."""
+    def _blocks(
+        self, rows: ConvertedRows, slot: int
+    ) -> Iterator[tuple[str, EncodedRows]]:
+        """Yield the blocks of converted rows with the models of their files."""
         assert self._job is not None  # noqa: S101 - they are of this job
         path = Path(rows.file) if rows.file else unit_file(self._job.folder, slot)
         if not rows.blocks:
@@ -257,7 +261,7 @@ class ConvertedUnits:
         with BytesIO(rows.data) if path is None else path.open("rb") as file:
             file.seek(0 if path is None else rows.at)
             for block in rows.blocks:
-                yield block.read(file)
+                yield block.model, block.read(file)
 
 
 def _release(parts: list[Part] | None) -> None:

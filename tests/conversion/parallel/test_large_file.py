@@ -314,6 +314,22 @@ def test_compressed_lines_are_converted_by_workers(
     assert len(answered) > 3
 
 
+def test_each_model_has_its_own_file(
+    tmp_path: Path, answered: list[list[Part] | None]
+) -> None:
+    """Answers of each model go to its file, in their order."""
+    file, found = source_of("record", tmp_path, 300), []
+    for jobs in (1, 2):
+        folder = tmp_path / f"{jobs}"
+        folder.mkdir()
+        outcome(file, "record", folder / "{model}.jsonl", jobs)
+        found.append({each.name: each.read_bytes() for each in folder.iterdir()})
+
+    assert found[0] == found[1]
+    assert sorted(found[0]) == ["m.jsonl", "model.jsonl", "n.jsonl"]
+    assert len(answered) > 3
+
+
 def test_a_file_that_takes_no_time_is_converted_by_one_process(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -78,9 +78,10 @@ def job_of(
         ConvertOptions(max_row_bytes=limit, **options),
         "nemo-output",
         encode_rows,
-        "",
-        {},
-        (),
+        is_split=False,
+        prefix="",
+        fields={},
+        columns=(),
         is_only=True,
         folder=str(folder),
     )
