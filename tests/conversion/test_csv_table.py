@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.conversion.containers.csv_lines import TableEncoder
-from harpia_formats.conversion.containers.csv_table import CsvWriter
+from harpia_formats.conversion.containers.csv_table import RUN_BYTES, CsvWriter
 from harpia_formats.conversion.parallel.collected import RowBlocks
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor
@@ -157,6 +157,18 @@ def test_late_column_is_added_to_large_cells(text: str) -> None:
     cuts = [(1, False), (1, False)]
 
     assert written(rows, cuts) == specified(rows, TableEncoder(), {})
+
+
+def test_few_numbers_are_kept_for_many_blocks() -> None:
+    """What is held of a long table does not grow with each block."""
+    writer = CsvWriter(lambda _: None)
+    line = "x" * 999
+    for _ in range(50):
+        writer.add(loads(dumps(writer.encoder([{"a": line, "b": ""}] * 100))))  # noqa: S301 - made here
+    writer.discard()
+
+    assert len(writer._runs) <= 50 * 100 * 1000 // RUN_BYTES + 1  # noqa: SLF001 - what is held
+    assert len({id(run.columns) for run in writer._runs}) == 1  # noqa: SLF001 - what is held
 
 
 def test_columns_that_are_known_keep_blocks_alike() -> None:

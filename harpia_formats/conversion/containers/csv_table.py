@@ -13,6 +13,18 @@ from harpia_formats.conversion.containers.row_writer import (
 from harpia_formats.mapping.columns import check_columns_unique
 from harpia_formats.model.adapter import Row
 
+#: Bytes of lines that are read and changed together, except for the last block.
+RUN_BYTES = 256 * 1024
+
+
+@dataclass(slots=True)
+class _Run:
+    """The number and the bytes of some lines that have the same columns."""
+
+    columns: tuple[str, ...]
+    size: int = 0
+    count: int = 0
+
 
 @dataclass(slots=True)
 class CsvWriter:
@@ -22,8 +34,10 @@ class CsvWriter:
     encoder: TableEncoder = field(default_factory=TableEncoder)
     #: The name of a column in the file by its key, where they differ.
     names: Mapping[str, str] = field(default_factory=dict)
-    #: Each block in the temporary file: its size (bytes), rows and columns.
-    _blocks: list[tuple[int, int, tuple[str, ...]]] = field(default_factory=list)
+    #: What is in the temporary file.
+    _runs: list["_Run"] = field(default_factory=list)
+    #: The columns of blocks, by themselves.
+    _layouts: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
     _lines: IO[bytes] | None = None
 
     def add(self, blocks: Iterable[EncodedRows]) -> None:
@@ -35,7 +49,14 @@ class CsvWriter:
                 self.encoder = self.encoder.with_known(block.columns)
             (lines,) = block.texts
             self._lines.write(lines)
-            self._blocks.append((len(lines), block.count, block.columns))
+            run = self._runs[-1] if self._runs else None
+            if run is None or run.columns != block.columns or run.size >= RUN_BYTES:
+                # Blocks of other processes have equal columns that are not the same.
+                columns = self._layouts.setdefault(block.columns, block.columns)
+                run = _Run(columns)
+                self._runs.append(run)
+            run.size += len(lines)
+            run.count += block.count
 
     def close(self, header: Row) -> None:  # noqa: ARG002 - a table has no place for it
         """Write the names of the columns and all rows.
@@ -49,8 +70,8 @@ class CsvWriter:
         if self._lines is None:
             return
         self._lines.seek(0)
-        for size, count, own in self._blocks:
-            block = EncodedRows(count, (self._lines.read(size),), own)
+        for run in self._runs:
+            block = EncodedRows(run.count, (self._lines.read(run.size),), run.columns)
             self.write(with_columns(block, columns))
         self.discard()
 
