@@ -72,11 +72,13 @@ def _written_source(source: str, own: str) -> str:
 
 def _is_step(value: Any) -> bool:
     """Tell whether `value` is a complete step of `answer_attribution`."""
+    if type(value) is not dict:
+        return False
+    get = value.get
     return (
-        type(value) is dict
-        and is_count(value.get("turn_idx"))
-        and type(value.get("source")) is str
-        and type(value.get("extracted_value")) is str
-        and type(value.get("extraction_method")) is str
-        and type(value.get("is_terminal")) is bool
+        type(get("source")) is str
+        and type(get("extracted_value")) is str
+        and type(get("extraction_method")) is str
+        and type(get("is_terminal")) is bool
+        and is_count(get("turn_idx"))
     )

@@ -26,15 +26,18 @@ _details = "additional_details"
 
 def write_usage(usage: dict[str, Any]) -> Any:
     """Return token usage without invalid counts; `UNSET` if it lacks a required one."""
+    get = usage.get
     for key in _counts:
-        if not is_count(usage.get(key)):
+        count = get(key)
+        # Most counts are integers, which need no call.
+        if (type(count) is not int or count < 0) and not is_count(count):
             return ChangedValue(UNSET, f"left out: it has no count of {key}")
     wrong = []
     for key in _more_counts:
-        count = usage.get(key)
+        count = get(key)
         if count is not None and not is_count(count):
             wrong.append(key)
-    return _without(usage, wrong)
+    return _without(usage, wrong) if wrong else usage
 
 
 def _without(members: dict[str, Any], keys: list[str]) -> Any:
