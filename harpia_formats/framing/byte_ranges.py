@@ -6,19 +6,15 @@ byte of a range.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
-from harpia_formats.framing.chunk import Chunk, Cursor, count_newlines
+from harpia_formats.framing.chunk import count_newlines
 from harpia_formats.io.reader import BLOCK, SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 
 #: Bytes of a range, unless another size is asked for.
 RANGE = 8 * 1024 * 1024
-#: Bytes of one chunk of rows.
-PIECE = 64 * 1024
 #: Bytes that are copied at once: few enough to stay in a processor's cache.
 COPIED = 256 * 1024
 #: Bytes of a remote file in one request; most ranges are smaller.
@@ -27,18 +23,6 @@ REQUEST = 64 * 1024 * 1024
 PROBE = 64 * 1024
 #: Line ends of a remote file that are searched by concurrent requests.
 TOGETHER = 16
-
-
-@dataclass(frozen=True, slots=True)
-class LineRange:
-    """The byte range of some whole lines of a file."""
-
-    begin: int
-    end: int
-    #: Records before it, where rows need their number.
-    before: int = 0
-    #: Number of the file between processes that takes the rows of this range.
-    block: int = 0
 
 
 def line_ranges(
@@ -121,39 +105,6 @@ def range_blocks(
 def read_range(origin: Path | RemoteFile, begin: int, end: int) -> bytes:
     """Return the bytes of a range; errors and short files as in `range_blocks`."""
     return b"".join(range_blocks(origin, begin, end, REQUEST))
-
-
-def range_chunks(origin: Path | RemoteFile, work: LineRange) -> Iterator[Chunk]:
-    """Yield the lines of a range in chunks of about `PIECE` bytes.
-
-    Their places are relative to the range: offsets and lines begin with 0. Raises
-    `OSError` if the file cannot be read.
-    """
-    at, line, size = work.begin, 0, PIECE
-    opened, start = _opened_at(origin, work)
-    with opened as file:
-        while at < work.end:
-            file.seek(at - work.begin + start)
-            data = file.read(min(size, work.end - at))
-            end = data.rfind(b"\n") + 1
-            if not data:
-                return
-            if at + len(data) == work.end:
-                end = len(data)
-            elif not end:
-                size *= 2
-                continue
-            chunk = Chunk(data[:end], Cursor(at - work.begin, line))
-            yield chunk
-            at, line, size = at + end, line + len(chunk), PIECE
-
-
-def _opened_at(origin: Path | RemoteFile, work: LineRange) -> tuple[IO[bytes], int]:
-    """Return a file that holds a range, and the offset in it where the range begins."""
-    if isinstance(origin, RemoteFile):
-        # One request for all: each takes as long as converting a megabyte.
-        return BytesIO(read_range(origin, work.begin, work.end)), 0
-    return origin.open("rb", buffering=0), work.begin
 
 
 @dataclass(slots=True)

@@ -39,6 +39,15 @@ def test_ranges_are_whole_lines(
     assert all(each.consumed == each.total for each in made)
 
 
+def test_ranges_begin_at_a_byte(tmp_path: Path) -> None:
+    """Bytes before the first range are not read."""
+    path = tmp_path / "lines"
+    path.write_bytes(b"ab\ncd\n")
+
+    assert list(line_ranges(path, 3, 1)) == [(3, 6)]
+    assert list(line_ranges(path, 6, 1)) == []
+
+
 def test_a_range_of_a_file_that_has_shrunk_is_short(tmp_path: Path) -> None:
     """If a file has become shorter, there are fewer bytes, and they are counted."""
     path = tmp_path / "lines"
