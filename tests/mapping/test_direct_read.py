@@ -1,0 +1,97 @@
+"""What is read straight from decoded rows is what the whole record becomes."""
+
+from typing import Any
+
+import pytest
+
+from harpia_formats.conversion.written_rows import validator_of_rows
+from harpia_formats.framing.chunk import Chunk, Cursor
+from harpia_formats.mapping.choices import Choices, References, Responses, Turns
+from harpia_formats.mapping.direct_read import direct_read
+from harpia_formats.mapping.record_program import RecordProgram
+from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.format import Format
+from harpia_formats.model.record import Record
+from harpia_formats.registry import adapter_of, writable_formats
+from harpia_formats.schema.typed_decoder import TypedDecoder
+from row_files import random_file
+
+SOURCES = [
+    format_
+    for format_ in writable_formats().values()
+    if adapter_of(format_).reads_by_fields
+]
+TARGETS = list(writable_formats().values())
+CHOICES = (
+    Choices(),
+    Choices(References.EXPAND, Responses.LIST, Turns.TRANSCRIPT),
+    Choices(References.FAIL, Responses.FIRST, Turns.FAIL),
+    Choices(
+        model="m",
+        constants={"outputs.model": "m", "id": "1", "references": ["r"]},
+    ),
+)
+#: Random rows of each format, and those that the decoder learns.
+ROWS, LEARNED = 400, 200
+
+
+def decoder_and_rows(format_: Format) -> tuple[TypedDecoder, list[bytes]]:
+    """Return a decoder that has seen rows of a format, and the rows that it accepts."""
+    file = random_file(format_, format_.dialects[0], ROWS, f"direct {format_.id}")
+    texts = [encode(row.value) for row in file.rows]
+    validator = validator_of_rows(format_, format_.dialects[0])
+    for text in texts[:LEARNED]:
+        validator.validate(Chunk(text, Cursor(), [text]))
+    decoder = validator.decoder
+    assert decoder is not None
+    return decoder, [text for text in texts if decoder.accept(text) is not None]
+
+
+def plain(mapper: RecordMapper, record: Record, number: int) -> Any:
+    """Return what a record becomes, None if it cannot be converted."""
+    try:
+        mapped = mapper.map(record, number)
+    except Unconvertible:
+        return None
+    return encode(mapped.rows), mapped.paths, mapped.fates
+
+
+def quick(
+    program: RecordProgram, found: tuple[Record, Any], whole: Record, number: int
+) -> Any:
+    """Return what needed fields become, None if they cannot be converted."""
+    needed, key = found
+    try:
+        rows, outcome = program.map_needed(needed, number, key, lambda _: whole)
+    except Unconvertible:
+        return None
+    return encode(rows), outcome.paths, outcome.fates
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda each: each.id)
+@pytest.mark.parametrize("source", SOURCES, ids=lambda each: each.id)
+def test_needed_fields_become_what_the_whole_record_becomes(
+    source: Format, target: Format
+) -> None:
+    """Rows, paths and fates are the same, for each row that is read directly."""
+    ours, theirs = adapter_of(source), adapter_of(target)
+    decoder, texts = decoder_and_rows(source)
+    taken = 0
+    for choices in CHOICES:
+        direct = direct_read(ours, theirs, choices, decoder)
+        if direct is None:
+            continue
+        mapper = RecordMapper(theirs, choices, owners=ours.extra_owners)
+        program = RecordProgram(mapper)
+        for number, text in enumerate(texts, 1):
+            found = direct(decoder.decode(text))
+            if found is None:
+                continue
+            taken += 1
+            whole = ours.read(decode(text))
+            expected = plain(mapper, whole, number)
+            assert quick(program, found, whole, number) == expected, text
+    is_other = ours.vendor != theirs.vendor and not theirs.carries("extra")
+    assert bool(taken) is is_other
