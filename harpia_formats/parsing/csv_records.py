@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.limits import WINDOW
+from harpia_formats.parsing.csv_blocks import BLOCK, TableBlock, cut_block
 from harpia_formats.parsing.csv_delimiter import COMMA
 from harpia_formats.parsing.csv_errors import (
     RecordFault,
@@ -83,6 +84,25 @@ class TableFault:
 TablePiece = TableRow | TableBlank | TableFault
 
 
+def table_pieces(
+    buffer: ByteBuffer, start: Cursor, limit: int, delimiter: str = COMMA
+) -> Iterator[TablePiece | TableBlock]:
+    """Yield what `table_rows` yields, with blocks for records where nothing is unusual.
+
+    That is several times as fast. The header is always a record of its own.
+    """
+    return _TableCutter(buffer, start, limit, delimiter.encode()).run_in_blocks()
+
+
+def rows_of_block(block: TableBlock) -> Iterator[TableRow]:
+    """Yield the records of a block, each field with its place."""
+    buffer = ByteBuffer(iter(()), block.data)
+    for piece in table_rows(buffer, block.start, len(block.data), block.delimiter):
+        # A block holds nothing else.
+        assert isinstance(piece, TableRow)  # noqa: S101 - see `cut_block`
+        yield piece
+
+
 def table_rows(
     buffer: ByteBuffer, start: Cursor, limit: int, delimiter: str = COMMA
 ) -> Iterator[TablePiece]:
@@ -120,6 +140,40 @@ class _TableCutter:
             yield from self._plain_records()
             if self.start == before:
                 yield from self._next_record()
+
+    def run_in_blocks(self) -> Iterator[TablePiece | TableBlock]:
+        """Yield all pieces up to the end of the file, most records in blocks."""
+        width, unsure = 0, 0
+        while self._hold(STEP):
+            before = self.start
+            if not width:
+                for piece in self._next_record():
+                    if isinstance(piece, TableRow):
+                        width = len(piece.fields)
+                    yield piece
+                continue
+            if before.offset >= unsure:
+                block = self._block(width)
+                if block is not None:
+                    yield block
+                    continue
+                unsure = before.offset + BLOCK
+            yield from self._plain_records()
+            if self.start == before:
+                yield from self._next_record()
+
+    def _block(self, width: int) -> TableBlock | None:
+        """Return the next whole records at once, None if they have to be cut singly.
+
+        The header has `width` fields.
+        """
+        data = self.buffer.data[self.at : self.at + BLOCK]
+        if len(data) > self.limit:
+            return None
+        block = cut_block(data, self.start, self.delimiter, width)
+        if block is not None:
+            self._consume(len(block.data))
+        return block
 
     def _hold(self, size: int) -> bool:
         """Read until `size` more bytes are held; tell whether there are any at all.
