@@ -27,6 +27,7 @@ from harpia_formats.reading.mapped_keys import MappedKeys
 from harpia_formats.reading.placed_record import PlacedRecord, Receive
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.registry import adapter_of
+from harpia_formats.validation.plan.units import TableRecords
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
 from harpia_formats.validation.unit.rows import ValidatedRows
 
@@ -157,6 +158,22 @@ class RecordStream:
             self.refuse(record.row.data)
         else:
             self._cells(record, record.value)
+
+    def table_records(self, unit: TableRecords) -> None:
+        """Read valid records of a table, all at once if possible."""
+        if self._adapter is None:
+            return
+        block, names = unit.block, unit.columns
+        renamed = tuple(self.fields.get(name, name) for name in names)
+        is_clear = len(set(renamed)) == len(renamed)
+        values = block.rows(
+            renamed if is_clear else names, drops_blank=self._adapter.blank_is_absent
+        )
+        if not is_clear:
+            # An error, unless one of two columns is blank in each record.
+            values = [rename_columns(value, self.fields) for value in values]
+        numbers = range(unit.before + 1, unit.before + 1 + block.count)
+        self.batch(RowBatch(values, numbers, block.start_of, block.data_of))
 
     def _cells(self, record: "TableRecord", value: dict[str, str]) -> None:
         """Read a record of a table, whose fields are `value`."""

@@ -15,11 +15,12 @@ from harpia_formats.validation.plan.units import (
     Broken,
     CutRows,
     DocumentRest,
+    TableRecords,
     TableRows,
 )
 from harpia_formats.validation.unit.broken import report_broken
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.unit.result import Findings, UnitResult
 from harpia_formats.validation.unit.rows import ValidatedRows, validate_rows
 from harpia_formats.validation.unit.validators import FileValidators
 
@@ -47,6 +48,9 @@ class RowConsumer(Protocol):
 
     def table_record(self, record: "TableRecord") -> None:
         """Take a record of a table that was validated."""
+
+    def table_records(self, unit: TableRecords) -> None:
+        """Take records of a table that are all valid."""
 
 
 class LocalValidation(msgspec.Struct, frozen=True):
@@ -77,6 +81,8 @@ class LocalValidation(msgspec.Struct, frozen=True):
             unit = merge.unit_of(frame)
             if isinstance(unit, TableRows):
                 yield from self._table(unit)
+            elif isinstance(unit, TableRecords):
+                yield from self._table_records(unit)
             else:
                 yield self.unit(unit)
 
@@ -127,6 +133,25 @@ class LocalValidation(msgspec.Struct, frozen=True):
             unit = TableRows(
                 rows.columns, unit.pieces[rows.pieces :], merge.records, rows.is_usable
             )
+
+    def _table_records(self, unit: TableRecords) -> Iterator[Findings]:
+        """Validate whole records of a table at once, or else one by one."""
+        merge, count = self.merge, unit.block.count
+        # In a part of a table, the first record may have another number of fields.
+        is_even = unit.is_usable and unit.block.width == len(unit.columns)
+        if not (is_even and self.validators.accept_any_texts(unit.columns)):
+            from harpia_formats.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
+
+            rows = tuple(rows_of_block(unit.block))
+            yield from self._table(
+                TableRows(unit.columns, rows, unit.before, unit.is_usable)
+            )
+            return
+        if self.consumer is not None:
+            merge.count.records = unit.before + count
+            self.consumer.table_records(unit)
+        merge.add(UnitResult(records=count))
+        yield self.collector.take()
 
     def _document(self, unit: DocumentRest) -> None:
         from harpia_formats.validation.unit.document import validate_document  # noqa: PLC0415 - only for documents around records: start-up time

@@ -36,6 +36,7 @@ from harpia_formats.validation.unit.result import Findings
 from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # imported only for tables, and if repeated ids are looked for
+    from harpia_formats.parsing.csv_blocks import TableBlock
     from harpia_formats.parsing.csv_records import TablePiece
     from harpia_formats.validation.plan.table_units import TableBatch
 
@@ -205,18 +206,21 @@ def table_frames(
     start: Cursor,
     plan: FilePlan,
     belongs: "Callable[[TablePiece], bool] | None" = None,
-) -> "Iterator[TableBatch]":
+) -> "Iterator[TableBatch | TableBlock]":
     """Yield the records of a table from `start` on, some at once.
 
-    They end before the first piece for which `belongs` is false.
+    They end before the first piece for which `belongs` is false; then none is a block.
     """
-    from harpia_formats.parsing.csv_records import table_rows  # noqa: PLC0415 - only for tables: start-up time
+    from harpia_formats.parsing.csv_records import table_pieces, table_rows  # noqa: PLC0415 - only for tables: start-up time
     from harpia_formats.validation.plan.table_units import table_batches  # noqa: PLC0415 - only for tables: start-up time
 
     options = plan.run.options
     delimiter = delimiter_of(options.delimiter, plan.name)
-    rows = table_rows(buffer, start, options.max_row_bytes, delimiter)
-    return table_batches(rows if belongs is None else takewhile(belongs, rows))
+    limit = options.max_row_bytes
+    if belongs is None:
+        return table_batches(table_pieces(buffer, start, limit, delimiter))
+    wanted = takewhile(belongs, table_rows(buffer, start, limit, delimiter))
+    return table_batches(wanted)
 
 
 def _repeated_ids(plan: FilePlan, file: OpenFile) -> RepeatedIds | None:

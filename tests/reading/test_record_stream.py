@@ -3,16 +3,18 @@
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from harpia_formats import read
+from harpia_formats import read, validate
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing import array
 from harpia_formats.framing.chunk import Cursor
+from harpia_formats.mapping.columns import MapError
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.placed_record import PlacedRecord
@@ -258,3 +260,70 @@ def test_rows_of_arrays_are_accepted_in_chunks(
         before = data[: start.offset].decode()
         assert start.line == before.count("\n") + 1
         assert start.column == len(before.rpartition("\n")[2])
+
+
+_CELLS = (
+    *(b"1,q,r\n", b'2,"q ""x"", y","z"\r\n', b'3,"",\n', b'"4","a\nb","""c"""\n'),
+    *(
+        b"5,,\n",
+        b"\n",
+        b"6,q\n",
+        b"7,q,r,s\n",
+        b'8,"q"x,r\n',
+        b'9,"open\n',
+        b"10,\r,\n",
+    ),
+    *(
+        b"11,\xff,r\n",
+        b"12,\0,r\n",
+        b'13,a"b,c\n',
+        "14,é\u2028,😀\n".encode(),
+        b"15,q,r",
+    ),
+)
+
+
+@pytest.mark.parametrize("format_", ["csv", "tencent-csv"])
+@given(
+    header=st.sampled_from(
+        [b"id,prompt,response\n", b"system,prompt,response\n", b'prompt,"response"\n']
+    ),
+    rows=st.lists(st.sampled_from(_CELLS), max_size=30),
+    block=st.sampled_from([16, 64, 64 * 1024]),
+    options=st.sampled_from(
+        [{}, {"fail_fast": False}, {"columns": {"category": "prompt"}}]
+    ),
+)
+def test_blocks_of_a_table_make_no_difference(
+    format_: str,
+    header: bytes,
+    rows: list[bytes],
+    block: int,
+    options: dict[str, Any],
+) -> None:
+    """Records, places, refused bytes and problems are those of rows cut singly."""
+    data = header + b"".join(rows)
+    options = options if format_ == "csv" else {"fail_fast": False}
+    module = "harpia_formats.parsing.csv_records"
+
+    def read_now() -> Any:
+        try:
+            return read_with_places(data, format_, **options)
+        except MapError as error:
+            return str(error)
+
+    with patch(f"{module}.BLOCK", block), patch(f"{module}.STEP", 64):
+        found = read_now()
+        with patch(f"{module}.cut_block", return_value=None):
+            singly = read_now()
+
+    assert found == singly
+
+
+def test_records_of_a_table_are_limited_within_a_block(tmp_path: Path) -> None:
+    """Of a block no more records are validated than the limit allows."""
+    file = tmp_path / "t.csv"
+    file.write_bytes(b"id,prompt\n" + b"1,q\n" * 100)
+    report = validate(file, format="csv", limit=70)
+
+    assert [(count.records, count.valid) for count in report.files] == [(70, 70)]

@@ -30,6 +30,7 @@ from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # for a type only
     from harpia_formats.conversion.loss_counts import FateCounts
+    from harpia_formats.parsing.csv_blocks import TableBlock
     from harpia_formats.validation.plan.table_units import TableBatch
 
 
@@ -95,7 +96,7 @@ class RowConverter:
         self.has_refused = True
 
     def rows_of(
-        self, frame: "Chunk | TableBatch", before: int, earlier: int
+        self, frame: "Chunk | TableBatch | TableBlock", before: int, earlier: int
     ) -> ConvertedChunk | None:
         """Convert the rows of a frame; None if the main process has to do that.
 

@@ -18,9 +18,11 @@ from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader, read_range
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.exact_json import decode
-from harpia_formats.parsing.csv_records import TableFault
+from harpia_formats.parsing.csv_blocks import TableBlock
+from harpia_formats.parsing.csv_records import TableFault, rows_of_block
 from harpia_formats.validation.one_file import table_frames
 from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
+from harpia_formats.validation.plan.table_units import start_of
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
 
 if TYPE_CHECKING:  # for a type only
@@ -103,11 +105,15 @@ class UnitParts:
         start: Cursor | None = unit.start
         buffer, plan = ByteBuffer(iter(reader)), self.worker.job.plan
         for batch in _with_whole_records(table_frames(buffer, unit.start, plan)):
-            begin = start or batch[0].start
+            begin = start or start_of(batch)
             start = None
-            is_broken = any(isinstance(piece, TableFault) for piece in batch)
+            if isinstance(batch, TableBlock):
+                is_broken, records = False, batch.count
+            else:
+                is_broken = any(isinstance(piece, TableFault) for piece in batch)
+                records = len(batch)
             if is_broken or not self._add(batch, begin):
-                self._leave(begin, len(batch))
+                self._leave(begin, records)
 
     def _add_pieces(self, chunk: Chunk) -> None:
         """Convert the valid lines of a chunk, and leave the others."""
@@ -132,7 +138,7 @@ class UnitParts:
             self.found.append(Part(start.offset, start.offset, None))
         self.part = _OpenPart(before, self.file.size)
 
-    def _add(self, frame: "Chunk | TableBatch", start: Cursor) -> bool:
+    def _add(self, frame: "Chunk | TableBatch | TableBlock", start: Cursor) -> bool:
         """Add rows to the part; return False if they have to be left.
 
         Raises `TooManyRows`.
@@ -175,16 +181,22 @@ class UnitParts:
         self.found.append(Part(begin, begin, rows))
 
 
-def _with_whole_records(batches: "Iterator[TableBatch]") -> "Iterator[TableBatch]":
+def _with_whole_records(
+    batches: "Iterator[TableBatch | TableBlock]",
+) -> "Iterator[TableBatch | TableBlock]":
     """Yield records of a table so that none but the first batch begins with a fault.
 
     A fault is in a record or behind it, and has no place where a record begins.
     """
-    held: TableBatch = ()
+    held: TableBatch | TableBlock = ()
     for batch in batches:
-        if held and not isinstance(batch[0], TableFault):
-            yield held
-            held = ()
-        held += batch
+        if isinstance(batch, TableBlock) or not isinstance(batch[0], TableFault):
+            if held:
+                yield held
+            held = batch
+        elif isinstance(held, TableBlock):
+            held = (*rows_of_block(held), *batch)
+        else:
+            held += batch
     if held:
         yield held

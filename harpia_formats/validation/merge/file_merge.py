@@ -14,15 +14,19 @@ from harpia_formats.validation.plan.units import (
     CutRows,
     DocumentRest,
     LocalUnit,
+    TableRecords,
     TableRows,
 )
 from harpia_formats.validation.unit.result import UnitResult
 
 if TYPE_CHECKING:  # only for tables: start-up time
+    from harpia_formats.parsing.csv_blocks import TableBlock
     from harpia_formats.validation.plan.table_units import TableBatch
 
 #: What a file is cut into.
-Frame: TypeAlias = "Chunk | FramingFault | RowArray | DocumentHeader | TableBatch"
+Frame: TypeAlias = (
+    "Chunk | FramingFault | RowArray | DocumentHeader | TableBatch | TableBlock"
+)
 
 
 class FileMerge:
@@ -68,7 +72,7 @@ class FileMerge:
         self._path, self.records = path, 0
 
     def unit_of(
-        self, frame: "Chunk | FramingFault | DocumentHeader | TableBatch"
+        self, frame: "Chunk | FramingFault | DocumentHeader | TableBatch | TableBlock"
     ) -> LocalUnit:
         """Return what is validated of a frame: no more rows than the limit allows."""
         if isinstance(frame, FramingFault):
@@ -81,6 +85,13 @@ class FileMerge:
             if self._path in self.lengths:
                 self.lengths[self._path] += len(frame)
             return CutRows(self._within_limit(frame), self._path, self.records)
+        if not isinstance(frame, tuple):
+            limit = self.plan.run.options.limit
+            if limit is None or self.records + frame.count <= limit:
+                return TableRecords(self.columns, frame, self.records, self.is_usable)
+            from harpia_formats.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
+
+            frame = tuple(rows_of_block(frame))
         pieces = self._pieces_within_limit(frame)
         return TableRows(self.columns, pieces, self.records, self.is_usable)
 

@@ -13,8 +13,12 @@ from typing import Protocol, cast
 from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.framing.columns import DocumentFrames
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
+from harpia_formats.framing.columns import (
+    DocumentFrames,
+    DocumentHeader,
+    RowArray,
+)
 from harpia_formats.framing.lines import line_rows
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
@@ -98,13 +102,17 @@ class HandedOut:
         """Validate the beginning here, and hand out the rest if it is worth it."""
         size = 0
         for frame in frames:
-            if isinstance(frame, tuple):
-                table = self._origin_of_table(size, frame[0].start)
-                if table is not None:
-                    yield from self._table_ranges(table, frame[0].start)
-                    return
-                from harpia_formats.validation.plan.table_units import bytes_in  # noqa: PLC0415 - only for tables: start-up time
+            if not isinstance(frame, (Chunk, FramingFault, RowArray, DocumentHeader)):
+                from harpia_formats.validation.plan.table_units import (  # noqa: PLC0415 - only for tables: start-up time
+                    bytes_in,
+                    start_of,
+                )
 
+                start = start_of(frame)
+                table = self._origin_of_table(size, start)
+                if table is not None:
+                    yield from self._table_ranges(table, start)
+                    return
                 size += bytes_in(frame)
             yield from self.local.frames(iter((frame,)))
             self._note_progress()

@@ -8,6 +8,7 @@ from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.report import FileCount
+from harpia_formats.parsing.csv_blocks import TableBlock
 from harpia_formats.parsing.csv_records import TableFault, TablePiece
 from harpia_formats.validation.one_file import table_frames
 from harpia_formats.validation.parallel.handed_out import HandedOut
@@ -16,7 +17,7 @@ from harpia_formats.validation.plan.table_units import TableBatch
 
 def records_again(
     handed: HandedOut, begin: int, end: int, path: Path
-) -> Iterator[TableBatch]:
+) -> Iterator[TableBatch | TableBlock]:
     """Yield the records of a table from byte `begin` to `end`, for this process.
 
     If none begins at `end`, all that follow are yielded and nothing more is handed out:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.parsing.csv_blocks import TableBlock
 from harpia_formats.parsing.csv_records import TableBlank, TableFault, TableRow
 
 #: Records of a table that were cut together, with blank lines and faults.
@@ -12,12 +14,21 @@ BATCH, BATCH_BYTES = 32, 64 * 1024
 
 
 def table_batches(
-    pieces: Iterable[TableRow | TableBlank | TableFault],
-) -> Iterator[TableBatch]:
-    """Yield the pieces of a table, up to `BATCH` or `BATCH_BYTES` together."""
+    pieces: Iterable[TableRow | TableBlank | TableFault | TableBlock],
+) -> Iterator[TableBatch | TableBlock]:
+    """Yield the pieces of a table, up to `BATCH` or `BATCH_BYTES` together.
+
+    A block is yielded alone.
+    """
     held: list[TableRow | TableBlank | TableFault] = []
     size = 0
     for piece in pieces:
+        if isinstance(piece, TableBlock):
+            if held:
+                yield tuple(held)
+                held, size = [], 0
+            yield piece
+            continue
         held.append(piece)
         size += bytes_in((piece,))
         if size >= BATCH_BYTES or len(held) == BATCH:
@@ -27,8 +38,15 @@ def table_batches(
         yield tuple(held)
 
 
-def bytes_in(pieces: TableBatch) -> int:
-    """Return how many bytes of a table its pieces have, without the ends of lines."""
+def start_of(pieces: TableBatch | TableBlock) -> Cursor:
+    """Return where in the file pieces of a table begin."""
+    return pieces.start if isinstance(pieces, TableBlock) else pieces[0].start
+
+
+def bytes_in(pieces: TableBatch | TableBlock) -> int:
+    """Return how many bytes of a table its pieces have, without most ends of lines."""
+    if isinstance(pieces, TableBlock):
+        return len(pieces.data)
     return sum(1 if isinstance(each, TableBlank) else len(each.data) for each in pieces)
 
 

@@ -16,6 +16,7 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.model.problem import Path as ValuePath
 
 if TYPE_CHECKING:  # only for tables: start-up time
+    from harpia_formats.parsing.csv_blocks import TableBlock
     from harpia_formats.validation.plan.table_units import TableBatch
 
 #: Code, pointer and cause: problems that are equal in these are one group.
@@ -62,6 +63,18 @@ class TableRows(msgspec.Struct, frozen=True):
     is_usable: bool = True
 
 
+class TableRecords(msgspec.Struct, frozen=True):
+    """Whole records of a table, all with as many fields as its header."""
+
+    #: The names of the columns.
+    columns: tuple[str, ...]
+    block: "TableBlock"
+    #: Records of the table before the first one.
+    before: int
+    #: Whether the header allows to validate rows.
+    is_usable: bool
+
+
 class DocumentRest(msgspec.Struct, frozen=True):
     """A document without its records, and how many items each column has."""
 
@@ -78,7 +91,7 @@ class Broken(msgspec.Struct, frozen=True):
 
 
 #: The units that are validated in the process that reads the file.
-LocalUnit = CutRows | TableRows | DocumentRest | Broken
+LocalUnit = CutRows | TableRows | TableRecords | DocumentRest | Broken
 
 
 class FileBytes(msgspec.Struct, frozen=True):

@@ -80,6 +80,8 @@ class FileValidators:
         #: The schema validators of other formats, by the names of their variants.
         self._other_schemas: dict[str, Any] = {}
         self._header: RowValidator | None = None
+        #: Whether any texts are valid, by the names of their columns.
+        self._any_texts: dict[tuple[str, ...], bool] = {}
 
     @property
     def id_key(self) -> str:
@@ -91,6 +93,25 @@ class FileValidators:
         found = self._parts.get(path)
         if found is None:
             found = self._parts[path] = self._built(path)
+        return found
+
+    def accept_any_texts(self, columns: tuple[str, ...]) -> bool:
+        """Return whether records with these columns are valid, whatever their texts.
+
+        It may only accept: a schema that asks for more than texts is not decided.
+        """
+        found = self._any_texts.get(columns)
+        if found is None:
+            from harpia_formats.schema.any_texts import allows_any_texts  # noqa: PLC0415 - only for tables: start-up time
+
+            # Nothing is checked of a record but its schema.
+            found = self._any_texts[columns] = (
+                not (self.plan.unvalidated or self.plan.run.guards_rows)
+                and not self.options.cross_check
+                and self.identity is None
+                and self._remarks(()) is None
+                and allows_any_texts(self._record_schema(), columns)
+            )
         return found
 
     def forget(self, path: Path) -> None:

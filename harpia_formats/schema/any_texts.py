@@ -1,0 +1,51 @@
+"""Tell from a schema that records of a table are valid, whatever texts they have."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from harpia_formats.schema.decoder_types import ANNOTATIONS
+from harpia_formats.schema.load import Schema
+
+#: Keywords of an object that are known here.
+_of_object = ANNOTATIONS | {
+    "type",
+    "required",
+    "properties",
+    "additionalProperties",
+    "minProperties",
+}
+
+
+def allows_any_texts(schema: Schema, columns: Sequence[str]) -> bool:
+    """Return whether every object with just these keys and texts is valid.
+
+    It may only accept: False if a column is named twice, or the schema has any other
+    keyword.
+    """
+    if len(set(columns)) < len(columns):
+        return False
+    if not isinstance(schema, dict):
+        return schema
+    if not schema.keys() <= _of_object or "object" not in _types_of(schema, "object"):
+        return False
+    if not set(schema.get("required", ())) <= set(columns):
+        return False
+    if schema.get("minProperties", 0) > len(columns):
+        return False
+    known = schema.get("properties", {})
+    rest = schema.get("additionalProperties", True)
+    return all(_allows_any_text(known.get(name, rest)) for name in columns)
+
+
+def _allows_any_text(schema: Any) -> bool:
+    """Return whether every text is valid by a schema."""
+    if not isinstance(schema, dict):
+        return schema is True
+    is_known = schema.keys() <= ANNOTATIONS | {"type"}
+    return is_known and "string" in _types_of(schema, "string")
+
+
+def _types_of(schema: Mapping[str, Any], wanted: str) -> Sequence[str]:
+    """Return the types that a schema allows, `wanted` among them if it names none."""
+    types = schema.get("type", wanted)
+    return [types] if isinstance(types, str) else types
