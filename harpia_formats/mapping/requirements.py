@@ -3,11 +3,18 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from msgspec import UNSET
+
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
-from harpia_formats.model.record import FIELD_TYPES, Record, field_paths
+from harpia_formats.model.record import (
+    FIELD_TYPES,
+    OPEN_OBJECTS,
+    Record,
+    field_paths,
+)
 
 #: Fields that can be made from other fields.
 _sources_of = {
@@ -20,6 +27,8 @@ _sources_of = {
 }
 #: Fields that a metric computes.
 _computed = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
+#: Fields whose members have no paths of their own.
+_plain_fields = frozenset(FIELD_TYPES) - OPEN_OBJECTS - {"extra", "outputs.extra"}
 
 
 class ConversionError(HarpiaFormatsError):
@@ -36,13 +45,14 @@ class RowRequirements:
 
     def check(self, record: Record) -> None:
         """Raise `Unconvertible` if `record` lacks a field that the target requires."""
-        if not self.fields:
+        # Most records have all of them, which is seen without their paths.
+        if all(_has_one(record, path) for path, _ in self.fields):
             return
         paths = set(field_paths(record))
         missing = [
             (path, name)
             for path, name in self.fields
-            if not paths.intersection(_fulfilling(path))
+            if not paths.intersection(fulfilling(path))
         ]
         if missing:
             names = _listed([f"`{name}`" for _, name in missing])
@@ -130,7 +140,31 @@ def _help(missing: Sequence[FieldMapping], *, scored: bool) -> str:
     return f"give {_listed(remedies)}" if remedies else ""
 
 
-def _fulfilling(path: str) -> tuple[str, ...]:
+def _has_one(record: Record, path: str) -> bool:
+    """Tell whether a record has a field that is enough for the field at `path`.
+
+    False if it may have one that only its paths tell.
+    """
+    return any(_has(record, one) for one in fulfilling(path))
+
+
+def _has(record: Record, path: str) -> bool:
+    """Tell whether a record has the field at `path`, which holds no other fields."""
+    if path not in _plain_fields:
+        return False
+    owner, _, name = path.rpartition(".")
+    if not owner:
+        return getattr(record, name) is not UNSET
+    if owner == "outputs":
+        return any(getattr(output, name) is not UNSET for output in record.outputs)
+    return any(
+        getattr(score, name) is not UNSET
+        for output in record.outputs
+        for score in output.scores or ()
+    )
+
+
+def fulfilling(path: str) -> tuple[str, ...]:
     """Return the paths of fields of which one is enough for the field at `path`."""
     return (path, *_sources_of.get(path, ()))
 
@@ -169,7 +203,7 @@ def _is_missing(
         return False
     return not any(
         source.carries(path) or path in constants
-        for path in _fulfilling(target_field.record_path)
+        for path in fulfilling(target_field.record_path)
     )
 
 

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from harpia_formats.mapping.constants import (
     check_constants,
@@ -11,11 +13,16 @@ from harpia_formats.mapping.constants import (
 )
 from harpia_formats.mapping.requirements import (
     ConversionError,
+    RowRequirements,
     check_requirements,
     find_field_path,
+    fulfilling,
 )
 from harpia_formats.mapping.targets import choose_target, targets_named
+from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.record import FIELD_TYPES, Record, field_paths
 from harpia_formats.registry import adapter_of, readable_formats
+from harpia_formats.testing.strategies import records
 
 FORMATS = readable_formats()
 
@@ -181,3 +188,30 @@ def test_documents_are_no_targets(name: str) -> None:
     """A format without records is refused, with those that have some."""
     with pytest.raises(ConversionError, match=r"is a document.*harpia"):
         targets_named(name)
+
+
+@given(record=records(), names=st.sets(st.sampled_from([*FIELD_TYPES, "outputs"])))
+@settings(suppress_health_check=list(HealthCheck), deadline=None)
+def test_requirements_are_fulfilled_by_the_paths_of_a_record(
+    record: Record, names: set[str]
+) -> None:
+    """A record is refused if and only if its paths lack what is required."""
+    alone = [RowRequirements(((name, name),)) for name in sorted(names)]
+    paths = set(field_paths(record))
+    lacking = [
+        one for one in alone if not paths.intersection(fulfilling(one.fields[0][0]))
+    ]
+    refused = [one for one in alone if is_refused(one, record)]
+
+    assert refused == lacking
+    all_ = RowRequirements(tuple((name, name) for name in names))
+    assert is_refused(all_, record) is bool(lacking)
+
+
+def is_refused(requirements: RowRequirements, record: Record) -> bool:
+    """Tell whether a record lacks what is required."""
+    try:
+        requirements.check(record)
+    except Unconvertible:
+        return True
+    return False
