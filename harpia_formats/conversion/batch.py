@@ -25,6 +25,7 @@ from harpia_formats.schema.typed_decoder import TypedDecoder
 #: Types of fields whose values have no number with a text of its own.
 _exact_types = frozenset({str, int, bool, type(None)})
 _text_lists = frozenset({"references", "choices", "contexts"})
+_extras = ("extra", "outputs.extra")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +186,9 @@ def may_write_floats(
     Only the exact decoder keeps the text of a float.
     """
     if choices.keep_extra or source.vendor == target.vendor:
+        return True
+    if any(target.carries(f"{start}.{source.vendor}") for start in _extras):
+        # Unknown keys of rows can hold any number.
         return True
     paths = {mapping.record_path for mapping in source.fields} | source.other_paths
     is_chat = target.capacity.messages or target.capacity.turns

@@ -1009,3 +1009,20 @@ def test_rows_of_components_that_share_their_numbers_are_counted() -> None:
 
     assert [each.code for each in report.report.problems] == ["L201", "L201"]
     assert (report.skipped, report.report.files[0].valid) == (2, 0)
+
+
+@pytest.mark.parametrize("to", ["csv", "record"])
+def test_numbers_of_unknown_keys_keep_their_text(
+    to: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that a typed decoder accepts keep numbers such as 1E+2 in the extra."""
+    monkeypatch.setattr(
+        "harpia_formats.validation.unit.decoder_training.ROWS_BEFORE_DECODER", 2
+    )
+    asked = b'{"prompt":"q","ideal_response":"r","category":"","source":""}'
+    row = b'{"input":%b,"response":"a","llm_name":"m","note":1E+2}\n' % asked
+    output = io.BytesIO()
+    report = convert(io.BytesIO(row * 3_000), to=to, output=output, from_="nemo-output")
+
+    assert report.ok
+    assert output.getvalue().count(b"1E+2") == 3_000

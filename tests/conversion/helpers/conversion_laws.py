@@ -74,7 +74,7 @@ OPTIONS: dict[str, Mapping[str, Any]] = {
 #: Ways to give the input, of which each case takes one.
 WAYS = (Way("path"), Way("bytes"), Way("stream"), Way("path", jobs=2))
 #: Sizes of the pieces in which files are read; 0 for the usual ones.
-SIZES = (0, 1_000, 20_000)
+SIZES = (0, 1_000, 4_000, 20_000)
 
 
 @dataclass(frozen=True, slots=True)

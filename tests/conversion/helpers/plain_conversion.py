@@ -334,11 +334,11 @@ class PlainConversion:
             usual = self.output.replace(MODEL, path_component(model, "model"))
             name = usual
             for number in count(2):
-                if name not in names:
+                if name.casefold() not in names:
                     break
                 component = f"{path_component(model, 'model')}-{number}"
                 name = self.output.replace(MODEL, component)
-            names.add(name)
+            names.add(name.casefold())
             self.outcome.files[name] = written_file(
                 self.to, rows, header, name, target.options
             )

@@ -1,6 +1,7 @@
 """Run `convert` on a file as its user would, and return what it came to."""
 
 import io
+import sys
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +9,14 @@ from typing import Any
 from unittest.mock import patch
 
 from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.parallel import (  # noqa: F401 - loaded to be patched
+    batches,
+    large_file,
+    units,
+    worker,
+)
 from harpia_formats.conversion.run import Conversion
+from harpia_formats.reading import column_buffer
 from plain_conversion import Outcome, at_of, quarantine_of
 from row_files import RowFile
 
@@ -103,27 +111,31 @@ def name_of_input(folder: Path, file: RowFile, way: Way) -> str:
 def small_pieces(size: int) -> ExitStack:
     """Return a context in which files are read and cut in pieces of about `size`.
 
-    A size of 0 leaves all as it is.
+    What is for large files happens in small ones then. A size of 0 leaves all as it is.
     """
-    import sys  # noqa: PLC0415 - looked at when everything is loaded
-
-    constants = {
-        "RANGE": size,
-        "BLOCK": size,
-        "WINDOW": size,
-        "MIN_FILE_BYTES": 2 * size,
-        "REMOTE_RANGE_BYTES": size,
-        "SAMPLE_BYTES": size,
-        "ROWS_PER_BLOCK": 7,
-    }
     stack = ExitStack()
     if not size:
         return stack
+    constants: dict[str, float] = {
+        "BLOCK": size,
+        "WINDOW": size,
+        "BUNDLE": size,
+        "MIN_RANGE": size,
+        "MAX_RANGE": size,
+        "FAR_RANGE": size,
+        "MIN_FAR": size,
+        # Another process is always worth it.
+        "WORTH_SECONDS": 0,
+        "ROWS_PER_BLOCK": 7,
+        # The typed decoder, and so the program for many rows, starts soon.
+        "ROWS_BEFORE_DECODER": 5,
+        "DECODERS": 40,
+    }
+    stack.enter_context(patch.object(column_buffer, "ROWS", 20))
     for name, module in list(sys.modules.items()):
         if name.startswith("harpia_formats."):
-            for constant, value in constants.items():
-                if isinstance(getattr(module, constant, None), int):
-                    stack.enter_context(patch.object(module, constant, value))
+            for constant in constants.keys() & vars(module).keys():
+                stack.enter_context(patch.object(module, constant, constants[constant]))
     return stack
 
 
