@@ -54,8 +54,8 @@ calls of Python functions look slower than they are.
   rows that ours wrote, in the same order. For all records, one process and several
   wrote the same bytes.
 - Times are without start-up: less the time of the same command on {few} records, which
-  ran just before. All commands of a pair run by turns; figures are medians over {runs}
-  runs. Inputs were read just before, so that they come from memory.
+  ran just before. All commands of a pair run by turns, and figures are medians; runs of
+  each: {runs}. Inputs were read just before, so that they come from memory.
 - Memory is the peak of the sum of the proportional set sizes of the process and its
   descendants, in a run of its own, looked at every {interval:.0f} ms.
 - Machine: {system}, {cores} cores, Python {python}, {versions}. Its load average over
@@ -64,7 +64,7 @@ calls of Python functions look slower than they are.
 
 The script from `eee@0.2.0` to `csv`:
 
-```python
+```text
 {script}```
 
 To repeat it: `{command}`
