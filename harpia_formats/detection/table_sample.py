@@ -99,7 +99,8 @@ def _other(opened: OpenedContainer, delimiter: str) -> str:
 
 def _first_rows(opened: OpenedContainer, delimiter: str) -> tuple[list[str], list[str]]:
     """Return the fields of the header and of the first row below it."""
-    from harpia_formats.parsing.csv_records import TableBlank, TableRow, table_rows  # noqa: PLC0415 - only tables need it
+    from harpia_formats.parsing.csv_pieces import TableBlank, TableRow  # noqa: PLC0415 - only tables need it
+    from harpia_formats.parsing.csv_records import table_rows  # noqa: PLC0415 - only tables need it
 
     opened.buffer.fill(SAMPLE_BYTES // 8)
     copy = ByteBuffer(iter(()), opened.buffer.data)

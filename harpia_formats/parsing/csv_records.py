@@ -28,60 +28,23 @@ from harpia_formats.parsing.csv_fields import (
     STEP,
     RecordCut,
     RecordEnding,
-    TableField,
     cut_record,
     fields_of,
     last_character,
     line_break,
     whole_records,
 )
+from harpia_formats.parsing.csv_pieces import (
+    TableBlank,
+    TableFault,
+    TablePiece,
+    TableRow,
+)
 
 #: Bytes of its line that a fault shows, on either side of its place.
 AROUND = 512
 
 _line_end = re.compile(rb"\r?\n|\r|")
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """A record of the table: the header, or a row below it."""
-
-    start: Cursor
-    #: Its bytes without its line end.
-    data: bytes
-    fields: tuple[TableField, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TableBlank:
-    """An empty line, which is no record."""
-
-    start: Cursor
-
-
-@dataclass(frozen=True, slots=True)
-class TableFault:
-    """A fault of the table, and the bytes that are skipped because of it."""
-
-    #: The code of the rule that it breaks.
-    code: str
-    #: Where it is.
-    start: Cursor
-    #: Code points to mark from there on.
-    width: int
-    message: str
-    help: str
-    #: A piece of the physical line around its place.
-    data: bytes
-    #: Where in `data` it is.
-    at: int
-    #: The bytes of the file that are skipped, as offsets.
-    passed: range
-    #: Whether a record is lost because of it.
-    record: bool = True
-
-
-TablePiece = TableRow | TableBlank | TableFault
 
 
 def table_pieces(

@@ -37,7 +37,7 @@ from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # imported only for tables, and if repeated ids are looked for
     from harpia_formats.parsing.csv_blocks import TableBlock
-    from harpia_formats.parsing.csv_records import TablePiece
+    from harpia_formats.parsing.csv_pieces import TablePiece
     from harpia_formats.validation.plan.table_units import TableBatch
 
 BLANK_LINES = "J202"

@@ -17,7 +17,8 @@ from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.columns import MapError
 from harpia_formats.model.adapter import Row
-from harpia_formats.parsing.csv_records import TableRow, table_rows
+from harpia_formats.parsing.csv_pieces import TableRow
+from harpia_formats.parsing.csv_records import table_rows
 
 TEXTS = st.text(alphabet='a,"\r\n \0é雨😀\u2028\ufeff', max_size=5)
 CELLS = st.none() | st.sampled_from(["", "x", "long " * 9]) | TEXTS

@@ -13,13 +13,8 @@ from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.parsing.csv_blocks import TableBlock, cut_block
-from harpia_formats.parsing.csv_records import (
-    TablePiece,
-    TableRow,
-    rows_of_block,
-    table_pieces,
-    table_rows,
-)
+from harpia_formats.parsing.csv_pieces import TablePiece, TableRow
+from harpia_formats.parsing.csv_records import rows_of_block, table_pieces, table_rows
 
 _MORSELS = (
     *(b'"', b'""', b'"""', b'""""', b",", b',"x"', b'"y",', b'"",', b',""', b"1,2\n"),

@@ -10,7 +10,8 @@ from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.parsing.csv_delimiter import delimiter_named
-from harpia_formats.parsing.csv_records import TableFault, TableRow, table_rows
+from harpia_formats.parsing.csv_pieces import TableFault, TableRow
+from harpia_formats.parsing.csv_records import table_rows
 
 #: All characters that can be delimiters.
 DELIMITERS = st.sampled_from(

@@ -9,13 +9,9 @@ from hypothesis import strategies as st
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.parsing import csv_ranges as module
+from harpia_formats.parsing.csv_pieces import TableFault, TablePiece, TableRow
 from harpia_formats.parsing.csv_ranges import count_records, csv_ranges
-from harpia_formats.parsing.csv_records import (
-    TableFault,
-    TablePiece,
-    TableRow,
-    table_rows,
-)
+from harpia_formats.parsing.csv_records import table_rows
 
 _plain = st.text("ab,é\n", max_size=4).map(
     lambda text: '"' + text.replace('"', '""') + '"' if set(",\n") & set(text) else text

@@ -13,14 +13,13 @@ from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.limits import ROW_LIMIT, WINDOW
 from harpia_formats.parsing.csv_fields import FIELD_LIMIT, STEP
-from harpia_formats.parsing.csv_records import (
-    AROUND,
+from harpia_formats.parsing.csv_pieces import (
     TableBlank,
     TableFault,
     TablePiece,
     TableRow,
-    table_rows,
 )
+from harpia_formats.parsing.csv_records import AROUND, table_rows
 from harpia_formats.rules.table import RULES
 
 _MEGABYTE = 1024 * 1024

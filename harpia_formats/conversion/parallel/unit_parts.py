@@ -19,7 +19,8 @@ from harpia_formats.framing.byte_ranges import RangeReader, read_range
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.exact_json import decode
 from harpia_formats.parsing.csv_blocks import TableBlock
-from harpia_formats.parsing.csv_records import TableFault, rows_of_block
+from harpia_formats.parsing.csv_pieces import TableFault
+from harpia_formats.parsing.csv_records import rows_of_block
 from harpia_formats.validation.one_file import table_frames
 from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
 from harpia_formats.validation.plan.table_units import start_of

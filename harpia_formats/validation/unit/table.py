@@ -13,7 +13,7 @@ from harpia_formats.mapping.columns import check_columns_exist
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
 from harpia_formats.parsing.csv_delimiter import DELIMITERS, named
-from harpia_formats.parsing.csv_records import TableBlank, TableFault, TableRow
+from harpia_formats.parsing.csv_pieces import TableBlank, TableFault, TableRow
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import TableRows
