@@ -183,6 +183,9 @@ def _parts(data: bytes, marks: _Marks) -> list[bytes]:
     Of a run of quotes all but the last one of an odd number become marks, so each quote
     that is left opens or closes a field. The length of the data does not change.
     """
+    # Searching this way is several times as fast where there are no pairs.
+    if stringzilla.find(data, b'""') < 0:
+        return data.split(b'"')
     # Replacing two bytes by two is done in place, without counting them first.
     return data.replace(b'""', marks.pair + marks.filler).split(b'"')
 
