@@ -1,7 +1,7 @@
 """Convert the parts of one unit in which nothing is found."""
 
 from collections.abc import Iterator
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.parallel.collected import FateLog
@@ -23,7 +23,7 @@ from harpia_formats.parsing.csv_pieces import TableFault
 from harpia_formats.parsing.csv_records import rows_of_block
 from harpia_formats.validation.one_file import table_frames
 from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
-from harpia_formats.validation.plan.table_units import start_of
+from harpia_formats.validation.plan.table_units import BATCH, start_of
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
 
 if TYPE_CHECKING:  # for a type only
@@ -108,13 +108,26 @@ class UnitParts:
         for batch in _with_whole_records(table_frames(buffer, unit.start, plan)):
             begin = start or start_of(batch)
             start = None
-            if isinstance(batch, TableBlock):
-                is_broken, records = False, batch.count
-            else:
-                is_broken = any(isinstance(piece, TableFault) for piece in batch)
-                records = len(batch)
-            if is_broken or not self._add(batch, begin):
-                self._leave(begin, records)
+            if not isinstance(batch, TableBlock):
+                self._add_records(batch, begin)
+            elif not self._add(batch, begin):
+                self._add_block(batch)
+
+    def _add_block(self, block: TableBlock) -> None:
+        """Convert the records of a block, but for a few around each invalid one."""
+        # At the first error the main process stops.
+        if self.worker.job.plan.run.options.fail_fast:
+            self._leave(block.start, block.count)
+            return
+        records = rows_of_block(block)
+        while some := tuple(islice(records, BATCH)):
+            self._add_records(some, some[0].start)
+
+    def _add_records(self, records: "TableBatch", start: Cursor) -> None:
+        """Add records of a table, or leave all of them."""
+        is_broken = any(isinstance(piece, TableFault) for piece in records)
+        if is_broken or not self._add(records, start):
+            self._leave(start, len(records))
 
     def _add_pieces(self, chunk: Chunk) -> None:
         """Convert the valid lines of a chunk, and leave the others."""

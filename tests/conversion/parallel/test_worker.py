@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 
 from harpia_formats import registry
@@ -266,4 +267,25 @@ def test_items_of_an_array_are_converted_as_they_were_cut() -> None:
     assert [part.begin for part in parts] == [piece.start.offset for piece in pieces]
     assert [row for part in parts for row in rows_in(part)] == converted(
         b"\n".join(rows) + b"\n"
+    )
+
+
+def test_only_some_records_around_an_invalid_one_are_left() -> None:
+    """Most records of a table are converted though one has a wrong number of fields."""
+    job = job_of()
+    plan = msgspec.structs.replace(job.plan, cut=Framing.TABLE, format="csv")
+    job = replace(job, plan=plan, target="record", columns=("id", "prompt"))
+    lines = [b"i%d,q\n" % number for number in range(300)]
+    lines[150] = b"i,q,too many\n"
+    data = b"".join(lines)
+    parts = convert_unit(job, unit_of(data), 0, 0)
+    assert parts is not None
+    left = [data[part.begin : part.end] for part in parts if part.converted is None]
+
+    assert len(left) == 1
+    assert lines[150] in left[0]
+    assert left[0].count(b"\n") <= 32
+    assert [part.begin for part in parts] == [0, *(part.end for part in parts)][:-1]
+    assert sum(part.converted.lines for part in parts if part.converted) == (
+        300 - left[0].count(b"\n")
     )
