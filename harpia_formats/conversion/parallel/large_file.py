@@ -10,6 +10,7 @@ from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.clock import Clock
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.dedup.digests import Digests
+from harpia_formats.detection.sampled_file import Framing
 from harpia_formats.detection.splittable import is_plain_lines, splittable_size
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
@@ -36,6 +37,8 @@ MIN_FAR = 24 * 1024 * 1024
 #: gets about so many of a file that none waits long at its end.
 MAX_RANGE, MIN_RANGE = 8 * 1024 * 1024, 1024 * 1024
 RANGES_PER_WORKER = 4
+#: How much shorter the ranges of a table are.
+TABLE_GROWTH = 4
 #: Bytes of a range for a cluster or executor; each costs its scheduler some time.
 FAR_RANGE = 4 * MAX_RANGE
 
@@ -140,7 +143,11 @@ class _Conversion:
         if self.pool.is_far:
             return FAR_RANGE
         size = self._left // (RANGES_PER_WORKER * self.pool.jobs)
-        return max(MIN_RANGE, min(size, MAX_RANGE))
+        most = MAX_RANGE
+        if self._local.merge.plan.cut is Framing.TABLE:
+            # Short cells become rows of many times their length.
+            most //= TABLE_GROWTH
+        return max(MIN_RANGE, min(size, most))
 
     def begin(self, plan: FilePlan) -> None:
         """Get ready for the units of a file, before the first task."""

@@ -10,9 +10,10 @@ from harpia_formats.conversion.containers.row_writer import EncodedRows
 
 #: The folder of files in memory on Linux.
 MEMORY_FOLDER = "/dev/shm"  # noqa: S108 - a folder with a name of its own is made in it
-#: How many times as long as a unit its rows may be. The main process converts a unit
-#: itself whose rows are longer, since it need not keep them.
-MAX_GROWTH = 4
+#: How many times as long as a unit its rows may be, and how long in any case (bytes).
+#: The main process converts a unit itself whose rows are longer, since it need not keep
+#: them.
+MAX_GROWTH, ALLOWED = 4, 32 * 1024 * 1024
 
 
 def memory_folder(needed: int) -> str | None:
@@ -23,6 +24,11 @@ def memory_folder(needed: int) -> str | None:
         return None
     has_access = os.access(MEMORY_FOLDER, os.W_OK)
     return MEMORY_FOLDER if free > needed and has_access else None
+
+
+def rows_limit(size: int) -> int:
+    """Return how many bytes the rows of a unit of `size` bytes may have."""
+    return max(MAX_GROWTH * size, ALLOWED)
 
 
 def unit_file(folder: str, slot: int) -> Path | None:

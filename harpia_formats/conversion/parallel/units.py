@@ -12,9 +12,9 @@ from harpia_formats.conversion.containers.row_writer import EncodedRows
 from harpia_formats.conversion.options import Ids, OnInvalid
 from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows, Part
 from harpia_formats.conversion.parallel.row_files import (
-    MAX_GROWTH,
     memory_folder,
     release_file,
+    rows_limit,
     unit_file,
 )
 from harpia_formats.conversion.parallel.unit_places import (
@@ -137,7 +137,7 @@ class ConvertedUnits:
         if pool.is_far and self._plan.fingerprint is None:
             return ""
         files = pool.max_pending + pool.max_pending // TASKS_PER_WORKER + 1
-        needed = MAX_GROWTH * self._size * files
+        needed = rows_limit(self._size) * files
         folder = stack.enter_context(temporary_folder(memory_folder(needed)))
         return folder if pool.shares_folder(folder) else ""
 

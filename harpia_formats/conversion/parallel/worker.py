@@ -13,9 +13,9 @@ from harpia_formats.conversion.parallel.row_converter import (
     RowConverter,
 )
 from harpia_formats.conversion.parallel.row_files import (
-    MAX_GROWTH,
     RowFile,
     claim_file,
+    rows_limit,
     unit_file,
 )
 from harpia_formats.conversion.parallel.unit_parts import TooManyRows, UnitParts
@@ -58,7 +58,7 @@ def _parts(
     # On other machines a unit may be converted twice, and results may be lost.
     path = claim_file(job.folder) if job.is_far else unit_file(job.folder, slot)
     try:
-        with RowFile(path, MAX_GROWTH * given.size) as file:
+        with RowFile(path, rows_limit(given.size)) as file:
             return run(file)
     except (OSError, SourceError, TooManyRows):
         return None

@@ -232,7 +232,7 @@ def test_unit_whose_rows_are_too_long_is_not_converted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A worker gives a unit up whose rows are longer than it may keep."""
-    monkeypatch.setattr(worker, "MAX_GROWTH", 0.1)
+    monkeypatch.setattr(worker, "rows_limit", lambda _: 100)
 
     assert convert_unit(job_of(), unit_of(lines_of(20)), 0, 0) is None
 
