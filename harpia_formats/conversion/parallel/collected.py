@@ -23,6 +23,9 @@ class FateLog:
             tuple[tuple[str, ...], tuple[FieldFate, ...]], tuple[Place | None, int]
         ] = {}
 
+    def __len__(self) -> int:
+        return len(self._found)
+
     def add(
         self,
         paths: tuple[str, ...],

@@ -30,8 +30,12 @@ if TYPE_CHECKING:  # for a type only
     from harpia_formats.validation.plan.table_units import TableBatch
 
 
+#: Different sets of fields and fates that are kept for a unit, some kilobytes each.
+MAX_FATES = 2_000
+
+
 class TooManyRows(Exception):  # noqa: N818 - a reason to stop, not an error
-    """The rows of a unit are longer than is kept."""
+    """The rows of a unit are longer, or differ more in their fields, than is kept."""
 
 
 class _OpenPart:
@@ -52,6 +56,8 @@ class UnitParts:
         self.file = file
         self.found: list[Part] = []
         self.part = _OpenPart(before, 0)
+        #: How many sets of fields and fates the finished parts have.
+        self.fates = 0
 
     def of_unit(self, unit: RowRange) -> list[Part] | None:
         """Return all parts in order, None if the unit cannot be read to its end.
@@ -177,6 +183,9 @@ class UnitParts:
         part.rows.records += found.records
         part.rows.digests += output.digests
         part.fates.merge(found.fates)
+        if self.fates + len(part.fates) > MAX_FATES:
+            # The main process adds them up row by row, so that none are kept.
+            raise TooManyRows
 
     def _finish(self, line: int) -> None:
         """Add the part, which ends where `line` begins, if it has rows."""
@@ -186,6 +195,7 @@ class UnitParts:
         rows, begin = part.rows, part.start.offset
         rows.lines = line - part.start.line
         rows.fates = part.fates.entries()
+        self.fates += len(rows.fates)
         rows.headers, worker.stream.headers = worker.stream.headers, []
         rows.models, rows.has_model = list(worker.models.seen), worker.models.found
         worker.models.seen.clear()

@@ -13,7 +13,7 @@ import pytest
 from harpia_formats import registry
 from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.conversion.parallel import worker
+from harpia_formats.conversion.parallel import unit_parts, worker
 from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows, Part
 from harpia_formats.conversion.parallel.worker import convert_unit
 from harpia_formats.detection.sampled_file import Framing
@@ -289,3 +289,16 @@ def test_only_some_records_around_an_invalid_one_are_left() -> None:
     assert sum(part.converted.lines for part in parts if part.converted) == (
         300 - left[0].count(b"\n")
     )
+
+
+@pytest.mark.parametrize(("count", "is_converted"), [(90, True), (110, False)])
+def test_units_whose_fields_differ_too_much_are_left(
+    count: int, monkeypatch: pytest.MonkeyPatch, *, is_converted: bool
+) -> None:
+    """A worker keeps what became of so many different sets of fields, and no more."""
+    monkeypatch.setattr(unit_parts, "MAX_FATES", 100)
+    rows = (json.dumps({**row_of(0), f"key {each}": each}) for each in range(count))
+    data = "".join(f"{each}\n" for each in rows).encode()
+    parts = convert_unit(job_of(), unit_of(data), 0, 0)
+
+    assert (parts is not None) is is_converted
