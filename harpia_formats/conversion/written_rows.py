@@ -13,12 +13,16 @@ from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Problem, Severity, pointer_of
 from harpia_formats.registry import rules_for
+from harpia_formats.schema.any_values import allows_any
 from harpia_formats.schema.dialect import document_schema, record_schema
 from harpia_formats.validation.unit.row_checks import RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator
 
-#: Containers whose rows are no lines of JSON.
-_NO_LINES = frozenset({Container.TABLE, Container.COLUMNS})
+#: Containers whose rows are no lines of JSON, and the type of a whole column or cell.
+_ANY_OF = {Container.TABLE: "string", Container.COLUMNS: "array"}
+_text = frozenset({str})
+#: Lists of columns that are remembered; most files have one or two.
+MAX_KNOWN = 1_000
 
 
 def validator_of_rows(
@@ -44,6 +48,8 @@ class WrittenRowCheck:
 
     format: Format
     _validator: RowValidator = field(init=False)
+    #: Whether rows with some columns are valid whatever these have.
+    _known: dict[tuple[str, ...], bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         # A row that is written cannot have a key twice.
@@ -70,9 +76,11 @@ class WrittenRowCheck:
         if not rows:
             return b""
         try:
-            lines = b"" if self._container in _NO_LINES else encode_lines(rows)
+            lines = b"" if self._container in _ANY_OF else encode_lines(rows)
         except (MsgspecError, UnicodeEncodeError, RecursionError):
             return None
+        if self._allows_any(rows):
+            return lines
         checked = [_as_columns(rows)] if self._is_column else rows
         decoder = self._validator.decoder
         if decoder is not None and decoder.accepts_values(checked):
@@ -84,6 +92,25 @@ class WrittenRowCheck:
             return None
         findings = self._validator.validate(Chunk(text, Cursor())).findings
         return None if findings else lines
+
+    def _allows_any(self, rows: list[Row]) -> bool:
+        """Tell whether the columns of `rows` may have any cells or lists of items."""
+        dialect = self.format.dialects[0]
+        kind = _ANY_OF.get(dialect.container)
+        if kind is None or dialect.remarks_refuse:
+            return False
+        names = set(map(tuple, rows))
+        if self._is_column:
+            # Rows may have different columns; all of them are those of the file.
+            names = {tuple(dict.fromkeys(key for keys in names for key in keys))}
+        elif not all(_text.issuperset(map(type, row.values())) for row in rows):
+            return False
+        for columns in names - self._known.keys():
+            if len(self._known) >= MAX_KNOWN:
+                self._known.clear()
+            schema = record_schema(dialect)
+            self._known[columns] = allows_any(schema, columns, kind)
+        return all(self._known.get(columns) for columns in names)
 
     @property
     def _container(self) -> Container:

@@ -102,7 +102,7 @@ class FileValidators:
         """
         found = self._any_texts.get(columns)
         if found is None:
-            from harpia_formats.schema.any_texts import allows_any_texts  # noqa: PLC0415 - only for tables: start-up time
+            from harpia_formats.schema.any_values import allows_any  # noqa: PLC0415 - only for tables: start-up time
 
             # Nothing is checked of a record but its schema.
             found = self._any_texts[columns] = (
@@ -110,7 +110,7 @@ class FileValidators:
                 and not self.options.cross_check
                 and self.identity is None
                 and self._remarks(()) is None
-                and allows_any_texts(self._record_schema(), columns)
+                and allows_any(self._record_schema(), columns)
             )
         return found
 

@@ -1,4 +1,4 @@
-"""Tell from a schema that records of a table are valid, whatever texts they have."""
+"""Tell from a schema that objects are valid, whatever texts or lists they have."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,11 +16,11 @@ _of_object = ANNOTATIONS | {
 }
 
 
-def allows_any_texts(schema: Schema, columns: Sequence[str]) -> bool:
-    """Return whether every object with just these keys and texts is valid.
+def allows_any(schema: Schema, columns: Sequence[str], kind: str = "string") -> bool:
+    """Return whether every object with just these keys and values of `kind` is valid.
 
-    It may only accept: False if a column is named twice, or the schema has any other
-    keyword.
+    `kind` is a type of JSON. It may only accept: False if a column is named twice, or
+    the schema has any other keyword.
     """
     if len(set(columns)) < len(columns):
         return False
@@ -34,15 +34,15 @@ def allows_any_texts(schema: Schema, columns: Sequence[str]) -> bool:
         return False
     known = schema.get("properties", {})
     rest = schema.get("additionalProperties", True)
-    return all(_allows_any_text(known.get(name, rest)) for name in columns)
+    return all(_allows_any_value(known.get(name, rest), kind) for name in columns)
 
 
-def _allows_any_text(schema: Any) -> bool:
-    """Return whether every text is valid by a schema."""
+def _allows_any_value(schema: Any, kind: str) -> bool:
+    """Return whether every value of the type `kind` is valid by a schema."""
     if not isinstance(schema, dict):
         return schema is True
     is_known = schema.keys() <= ANNOTATIONS | {"type"}
-    return is_known and "string" in _types_of(schema, "string")
+    return is_known and kind in _types_of(schema, kind)
 
 
 def _types_of(schema: Mapping[str, Any], wanted: str) -> Sequence[str]:
