@@ -101,9 +101,12 @@ class ChunkConverter:
     ) -> "BatchConverter | None":
         """Return a converter of batches, None if records have to be taken one by one.
 
-        That is so where they are merged to groups, or written to several files.
+        That is so where they are merged to groups, or written to several files, and
+        where it has to be known which models there are.
         """
         if self._options.group is not None or destination.outputs.is_split:
+            return None
+        if self._options.model is not None:
             return None
         from harpia_formats.conversion.batch import BatchConverter  # noqa: PLC0415 - small files need none
 

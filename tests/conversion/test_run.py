@@ -1026,3 +1026,18 @@ def test_numbers_of_unknown_keys_keep_their_text(
 
     assert report.ok
     assert output.getvalue().count(b"1E+2") == 3_000
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_model_is_found_in_a_table(jobs: int, tmp_path: Path) -> None:
+    """The answers of a model are taken from rows that are read many at once."""
+    table = tmp_path / "t.csv"
+    table.write_text("prompt,model,response\n" + "q,m,a\nq,n,b\n" * 300)
+    output = io.BytesIO()
+    report = convert(
+        table, to="record", output=output, from_="csv", model="m", jobs=jobs
+    )
+
+    assert report.ok
+    assert output.getvalue().count(b'"model":"m"') == 300
+    assert b'"model":"n"' not in output.getvalue()
