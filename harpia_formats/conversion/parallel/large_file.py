@@ -109,7 +109,11 @@ class ConversionWorkers:
 
     def can_share(self, stream: RowConsumer | None) -> bool:
         """Return whether workers can convert the rows of a file."""
-        if self.chunks.destination is None or self.options.group is not None:
+        destination = self.chunks.destination
+        if destination is None or self.options.group is not None:
+            return False
+        if destination.outputs.is_split and destination.adapter.columns:
+            # The table of each model has its own columns.
             return False
         return not (isinstance(stream, RecordStream) and stream.keys is not None)
 
