@@ -13,6 +13,7 @@ from harpia_formats.framing.chunk import Chunk
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.direct_read import DirectRead, direct_read
 from harpia_formats.mapping.record_program import NO_FATES, Outcome, RecordProgram
+from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode
@@ -39,6 +40,8 @@ class ConvertedBatch:
     #: records that it became of.
     outcomes: list[tuple[Outcome, int, int]]
     records: int
+    #: The models of the answers of the records, if those of one model are wanted.
+    models: ModelSelection
 
 
 @dataclass(slots=True)
@@ -56,6 +59,8 @@ class BatchConverter:
     _program: RecordProgram = field(init=False)
     _keeps_floats: bool = field(init=False)
     _has_steps: bool = field(init=False)
+    #: The models of the answers in the batch.
+    _models: ModelSelection = field(init=False)
     _can_read_directly: bool = field(init=False)
     #: The decoder of the last rows, and what reads its rows directly.
     _decoder: TypedDecoder | None = None
@@ -70,6 +75,7 @@ class BatchConverter:
         normalizers = source.dialect_normalizers
         is_documented = self.variant.dialect.name not in normalizers
         self._can_read_directly = is_plain and is_documented
+        self._models = ModelSelection(self.mapper.choices.model)
         self._keeps_floats = may_write_floats(
             source, self.mapper.target, self.mapper.choices
         )
@@ -123,9 +129,12 @@ class BatchConverter:
         Raises `Unconvertible`.
         """
         read, program, number = self._read, self._program, before
+        selects = self._models.wanted is not None
         for row in rows:
             number += 1
             record, fates = read(row), NO_FATES
+            if selects:
+                self._models.observe(record)
             if self._has_steps:
                 fates = FieldFates()
                 record = self.steps.before_grouping(record, fates)
@@ -140,6 +149,7 @@ class BatchConverter:
         Raises `Unconvertible`.
         """
         program, number = self._program, before
+        selects = self._models.wanted is not None
 
         def whole(number: int) -> Record:
             return self._read(decode(chunk.rows[number - before - 1]))
@@ -147,15 +157,19 @@ class BatchConverter:
         for value in values:
             number += 1
             found = direct(value)
+            record = whole(number) if found is None else found[0]
+            if selects:
+                self._models.observe(record)
             if found is None:
-                yield program.map(whole(number), number, NO_FATES)
+                yield program.map(record, number, NO_FATES)
             else:
-                yield program.map_needed(found[0], number, found[1], whole)
+                yield program.map_needed(record, number, found[1], whole)
 
     def _collected(
         self, mapped: Iterator[tuple[list[Row], Outcome]]
     ) -> ConvertedBatch | None:
         """Return the batch of all rows and outcomes, None if it cannot be written."""
+        self._models = ModelSelection(self.mapper.choices.model)
         written: list[Row] = []
         found: dict[Outcome, list[int]] = {}
         index = -1
@@ -175,7 +189,7 @@ class BatchConverter:
         outcomes = [
             (outcome, first, times) for outcome, (first, times) in found.items()
         ]
-        return ConvertedBatch(written, lines, outcomes, index + 1)
+        return ConvertedBatch(written, lines, outcomes, index + 1, self._models)
 
 
 def may_write_floats(

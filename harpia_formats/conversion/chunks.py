@@ -9,6 +9,9 @@ from harpia_formats.conversion.record_steps import steps_of
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Cursor
+from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.exact_json import decode
 from harpia_formats.model.problem import Place
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.validation.diagnosis.row_context import RowContext
@@ -20,9 +23,13 @@ if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need no
 class ChunkConverter:
     """Converts chunks of rows, if the options allow that."""
 
-    def __init__(self, options: ConvertOptions, totals: ConversionTotals) -> None:
+    def __init__(
+        self, options: ConvertOptions, totals: ConversionTotals, models: ModelSelection
+    ) -> None:
+        """Take what is noted of all records: `totals`, and the `models` of answers."""
         self._options = options
         self._totals = totals
+        self._models = models
         #: Where rows go, once the target is chosen.
         self.destination: Destination | None = None
         self._batches: BatchConverter | None = None
@@ -38,8 +45,8 @@ class ChunkConverter:
         chunk = rows.chunk
 
         def place(row: int) -> Place:
-            start = chunk.start_of(row)
-            return self._place(chunk.rows[row], start, rows.numbers.of(row))
+            text, start = chunk.rows[row], chunk.start_of(row)
+            return self._place(text, start, rows.numbers.of(row), decode(text))
 
         before = self._totals.records
         batch = batches.convert_decoded(chunk, rows.values, rows.decoder, before)
@@ -56,14 +63,16 @@ class ChunkConverter:
 
         def place(row: int) -> Place:
             text, start = batch.text_of(row), batch.start_of(row)
-            return self._place(text, start, batch.numbers[row])
+            return self._place(text, start, batch.numbers[row], batch.values[row])
 
         converted = batches.convert(batch.values, self._totals.records)
         return self._is_written(converted, place)
 
-    def _place(self, text: bytes, start: Cursor, number: int) -> Place:
+    def _place(self, text: bytes, start: Cursor, number: int, value: Row) -> Place:
+        """Return the place of a row with its id, which only `value` tells."""
         path = self._totals.counts[-1].path
-        return RowContext(path, text, start, number).place(0, 1, ())
+        id_key = self._totals.variants[-1].format.id_key
+        return RowContext(path, text, start, number, value, id_key).place(0, 1, ())
 
     def _is_written(
         self, batch: "ConvertedBatch | None", place_of: Callable[[int], Place]
@@ -80,6 +89,7 @@ class ChunkConverter:
 
             totals.losses.add(outcome.paths, outcome.fates, place, times)
         totals.records += batch.records
+        self._models.add(batch.models.seen, found=batch.models.found)
         if batch.rows:
             destination.add_batch(batch.rows, batch.lines)
         totals.stop_at_loss()

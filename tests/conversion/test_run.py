@@ -250,6 +250,23 @@ def test_model_drops_other_answers_with_a_loss() -> None:
     assert not report.lossless
 
 
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_model_is_found_behind_many_answers_of_another(
+    tmp_path: Path, jobs: int
+) -> None:
+    """--model finds a model that only rows converted in batches name."""
+    file, output = tmp_path / "in.jsonl", tmp_path / "out.csv"
+    rows = (
+        {"prompt": "q", "outputs": [{"model": model, "text": "a"}]}
+        for model in ["m1"] * 900 + ["m2"] * 100
+    )
+    file.write_bytes(lines_of(*rows))
+    report = convert(file, to="csv", output=output, model="m2", jobs=jobs)
+
+    assert report.ok
+    assert output.read_bytes().count(b"m2") == 100
+
+
 def test_there_is_a_file_for_each_model(tmp_path: Path) -> None:
     """{model} in the name makes a file for each model, and ids may be in several."""
     record = {

@@ -57,7 +57,7 @@ class RowConverter:
         self.totals.begin(variant, tally.begin(plan.name))
         self.models = ModelSelection(options.model)
         self.output = RowBlocks(job.encoder, job.is_split)
-        self.chunks = ChunkConverter(options, self.totals)
+        self.chunks = ChunkConverter(options, self.totals, self.models)
         self.records = RecordConverter(
             options,
             self.totals,

@@ -348,7 +348,8 @@ def at_of(place: Place | None) -> tuple[Any, ...]:
     """Return the parts of the place of a loss that reports have."""
     if place is None:
         return ()
-    return (place.path, place.line, place.column, place.byte_offset, place.record)
+    at = place.path, place.line, place.column, place.byte_offset
+    return (*at, place.record, place.record_id)
 
 
 def quarantine_of(output: str) -> str:
