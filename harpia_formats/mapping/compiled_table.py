@@ -104,11 +104,12 @@ def compile_read(vendor: str, tree: Tree) -> Read:
         _make_list(code, "outputs", "Output", of_output, "[]")
         of_record["outputs"] = "outputs"
     kept = f"UNSET if {left} is None else {{{code.name_of(vendor)}: {left}}}"
-    code.add(f"return Record({_arguments(of_record | {'extra': kept})})")
+    code.add(f"return Record({arguments(of_record | {'extra': kept})})")
     return code.function("read(row)")
 
 
-def _arguments(given: Mapping[str, str]) -> str:
+def arguments(given: Mapping[str, str]) -> str:
+    """Return the keyword arguments of a call, by their names."""
     return ", ".join(f"{name}={value}" for name, value in given.items())
 
 
@@ -117,7 +118,7 @@ def _make_list(
 ) -> None:
     """Add the line that makes a list of one struct if one of its fields is there."""
     is_there = " or ".join(f"{value} is not UNSET" for value in given.values())
-    made = f"[{type_}({_arguments(given)})]"
+    made = f"[{type_}({arguments(given)})]"
     code.add(f"{name} = {made} if {is_there} else {absent}")
 
 

@@ -1,6 +1,6 @@
 """Write the function that reads needed fields from what a typed decoder decoded."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct
 from msgspec.structs import astuple
 
 from harpia_formats.mapping.choices import Choices, Turns
-from harpia_formats.mapping.compiled_table import Code
+from harpia_formats.mapping.compiled_table import Code, arguments
 from harpia_formats.mapping.extras import EXTRAS_KEY
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -89,7 +89,7 @@ class DirectReader:
             value = self._value(path)
             self.key.append(f"{value} if type({value}) is str else None")
         self._make()
-        code.add(f"return Record({_arguments(self.found['record'])}), key")
+        code.add(f"return Record({arguments(self.found['record'])}), key")
         return code.function("direct(row)")
 
     def _object(self, path: tuple[str, ...]) -> str:
@@ -143,12 +143,12 @@ class DirectReader:
 
     def _is_needed(self, mapping: FieldMapping) -> bool:
         """Tell whether the value of a field may decide on anything but its type."""
-        path, codec, capacity = mapping.record_path, mapping.codec, self.target.capacity
+        path, capacity = mapping.record_path, self.target.capacity
         if path in _always or self.target.carries(path):
             return True
         if path == "outputs.turns":
             return capacity.messages or capacity.outputs is not Cardinality.NONE
-        return not (codec is None or codec.read is as_is or codec.by_type)
+        return _is_read_by_value(mapping)
 
     def _field(self, mapping: FieldMapping) -> None:
         """Add the lines that read one field."""
@@ -158,7 +158,7 @@ class DirectReader:
         code.add(f"{value} = {self._value(mapping.path)}")
         types = FIELD_TYPES[path]
         if path in OPEN_OBJECTS:
-            self.key.append(self._members(value))
+            self.key.append(f"{code.name_of(_keys_of)}({value})")
         if not self._is_needed(mapping):
             if list in types:
                 self.key.append(
@@ -167,16 +167,14 @@ class DirectReader:
             if level != "record":
                 self.passed.append(value)
             return
+        if _is_read_by_value(mapping):
+            # An empty list may be read as null, and another one as a text.
+            self.key.append(f"type({value})")
         self.found[level][path.removeprefix(start)] = value
         code.block(
             f"if {value} is not UNSET:",
             *self._taken(mapping, value),
         )
-
-    def _members(self, value: str) -> str:
-        """Return the expression of the keys of an open object, and of its nulls."""
-        name = self.code.name_of(_keys_of)
-        return f"{name}({value})"
 
     def _taken(self, mapping: FieldMapping, value: str) -> list[str]:
         """Return the lines that take the value of a needed field.
@@ -248,14 +246,14 @@ class DirectReader:
         code.add(f"key = ('row', {', '.join(self.key)})")
         if found["scores"]:
             is_there = _any_of(found["scores"].values())
-            made = f"[Score({_arguments(found['scores'])})]"
+            made = f"[Score({arguments(found['scores'])})]"
             code.add(f"scores = {made} if {is_there} else UNSET")
             found["outputs"]["scores"] = "scores"
         if not found["outputs"]:
             if self.passed:
                 code.block(f"if {_any_of(self.passed)}:", "return None")
             return
-        made = f"outputs = [Output({_arguments(found['outputs'])})]"
+        made = f"outputs = [Output({arguments(found['outputs'])})]"
         code.block(f"if {_any_of(found['outputs'].values())}:", made)
         if self.passed:
             # Whether there is an output at all depends on what is not needed.
@@ -264,8 +262,10 @@ class DirectReader:
         found["record"]["outputs"] = "outputs"
 
 
-def _arguments(given: Mapping[str, str]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in given.items())
+def _is_read_by_value(mapping: FieldMapping) -> bool:
+    """Tell whether the type of what is read depends on more than that of the value."""
+    codec = mapping.codec
+    return not (codec is None or codec.read is as_is or codec.by_type)
 
 
 def _any_of(variables: Any) -> str:

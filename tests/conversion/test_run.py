@@ -382,6 +382,26 @@ def test_losses_are_counted_exactly() -> None:
     assert (lines["response"].records, lines["response"].kept) == (1_000, 1_000)
 
 
+def test_an_empty_list_of_answers_is_no_loss_and_a_text_is_one() -> None:
+    """Rows of the same types may have a null, or a text that is dropped."""
+    fixed = {"schema_version": "0.2.0", "evaluation_id": "e", "model_id": "m"}
+    fixed |= {"evaluation_name": "n", "interaction_type": "single_turn"}
+    rows = (
+        {
+            **fixed,
+            "sample_id": f"s{number}",
+            "input": {"raw": "q", "reference": ["r"]},
+            "output": {"raw": [] if number < 700 else ["a"]},
+            "answer_attribution": [],
+            "evaluation": {"score": 1.0, "is_correct": True},
+        }
+        for number in range(1000)
+    )
+    _, report = converted(lines_of(*rows), to="nemo-input", from_="eee@0.2.0-tag")
+
+    assert table_of(report)["output.raw"].fates == {Fate.DROPPED: 300, Fate.NULL: 700}
+
+
 def test_on_loss_fail_writes_nothing(tmp_path: Path) -> None:
     """Where a loss is a failure, nothing is there in the end."""
     output = tmp_path / "o.json"
