@@ -8,7 +8,7 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import closing
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.exclude import Exclusion
@@ -52,9 +52,6 @@ from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.run_plan import run_plan_of
 from harpia_formats.validation.skipped_files import end_of_run
 from harpia_formats.validation.unit.result import Findings
-
-if TYPE_CHECKING:  # most files are too small for it
-    pass
 
 #: Beginnings of the codes of rules on records that can be read nevertheless.
 _left_out = ("X", "L")
