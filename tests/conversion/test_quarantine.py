@@ -89,17 +89,22 @@ def test_problems_of_a_table_are_reported_as_it_is_read(tmp_path: Path) -> None:
     assert (report.rows, report.skipped) == (1, 4)
 
 
-def test_records_behind_the_first_that_cannot_be_converted_are_not_counted() -> None:
-    """A table is counted up to the record at which the conversion stops."""
+def test_conversion_stops_at_the_first_record_that_cannot_be_converted() -> None:
+    """No later record is reported, though those of its block are validated and counted.
+
+    Rows of JSON are counted in blocks, too.
+    """
     report = convert(
-        b"id,prompt\n1,q\n2,\n3,q\n4,q\n",
+        b"id,prompt\n1,q\n2,\n3,\n4,q\n",
         to="nemo-input",
         output=io.BytesIO(),
         from_="csv",
         constants={"category": "c", "references": ["r"]},
     )
 
-    assert report.report.files[0].records == 2
+    (problem,) = report.report.problems
+    assert (problem.code, problem.place.record) == ("L201", 2)
+    assert (report.report.files[0].records, report.report.files[0].invalid) == (4, 1)
 
 
 def test_records_of_columns_are_quarantined_as_objects(tmp_path: Path) -> None:

@@ -421,7 +421,8 @@ def test_tiny_data_is_not_a_wide_encoding(data: bytes) -> None:
         b"\x1f\x8b",
         b"BZh",
         b"\xff\xd8\xff",
-    )  # the last: JPEG
+        b"ORC",
+    )  # the last two: JPEG, ORC
     marked = data.startswith(marks)
 
     assert marked or (data, None) == read_bytes(data)
