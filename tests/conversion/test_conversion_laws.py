@@ -1,6 +1,7 @@
 """Conversions of random files are those of the plain functions, record by record."""
 
 import os
+import sys
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,6 +31,7 @@ from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.mapping.misfits import misfits_of
 from harpia_formats.mapping.record_program import RecordProgram
 from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record, as_dict
@@ -160,13 +162,26 @@ def test_the_program_maps_as_its_mapper_does(target: Any, limit: int) -> None:
 
 @cache
 def tables() -> tuple[FieldTable, ...]:
-    """Return the tables of fields of all adapters."""
-    import gc  # noqa: PLC0415 - only this test needs it
-
+    """Return the tables of fields of all adapters, found in their modules."""
     for target in TARGETS:
         adapter_of(target)
-    found = [each for each in gc.get_objects() if type(each) is FieldTable]
-    return tuple(sorted(found, key=lambda each: (each.vendor, repr(each.fields))))
+    modules = [
+        module
+        for name, module in sys.modules.items()
+        if name.startswith("harpia_converters.")
+    ]
+    values = [value for module in modules for value in vars(module).values()]
+    # Some adapters hold their table as an argument of a function.
+    adapters = [value for value in values if isinstance(value, FormatAdapter)]
+    values += [
+        given
+        for adapter in adapters
+        for given in getattr(adapter.read, "keywords", {}).values()
+    ]
+    found = {id(value): value for value in values if isinstance(value, FieldTable)}
+    return tuple(
+        sorted(found.values(), key=lambda each: (each.vendor, repr(each.fields)))
+    )
 
 
 def test_compiled_tables_read_rows_alike() -> None:
@@ -282,7 +297,7 @@ def test_outcomes_of_unbounded_keys_are_bounded() -> None:
 
     few, many = held(3_000), held(9_000)
 
-    assert many < few * 1.2
+    assert many - few < 2_000_000
     assert many < 30_000_000
 
 
