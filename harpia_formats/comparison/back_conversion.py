@@ -8,9 +8,7 @@ from msgspec.structs import replace
 
 from harpia_formats.comparison.round_trip_ids import RoundTripIds
 from harpia_formats.comparison.round_trip_rows import (
-    ReadRow,
     RowsOfRecords,
-    row_reader,
 )
 from harpia_formats.conversion.fill_scores import ScoreFiller
 from harpia_formats.conversion.grouping.external_group_by import base_id
@@ -25,6 +23,7 @@ from harpia_formats.mapping.requirements import (
     missing_fields,
     row_requirements,
 )
+from harpia_formats.mapping.row_reader import ReadRow, row_reader
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.field_fates import Unconvertible

@@ -17,9 +17,7 @@ from harpia_formats.comparison.report import (
 )
 from harpia_formats.comparison.round_trip_ids import RoundTripIds
 from harpia_formats.comparison.round_trip_rows import (
-    ReadRow,
     RowsOfRecords,
-    row_reader,
 )
 from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
@@ -39,6 +37,7 @@ from harpia_formats.mapping.requirements import (
     holds_answers,
     row_requirements,
 )
+from harpia_formats.mapping.row_reader import ReadRow, row_reader
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.targets import (
     choose_target,

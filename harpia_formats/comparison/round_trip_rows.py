@@ -1,21 +1,16 @@
 """Make the rows of records on the two ways of a round trip, and read them."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.written_rows import WrittenRowCheck
-from harpia_formats.mapping.extras import restore_extras, split_extras
 from harpia_formats.mapping.record_program import RecordProgram
 from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
-
-#: Returns the record of a row.
-ReadRow = Callable[[Row], Record]
 
 
 @dataclass(slots=True)
@@ -48,17 +43,3 @@ class RowsOfRecords:
             return rows
         # The mapper has the reason, if there is one.
         return self.mapper.map(record).rows
-
-
-def row_reader(adapter: FormatAdapter) -> ReadRow:
-    """Return the function that returns the record of a row that `adapter` wrote."""
-    read = adapter.read
-    if adapter.extras_path is None:
-        return read
-
-    def read_row(row: Row) -> Record:
-        bare, extras = split_extras(row, adapter)
-        record = read(bare)
-        return restore_extras(record, extras) if extras else record
-
-    return read_row

@@ -10,23 +10,18 @@ from harpia_formats.conversion.record_steps import RecordSteps
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk
-from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.carried_values import may_write_floats
 from harpia_formats.mapping.direct_read import DirectRead, direct_read
 from harpia_formats.mapping.record_program import NO_FATES, Outcome, RecordProgram
+from harpia_formats.mapping.row_reader import ReadRow, row_reader
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import FIELD_TYPES, Record
-from harpia_formats.reading.record_stream import ReadRow, reader_of
+from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of
 from harpia_formats.schema.typed_decoder import TypedDecoder
-
-#: Types of fields whose values have no number with a text of its own.
-_exact_types = frozenset({str, int, bool, type(None)})
-_text_lists = frozenset({"references", "choices", "contexts"})
-_extras = ("extra", "outputs.extra")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +63,7 @@ class BatchConverter:
 
     def __post_init__(self) -> None:
         source = adapter_of(self.variant.format)
-        self._read = reader_of(source, self.variant)
+        self._read = row_reader(source, self.variant.dialect.name)
         self._program = RecordProgram(self.mapper)
         self._has_steps = self.steps != RecordSteps()
         is_plain = not self._has_steps and self.mapper.scorer is None
@@ -190,27 +185,3 @@ class BatchConverter:
             (outcome, first, times) for outcome, (first, times) in found.items()
         ]
         return ConvertedBatch(written, lines, outcomes, index + 1, self._models)
-
-
-def may_write_floats(
-    source: FormatAdapter, target: FormatAdapter, choices: Choices
-) -> bool:
-    """Tell whether a row may have a float that the row of its record had.
-
-    Only the exact decoder keeps the text of a float.
-    """
-    if choices.keep_extra or source.vendor == target.vendor:
-        return True
-    if any(target.carries(f"{start}.{source.vendor}") for start in _extras):
-        # Unknown keys of rows can hold any number.
-        return True
-    paths = {mapping.record_path for mapping in source.fields} | source.other_paths
-    is_chat = target.capacity.messages or target.capacity.turns
-    if is_chat and paths & {"messages", "outputs.turns"}:
-        return True
-    return any(
-        target.carries(path)
-        for path in paths
-        if path not in _text_lists
-        and not _exact_types.issuperset(FIELD_TYPES.get(path, (object,)))
-    )

@@ -5,15 +5,16 @@ is not written, and no extra. The types of all its values are the key of what be
 its fields, which is found once for each key by reading one such row as a whole.
 """
 
+from harpia_formats.mapping.carried_values import (
+    may_write_extra,
+    writes_float_fields,
+)
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.direct_read_code import DirectRead, DirectReader
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
 __all__ = ["DirectRead", "direct_read"]
-
-_exact = frozenset({str, int, bool, type(None)})
 
 
 def direct_read(
@@ -29,18 +30,10 @@ def direct_read(
     """
     if not source.reads_by_fields or choices.keep_extra:
         return None
-    if source.vendor == target.vendor or target.carries("extra"):
+    if may_write_extra(source, target) or writes_float_fields(source, target):
         return None
     paths = {mapping.record_path for mapping in source.fields}
     if len(paths) < len(source.fields) or "messages" in paths:
         return None
-    if any(target.carries(path) and _may_be_float(path) for path in paths):
-        return None
     reader = DirectReader(source, target, choices, decoder)
     return reader.function() if reader.is_typed() else None
-
-
-def _may_be_float(path: str) -> bool:
-    return path not in TEXT_LISTS and not _exact.issuperset(
-        FIELD_TYPES.get(path, (object,))
-    )

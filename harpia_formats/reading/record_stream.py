@@ -11,17 +11,13 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.columns import DocumentHeader
 from harpia_formats.mapping.columns import check_columns_exist, rename_columns
-from harpia_formats.mapping.extras import (
-    COMPONENT_KEY,
-    has_extras,
-    restore_extras,
-    split_extras,
-)
+from harpia_formats.mapping.extras import COMPONENT_KEY
+from harpia_formats.mapping.row_reader import ReadRow, row_reader
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
-from harpia_formats.model.record import Header, Record
+from harpia_formats.model.record import Header
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.mapped_keys import MappedKeys
 from harpia_formats.reading.placed_record import PlacedRecord, Receive
@@ -46,10 +42,6 @@ class TakeRows(Protocol):
 
     def batch(self, batch: RowBatch) -> bool:
         """Take a batch of rows."""
-
-
-#: Returns the record of a row.
-ReadRow = Callable[[Row], Record]
 
 
 @dataclass(slots=True)
@@ -87,7 +79,7 @@ class RecordStream:
         self.begin(variant)
         self._variant = variant
         self._adapter = adapter_of(variant.format)
-        self._read = reader_of(self._adapter, variant)
+        self._read = row_reader(self._adapter, variant.dialect.name)
         if variant.dialect.container is Container.COLUMNS:
             self._columns = ColumnBuffer()
 
@@ -314,21 +306,3 @@ def _runs(
         if is_known is not None:
             first, *others = rows
             yield first, first + 1 + len(others)
-
-
-def reader_of(adapter: FormatAdapter, variant: FormatVariant) -> ReadRow:
-    """Return the function that returns the record of a row of `variant`."""
-    normalize = adapter.dialect_normalizers.get(variant.dialect.name)
-    if normalize is None and adapter.extras_path is None:
-        return adapter.read
-    read, path = adapter.read, adapter.extras_path
-
-    def read_row(row: Row) -> Record:
-        if normalize is not None:
-            row = normalize(row)
-        if path is None or not has_extras(row, path):
-            return read(row)
-        bare, kept = split_extras(row, adapter)
-        return restore_extras(read(bare), kept)
-
-    return read_row

@@ -1,5 +1,6 @@
 """What is read straight from decoded rows is what the whole record becomes."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -68,6 +69,18 @@ def quick(
     except Unconvertible:
         return None
     return encode(rows), outcome.paths, outcome.fates
+
+
+@pytest.mark.parametrize("path", ["extra.nemo", "outputs.extra.nemo", "extra"])
+def test_rows_whose_other_keys_are_written_are_read_as_a_whole(path: str) -> None:
+    """A target that carries the extra of another vendor needs the whole record."""
+    source = writable_formats()["nemo-output"]
+    decoder, _ = decoder_and_rows(source)
+    target = adapter_of(writable_formats()["haystack"])
+    carrying = replace(target, other_paths=target.other_paths | {path})
+
+    assert direct_read(adapter_of(source), target, Choices(), decoder) is not None
+    assert direct_read(adapter_of(source), carrying, Choices(), decoder) is None
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda each: each.id)

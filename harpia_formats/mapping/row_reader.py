@@ -1,0 +1,31 @@
+"""Read rows of a format as records, with the extra fields that they may hold."""
+
+from collections.abc import Callable
+
+from harpia_formats.mapping.extras import has_extras, restore_extras, split_extras
+from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.record import Record
+
+#: Returns the record of a row.
+ReadRow = Callable[[Row], Record]
+
+
+def row_reader(adapter: FormatAdapter, dialect: str = "") -> ReadRow:
+    """Return the function that returns the record of a row of the `dialect`.
+
+    Without a dialect the rows are as `adapter` writes them.
+    """
+    normalize = adapter.dialect_normalizers.get(dialect)
+    read, path = adapter.read, adapter.extras_path
+    if normalize is None and path is None:
+        return read
+
+    def read_row(row: Row) -> Record:
+        if normalize is not None:
+            row = normalize(row)
+        if path is None or not has_extras(row, path):
+            return read(row)
+        bare, kept = split_extras(row, adapter)
+        return restore_extras(read(bare), kept)
+
+    return read_row
