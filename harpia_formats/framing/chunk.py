@@ -30,7 +30,7 @@ class Cursor:
         """
         newlines = count_newlines(data)
         tail = data[data.rfind(b"\n") + 1 :] if newlines else data
-        # Counting takes a fiftieth of the time of decoding, which errors need.
+        # Bytes are counted without decoding them, which only errors need.
         points: int = stringzilla.utf8_count(tail) if is_utf8 else code_points(tail)
         column = points + (0 if newlines else self.column)
         return Cursor(self.offset + len(data), self.line + newlines, column)

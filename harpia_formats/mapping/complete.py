@@ -107,7 +107,7 @@ _no_outputs = FieldFate(Fate.DEFAULTED, "outputs", "--set")
 class Completion:
     """Completes many records with the same constants, as `with_constants` does.
 
-    What depends on the constants alone is decided once, in a third of the time.
+    What depends on the constants alone is decided once.
     """
 
     constants: Mapping[str, Any]

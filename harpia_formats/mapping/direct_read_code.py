@@ -13,6 +13,7 @@ from msgspec.structs import astuple
 from harpia_formats.mapping.choices import Choices, Turns
 from harpia_formats.mapping.compiled_table import Code, arguments
 from harpia_formats.mapping.extras import EXTRAS_KEY
+from harpia_formats.mapping.presence import members_key
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
@@ -275,9 +276,7 @@ def _any_of(variables: Any) -> str:
 def _keys_of(value: Any) -> Hashable:
     """Return the keys of an object, and which of its values are null."""
     if type(value) is dict:
-        if None in value.values():
-            return tuple((key, each is None) for key, each in value.items())
-        return tuple(value)
+        return members_key(value)
     if isinstance(value, Struct):
         return tuple(map(type, astuple(value)))
     return None

@@ -25,8 +25,8 @@ from harpia_formats.model.record import Record, field_paths
 
 Item = TypeVar("Item")
 
-#: Outcomes that are kept; a record with one more is settled by itself. Each takes some
-#: 5 KB, and files with so many different sets of keys are rare.
+#: Outcomes that are kept, so that memory is bounded; a record with one more is settled
+#: by itself. Files with so many different sets of keys are rare.
 MAX_OUTCOMES = 2_000
 
 #: The fates before mapping of records that no step changes; nothing is added to them.

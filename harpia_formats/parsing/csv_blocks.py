@@ -75,7 +75,7 @@ class TableBlock:
         if not drops_blank:
             return [dict(zip(names, record, strict=True)) for record in records]
         given = zip(*[iter(fields)] * self.width, strict=True)
-        # This takes half the time of a loop over the fields.
+        # The fields are selected without a step in Python for each.
         return [
             dict(compress(zip(names, record, strict=True), is_given))
             for record, is_given in zip(records, given, strict=True)
@@ -183,7 +183,7 @@ def _parts(data: bytes, marks: _Marks) -> list[bytes]:
     Of a run of quotes all but the last one of an odd number become marks, so each quote
     that is left opens or closes a field. The length of the data does not change.
     """
-    # Searching this way is several times as fast where there are no pairs.
+    # Mostly there are no pairs, and one search says so.
     if stringzilla.find(data, b'""') < 0:
         return data.split(b'"')
     # Replacing two bytes by two is done in place, without counting them first.
@@ -247,7 +247,7 @@ def _at_begin(outside: bytes, mark: bytes, marks: _Marks) -> int:
 def _count(data: bytes, part: bytes) -> int:
     """Return how often `part`, in which no byte repeats, is in `data`.
 
-    This is 5 to 10 times as fast as the method of bytes (fields of 20 to 100 bytes).
+    It compares many bytes at once, where the method of bytes stops at each part.
     """
     count: int = stringzilla.count(data, part)
     return count

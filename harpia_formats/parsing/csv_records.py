@@ -52,7 +52,7 @@ def table_pieces(
 ) -> Iterator[TablePiece | TableBlock]:
     """Yield what `table_rows` yields, with blocks for records where nothing is unusual.
 
-    That is several times as fast. The header is always a record of its own.
+    A block costs no step for each record. The header is always a record of its own.
     """
     return _TableCutter(buffer, start, limit, delimiter.encode()).run_in_blocks()
 

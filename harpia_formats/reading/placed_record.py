@@ -9,7 +9,7 @@ from harpia_formats.model.record import Record
 from harpia_formats.validation.diagnosis.row_context import RowContext, id_of
 
 
-@dataclass(slots=True)  # one that is frozen takes three times as long to make
+@dataclass(slots=True)  # not frozen: then each field is set by a call
 class PlacedRecord:
     """One record, and its row with its place in the file."""
 

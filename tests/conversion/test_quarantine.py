@@ -18,7 +18,7 @@ WRONG = b'{"id": "2",   "input": 7}'
 
 
 def aside(data: bytes, folder: Path, **options: Any) -> list[str]:
-    """Convert and return the names of the files that come of it."""
+    """Convert some data, and return the names of the files that were written."""
     output = folder / "out.json"
     report = convert(data, to="nemo", output=output, on_invalid="quarantine", **options)
 

@@ -36,7 +36,7 @@ def read_turns(given: Any) -> Any:
         return DECLINED
     turns = []
     for place, turn in enumerate(given):
-        # Straight code for the usual keys takes half the time of a loop over them.
+        # Most turns have the usual keys, which are taken without a loop over them.
         if [*turn] == _usual_in_row:
             number, role, content, trace, calls = turn.values()
             if type(number) is int and number == place:

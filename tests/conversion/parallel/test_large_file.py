@@ -261,7 +261,7 @@ def test_records_of_a_table_get_their_numbers(tmp_path: Path) -> None:
 
 
 def test_late_columns_of_a_table_are_those_of_one_process(tmp_path: Path) -> None:
-    """Rows before a column's first value have an empty cell, whoever writes them."""
+    """Rows before the first value of a column have an empty cell, for any --jobs."""
     rows = [json.loads(line) for line in records(300).splitlines()]
     late = ["gt", "category", "choices", "source"]
     for number, row in enumerate(rows):
