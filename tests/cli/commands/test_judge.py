@@ -534,6 +534,18 @@ def wait_until(is_so: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
+def wait_until_unchanged(count: Callable[[], int]) -> None:
+    """Wait until a count has kept its value for half a second, or fail."""
+    seen = [count(), time.monotonic()]
+
+    def is_unchanged() -> bool:
+        if count() != seen[0]:
+            seen[:] = count(), time.monotonic()
+        return time.monotonic() > seen[1] + 0.5
+
+    wait_until(is_unchanged)
+
+
 def ended(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
     """Return the exit code of a run and its messages."""
     _, printed = process.communicate(timeout=PATIENCE)
@@ -546,15 +558,17 @@ def ended(process: "subprocess.Popen[bytes]") -> tuple[int, str]:
 def test_killed_run_sends_no_answered_row_again(tmp_path: Path, count: int) -> None:
     """After SIGKILL no answered row is sent again, and no row is missing.
 
-    A tenth of the rows fail once. The kill comes while as many requests are under way
-    as can be, and unanswered: the server counts those once more, each failure too, and
-    every row once, but for the few that were on their way.
+    A tenth of the rows fail once. The kill comes when every request under way is held
+    and no further one comes (up to WIDTH: rows answered ahead of a held one count too).
+    The server counts those once more, each failure too, and every row once, but for the
+    few that were on their way.
     """
     write_rows(tmp_path / "in.jsonl", count)
     (tmp_path / "judge.yaml").write_text(DEFINITION)
     with stub.JudgeServer(failing=10, hold_after=count // 2) as server:
         process = begun(tmp_path, server)
-        wait_until(lambda: server.now == WIDTH and not server.open.is_set())
+        wait_until(lambda: not server.open.is_set())
+        wait_until_unchanged(lambda: server.total)
         process.kill()
         process.communicate(timeout=PATIENCE)
         answered, at_kill = set(server.answered), server.asked.copy()
