@@ -147,6 +147,66 @@ _LINT = (
         "harpia",
         lint=True,
     ),
+    Rule(
+        "H114",
+        "bleu-value",
+        Severity.WARNING,
+        "The values of BLEU's parameters must be ones that NLTK can compute with.",
+        "There is one weight for each order of n-grams, so no weights count no n-grams "
+        "at all. The sum of the weights is 1; smoothing_function is null or one of "
+        "method0 to method7, of which method6 needs three weights.",
+        metrics(METRIC + b'"parameters": {"weights": []}'),
+        metrics(METRIC + b'"parameters": {"weights": [1]}'),
+        "harpia",
+        lint=True,
+    ),
+    Rule(
+        "H115",
+        "bertscore-value",
+        Severity.WARNING,
+        "The values of BERTScore's parameters must be ones that it can compute with.",
+        "Evaluate refuses to run without lang and model_type, of which one names the "
+        "model, and to rescale without lang.",
+        metrics(b'"id": "BERTScore", "enable": true, "parameters": {"idf": false}'),
+        metrics(b'"id": "BERTScore", "enable": true, "parameters": {"lang": "en"}'),
+        "harpia",
+        lint=True,
+    ),
+    Rule(
+        "H116",
+        "misspelt-metric",
+        Severity.WARNING,
+        "The id of a metric must not be spelled almost like one that the pages name.",
+        "HarpIA finds a metric by its id, so it has none for a misspelt one.",
+        metrics(b'"id": "BELU-NLTK", "enable": true, "parameters": {}'),
+        metrics(METRIC + BLEU),
+        "harpia",
+        lint=True,
+    ),
+    Rule(
+        "H117",
+        "repeated-metric",
+        Severity.WARNING,
+        "A metric should be enabled once with the same parameters.",
+        "An output has an object for each enabled metric, with its id and its "
+        "parameters, so two that are equal cannot be told apart.",
+        metrics(METRIC + BLEU + b"}, {" + METRIC + BLEU),
+        metrics(METRIC + BLEU),
+        "harpia",
+        lint=True,
+    ),
+    Rule(
+        "H118",
+        "no-metric-enabled",
+        Severity.NOTE,
+        "At least one of the metrics of an input should be enabled.",
+        "Otherwise an evaluation computes nothing. A file without metrics is not "
+        "reported: they are often added later.",
+        metrics(b'"id": "BLEU-NLTK", "enable": false, ' + BLEU),
+        metrics(METRIC + BLEU),
+        "harpia",
+        lint=True,
+    ),
 )
 
 _RESULTS = (
