@@ -1,6 +1,6 @@
 """Leave out files whose paths match patterns of the user."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import PurePath
 
@@ -16,7 +16,7 @@ def check_patterns(patterns: Iterable[str]) -> None:
     if isinstance(patterns, str):
         raise TypeError("exclude takes several patterns, such as ('logs', '*.old')")
     for pattern in patterns:
-        if not _parts_of(pattern):
+        if not parts_of(pattern):
             raise OptionError(
                 f"--exclude {pattern!r} names no file: give a pattern such as '*.old'"
             )
@@ -30,9 +30,14 @@ class Exclusion:
     each name on it. `*` matches no slash, `**` any number of folders.
     """
 
-    def __init__(self, patterns: Iterable[str] = ()) -> None:
-        """Take the patterns."""
-        self._patterns = {pattern: _parts_of(pattern) for pattern in patterns}
+    def __init__(
+        self,
+        patterns: Iterable[str] = (),
+        is_left_out: Callable[[Source], bool] | None = None,
+    ) -> None:
+        """Take the patterns, and what says which further files are left out."""
+        self._is_left_out = is_left_out
+        self._patterns = {pattern: parts_of(pattern) for pattern in patterns}
         #: The patterns that matched no file so far.
         self._unmatched = dict.fromkeys(self._patterns)
         self.count = 0
@@ -45,27 +50,35 @@ class Exclusion:
     def left(self, sources: Iterable[Source], folder: str) -> Iterator[Source]:
         """Yield the sources, found below `folder`, that no pattern matches."""
         for source in sources:
-            if self._patterns and self._matches(_below(source.name, folder)):
+            if self._leaves_out(source, folder):
                 self.count += 1
             else:
                 yield source
+
+    def _leaves_out(self, source: Source, folder: str) -> bool:
+        if self._patterns and self._matches(_below(source.name, folder)):
+            return True
+        return self._is_left_out is not None and self._is_left_out(source)
 
     def _matches(self, parts: tuple[str, ...]) -> bool:
         found = [
             given
             for given, pattern in self._patterns.items()
-            if (
-                _matches_path(parts, pattern)
-                if len(pattern) > 1
-                else any(fnmatchcase(part, *pattern) for part in parts)
-            )
+            if matches(parts, pattern)
         ]
         for given in found:
             self._unmatched.pop(given, None)
         return bool(found)
 
 
-def _parts_of(pattern: str) -> tuple[str, ...]:
+def matches(parts: tuple[str, ...], pattern: tuple[str, ...]) -> bool:
+    """Return whether a pattern matches a path or a folder on it; both are in steps."""
+    if len(pattern) > 1:
+        return _matches_path(parts, pattern)
+    return any(fnmatchcase(part, *pattern) for part in parts)
+
+
+def parts_of(pattern: str) -> tuple[str, ...]:
     """Return the steps of a pattern."""
     return tuple(part for part in pattern.split("/") if part not in {"", "."})
 

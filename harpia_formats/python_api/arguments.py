@@ -74,6 +74,7 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     select: Sequence[str]
     ignore: Sequence[str]
     lint: bool
+    severity: Mapping[str, str]
     strict: bool
     examples: int
     max_problems: int

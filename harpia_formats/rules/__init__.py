@@ -1,8 +1,9 @@
 """The type of a rule, and how the rules of a run are selected by code or name."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.errors import HarpiaFormatsError, OptionError
 from harpia_formats.model.problem import Severity
 
 
@@ -105,3 +106,28 @@ def selected_rules(
     if not selected:
         raise NoRuleLeft(ignore)
     return frozenset(selected)
+
+
+def changed_severities(
+    rules: dict[str, Rule], severity: Mapping[str, str]
+) -> dict[str, Severity]:
+    """Return the severity of each rule that `severity` names, by its code.
+
+    Its keys are codes, prefixes or names of rules; the longest prefix of a code wins,
+    a whole code or name over any prefix. Raises `UnknownRule`, and `OptionError` for a
+    value that is no severity.
+    """
+    ranked: list[tuple[int, str, Severity]] = []
+    for asked, level in severity.items():
+        if level not in tuple(Severity):
+            levels = ", ".join(Severity)
+            hint = "; to skip a rule, ignore it" if level == "off" else ""
+            raise OptionError(
+                f"the severity of {asked} must be one of {levels}, not {level!r}{hint}"
+            )
+        for code in rules_matching(asked, rules):
+            prefix = asked.strip().upper()
+            rank = len(prefix) if code.startswith(prefix) else len(code)
+            ranked.append((rank, code, Severity(level)))
+    ranked.sort(key=lambda one: one[0])
+    return {code: level for _, code, level in ranked}

@@ -1,7 +1,7 @@
 """The options of a validation."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,9 @@ class Options:
     ignore: tuple[str, ...] = ()
     #: Check also the rules that are not checked by default.
     lint: bool = False
+    #: Other severities of rules, `error`, `warning` or `note`, by codes, prefixes and
+    #: names.
+    severity: Mapping[str, str] = field(default_factory=dict)
     #: Validate by the vendor's documentation, without tolerated deviations.
     strict: bool = False
     #: Examples kept of each group, and in all; 0 is no cap.

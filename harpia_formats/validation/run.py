@@ -5,21 +5,17 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.io.compression import CODECS
-from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
-from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.registry import all_formats, formats_named, rules_for
-from harpia_formats.rules import selected_rules
 from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.outcomes import Outcomes
@@ -33,7 +29,7 @@ from harpia_formats.validation.one_file import (
 )
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel.redone import RedoneUnits
-from harpia_formats.validation.plan.run_plan import run_plan_of
+from harpia_formats.validation.run_plans import FileOptions, RunPlans
 from harpia_formats.validation.skipped_files import end_of_run
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import FIRST_RECORD, RecordSet
@@ -49,7 +45,6 @@ from harpia_formats.validation.validated_file import file_of_result, validated_f
 
 if TYPE_CHECKING:  # imported only for several processes or a schema: start-up time
     from harpia_formats.validation.parallel.small_files import Answered
-    from harpia_formats.validation.unit.given_schema import GivenSchema
     from harpia_formats.workers.pool import WorkerDied, WorkerPool
 
 #: The format of a schema file in a report.
@@ -66,23 +61,20 @@ class Validation:
     is no input; what cannot be read is noted in the report.
     """
 
-    def __init__(self, inputs: Iterable[Input], options: Options) -> None:
+    def __init__(
+        self,
+        inputs: Iterable[Input],
+        options: Options,
+        file_options: FileOptions | None = None,
+    ) -> None:
+        """Take the inputs, the options, and what returns those of a single file.
+
+        Only options that say how one file is validated may differ from `options`.
+        """
         self._inputs = checked_inputs(inputs)
         self._options = options
-        self._exclusion = Exclusion(options.exclude)
-        formats = _formats_asked(options.format)
-        rules = rules_for(formats, [*options.select, *options.ignore])
-        active = selected_rules(
-            rules, list(options.select), list(options.ignore), lint=options.lint
-        )
-        #: The schema of the user, None without one.
-        self._schema = given = _given_schema(options.schema)
-        self._plan = run_plan_of(
-            options,
-            {code: rules[code] for code in active},
-            None if given is None else (Path(given.name).name, given.schema),
-            formats,
-        )
+        self._plans = RunPlans(options, file_options)
+        self._exclusion = self._plans.exclusion
         self._tally = Tally(options.examples, options.max_problems)
         self._shared = SharedValidators()
         #: Units that the main process validated because no worker did.
@@ -111,16 +103,16 @@ class Validation:
         self._tally.excluded = self._exclusion.count
         self._tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records
-        yield from end_of_run(self._tally, self._plan, least, self._inputs)
+        yield from end_of_run(self._tally, self._plans.run, least, self._inputs)
 
     def _of_schema(self) -> Iterator[Problem]:
         """Yield what is doubtful about the user's schema, as problems of its file."""
-        given = self._schema
+        given = self._plans.schema
         if given is None or not given.remarks:
             return
         from harpia_formats.validation.unit.given_schema import schema_problems  # noqa: PLC0415 - only for such schemas: start-up time
 
-        rules = self._plan.active_rules()
+        rules = self._plans.run.active_rules()
         collector = Collector(rules, given.name, self._options.examples)
         findings = schema_problems(given, collector)
         if findings:
@@ -130,7 +122,7 @@ class Validation:
 
     def _end_guard(self) -> None:
         """End the process in which a user's schema validates, if there is one."""
-        if self._plan.guards_rows:
+        if self._plans.run.guards_rows:
             from harpia_formats.validation.unit.guarded_rows import end_process  # noqa: PLC0415 - only for such schemas: start-up time
 
             end_process()
@@ -168,7 +160,7 @@ class Validation:
             return
         from harpia_formats.validation.parallel.small_files import in_batches  # noqa: PLC0415 - only for several processes: start-up time
 
-        yield from in_batches(sources, pool, self._plan)
+        yield from in_batches(sources, pool, self._plans.of)
 
     def _validated(
         self,
@@ -191,7 +183,7 @@ class Validation:
         try:
             with opened(source, count) as file:
                 local = yield from self._kept(
-                    count, validate_open(file, self._plan, settings)
+                    count, validate_open(file, self._plans.of(source), settings)
                 )
                 validated = validated_file(file, local)
                 yield from pairs.check_named_companion(
@@ -250,7 +242,7 @@ class Validation:
         count = self._tally.begin(source.name)
         Outcomes(count).add(b"", FIRST_RECORD, 0)
         count.records = 1
-        rules = self._plan.active_rules()
+        rules = self._plans.of(source).active_rules()
         collector = Collector(rules, source.name, 0)
         if isinstance(answer, InternalFault):
             code, help_ = "V902", "please report it as a bug, with the file"
@@ -291,17 +283,3 @@ def _check_visible(pool: "WorkerPool", source: Source) -> None:
     if size is not None and size >= HEAD + WORTH and is_plain_lines(source):
         assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - so it has ranges
         pool.check_visible(origin)
-
-
-def _given_schema(given: Any) -> "GivenSchema | None":
-    """Return the user's schema, None without one. Raises `SchemaError`."""
-    if given is None:
-        return None
-    from harpia_formats.validation.unit.given_schema import given_schema  # noqa: PLC0415 - only with a schema of the user: start-up time
-
-    return given_schema(given)
-
-
-def _formats_asked(name: str | None) -> tuple[Format, ...]:
-    """Return the formats called `name`, all without a name. Raises `UnknownFormat`."""
-    return tuple(all_formats().values()) if name is None else formats_named(name)

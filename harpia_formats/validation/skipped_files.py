@@ -59,7 +59,7 @@ def end_of_run(
         help_ = "--exclude PATTERN leaves files out; name a file to have it as an error"
         message = f"passed over: {counted_kinds(file.skipped for file in skipped)}"
         name = input_of(inputs, skipped[0].path)
-        yield from _problem(tally, skipped[0], name, SKIPPED_FILES, message, help_)
+        yield from _problem(tally, run, skipped[0], name, SKIPPED_FILES, message, help_)
     records = sum(
         count.valid if run.for_reading else count.records for count in tally.files
     )
@@ -69,13 +69,20 @@ def end_of_run(
         help_ = "see what is missing; --min-records asks for so many"
         first = next((one for one in tally.files if not one.skipped), tally.files[0])
         name = input_of(inputs, tally.files[0].path)
-        yield from _problem(tally, first, name, TOO_FEW_RECORDS, message, help_)
+        yield from _problem(tally, run, first, name, TOO_FEW_RECORDS, message, help_)
 
 
 def _problem(  # noqa: PLR0913, PLR0917 - a problem has so many parts
-    tally: Tally, count: FileCount, name: str, code: str, message: str, help_: str
+    tally: Tally,
+    run: RunPlan,
+    count: FileCount,
+    name: str,
+    code: str,
+    message: str,
+    help_: str,
 ) -> Iterator[Problem]:
     """Yield a problem of the input `name`, which is counted with one of its files."""
-    collector = Collector(rules_of([code]), name, 0)
+    rules = run.active_rules()
+    collector = Collector(rules if code in rules else rules_of([code]), name, 0)
     collector.add(code, message, help_, collector.place(Cursor()))
     yield from tally.keep(count, collector.take())

@@ -34,8 +34,10 @@ class RepeatedIds(msgspec.Struct, frozen=True):
     ) -> Iterator[None]:
         """Report the records with repeated ids to `collector`; yield after each one."""
         outcomes = merge.outcomes
+        is_error = collector.is_error(REPEATED_ID)
         for repeat in self.ids.repeats(merge.records, outcomes.are_valid):
-            outcomes.add_invalid(repeat.record.number)
+            if is_error:
+                outcomes.add_invalid(repeat.record.number)
             if not collector.count_only(REPEATED_ID, (id_key,)):
                 _collect(repeat, collector, id_key)
             yield

@@ -1,6 +1,6 @@
 """Validate many small files in worker processes, in batches and in order."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -36,6 +36,10 @@ GROWTH, LARGEST = 1 / 4, 8 * 1024 * 1024
 Answered = tuple[Source | SourceError, "FileAnswer | WorkerDied | None"]
 
 
+#: Returns the plan of a file.
+PlanOf = Callable[[Source], "RunPlan"]
+
+
 @dataclass(frozen=True, slots=True)
 class _Batch:
     """Small files that follow each other, or one source that is not a small file."""
@@ -46,10 +50,11 @@ class _Batch:
 
 
 def in_batches(
-    sources: Iterable[Source | SourceError], pool: WorkerPool, run: "RunPlan"
+    sources: Iterable[Source | SourceError], pool: WorkerPool, plan_of: PlanOf
 ) -> Iterator[Answered]:
     """Yield all sources in order, small files with the answers of workers.
 
+    `plan_of` returns the plan of each.
     Workers validate none unless there are enough of them.
     """
     batches = _batches(sources, is_far=pool.is_far)
@@ -68,14 +73,14 @@ def in_batches(
     if pool.is_far:
         _check_visible(pool, first)
     items = (
-        (batch, _work(run, batch, is_far=pool.is_far) if batch.size else None)
+        (batch, _work(plan_of, batch, is_far=pool.is_far) if batch.size else None)
         for batch in chain(first, batches)
     )
     for batch, ticket in submit_in_order(pool, items):
         if ticket is None:
             yield from _without_answers([batch])
         else:
-            yield from _answers(batch, ticket, pool, run)
+            yield from _answers(batch, ticket, pool, plan_of)
 
 
 def _check_visible(pool: WorkerPool, batches: Iterable[_Batch]) -> None:
@@ -131,29 +136,31 @@ def _size_of(source: Source | SourceError, *, is_far: bool) -> int | None:
     return size + FILE if size < (SMALL_FAR if is_far else SMALL) else None
 
 
-def _work(run: "RunPlan", batch: _Batch, *, is_far: bool) -> Task:
+def _work(plan_of: PlanOf, batch: _Batch, *, is_far: bool) -> Task:
     """Return the work on a batch of small files."""
     from harpia_formats.validation.parallel.worker import answer_files  # noqa: PLC0415 - only if there are many files: start-up time
 
-    files = tuple(_file(source, is_far=is_far) for source in batch.sources)
-    return answer_files, (run, files)
+    files = tuple(_file(source, plan_of, is_far=is_far) for source in batch.sources)
+    return answer_files, (files,)
 
 
-def _file(source: Source | SourceError, *, is_far: bool) -> "WholeFile":
+def _file(
+    source: Source | SourceError, plan_of: PlanOf, *, is_far: bool
+) -> "WholeFile":
     assert isinstance(source, Source)  # noqa: S101 - only such sources have a size
     from harpia_formats.validation.plan.units import WholeFile  # noqa: PLC0415 - only if there are many files: start-up time
 
-    origin = source.origin
+    origin, run = source.origin, plan_of(source)
     size = splittable_size(origin) if is_far else None
     if isinstance(origin, RemoteFile):
-        return WholeFile(source.name, origin, size, source.is_found)
+        return WholeFile(run, source.name, origin, size, source.is_found)
     assert isinstance(origin, Path)  # noqa: S101 - only such sources have a size
     # A worker may have another working folder.
-    return WholeFile(source.name, origin.absolute(), size, source.is_found)
+    return WholeFile(run, source.name, origin.absolute(), size, source.is_found)
 
 
 def _answers(
-    batch: _Batch, ticket: PendingTask, pool: WorkerPool, run: "RunPlan"
+    batch: _Batch, ticket: PendingTask, pool: WorkerPool, plan_of: PlanOf
 ) -> Iterator[Answered]:
     """Yield the files of a batch with their answers.
 
@@ -167,5 +174,5 @@ def _answers(
             return
         for source in batch.sources:
             alone = _Batch((source,), batch.size)
-            ticket = pool.submit(_work(run, alone, is_far=pool.is_far))
-            yield from _answers(alone, ticket, pool, run)
+            ticket = pool.submit(_work(plan_of, alone, is_far=pool.is_far))
+            yield from _answers(alone, ticket, pool, plan_of)

@@ -20,7 +20,6 @@ from harpia_formats.validation.one_file import (
 )
 from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
 from harpia_formats.validation.plan.file_plan import FilePlan
-from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.plan.units import (
     Broken,
     CutRows,
@@ -87,9 +86,9 @@ def answer_range(plan: FilePlan, unit: RowRange, demand: Demand) -> UnitAnswer:
     return _answered(lambda: _range(plan, unit, demand))
 
 
-def answer_files(run: RunPlan, files: tuple[WholeFile, ...]) -> list[FileAnswer]:
+def answer_files(files: tuple[WholeFile, ...]) -> list[FileAnswer]:
     """Return what was found in each file, or why nothing was."""
-    return [_answered(lambda: _file(run, file)) for file in files]  # noqa: B023 - called at once
+    return [_answered(lambda: _file(file)) for file in files]  # noqa: B023 - called at once
 
 
 def _answered(
@@ -247,8 +246,9 @@ class _FindingLog:
             raise TooManyFindings
 
 
-def _file(run: RunPlan, file: WholeFile) -> FileResult:
+def _file(file: WholeFile) -> FileResult:
     """Validate a file from its beginning to its end."""
+    run = file.run
     count, source = FileCount(file.name), Source(file.name, file.origin, file.is_found)
     if file.size is not None and splittable_size(file.origin) != file.size:
         raise _NotSeenError(f"it does not have {file.size:,} bytes")

@@ -8,6 +8,7 @@ from functools import lru_cache
 import msgspec
 
 from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import INTERNAL_ERROR
 from harpia_formats.registry import format_of, rules_of
 from harpia_formats.rules import Rule
@@ -37,6 +38,8 @@ class RunPlan(msgspec.Struct, frozen=True):
     #: Whether rows are validated in a process that can be killed, since the time that
     #: the user's schema takes is not bounded by the data.
     guards_rows: bool = False
+    #: Other severities of rules, by their codes.
+    severities: tuple[tuple[str, Severity], ...] = ()
 
     @property
     def is_pinned(self) -> bool:
@@ -50,9 +53,9 @@ class RunPlan(msgspec.Struct, frozen=True):
         """Return the selected rules and V902, by their codes.
 
         V902 is not optional: without it, a record on which harpia-formats fails would
-        be counted as valid.
+        be counted as valid. Its severity is not changed either.
         """
-        return _rules_with_internal_error(self.rules)
+        return _active_rules(self.rules, self.severities)
 
     def candidates(self) -> tuple[Format, ...]:
         """Return the formats that a file may be in."""
@@ -60,8 +63,14 @@ class RunPlan(msgspec.Struct, frozen=True):
 
 
 @lru_cache(_REMEMBERED)
-def _rules_with_internal_error(codes: tuple[str, ...]) -> Mapping[str, Rule]:
-    return rules_of({*codes, INTERNAL_ERROR})
+def _active_rules(
+    codes: tuple[str, ...], severities: tuple[tuple[str, Severity], ...]
+) -> Mapping[str, Rule]:
+    found = rules_of({*codes, INTERNAL_ERROR})
+    for code, severity in severities:
+        if code in found and code != INTERNAL_ERROR:
+            found[code] = replace(found[code], severity=severity)
+    return found
 
 
 @lru_cache(_REMEMBERED)
@@ -69,15 +78,19 @@ def _formats_of(ids: tuple[str, ...]) -> tuple[Format, ...]:
     return tuple(map(format_of, ids))
 
 
-def run_plan_of(
+def run_plan_of(  # noqa: PLR0913 - a plan has so many parts
     options: Options,
     rules: Mapping[str, Rule],
     schema: tuple[str, Schema] | None,
     formats: tuple[Format, ...],
     *,
     for_reading: bool = False,
+    severities: Mapping[str, Severity] | None = None,
 ) -> RunPlan:
-    """Return the plan of a run with `options`; only `rules` are checked."""
+    """Return the plan of a run with `options`; only `rules` are checked.
+
+    `severities` has those of rules that are not their own, by codes.
+    """
     return RunPlan(
         new_key(),
         plain_options(options),
@@ -86,6 +99,7 @@ def run_plan_of(
         tuple(format_.id for format_ in formats),
         for_reading,
         guards_rows=schema is not None and is_guarded(schema[1]),
+        severities=tuple(sorted((severities or {}).items())),
     )
 
 
@@ -108,6 +122,7 @@ def plain_options(options: Options) -> Options:
     return replace(
         options,
         columns=columns,
+        severity={},
         schema=None,
         companion=None,
         progress=None,

@@ -17,6 +17,7 @@ from harpia_formats.model.problem import Path as ValuePath
 
 if TYPE_CHECKING:  # only for tables: start-up time
     from harpia_formats.parsing.csv_blocks import TableBlock
+    from harpia_formats.validation.plan.run_plan import RunPlan
     from harpia_formats.validation.plan.table_units import TableBatch
 
 #: Code, pointer and cause: problems that are equal in these are one group.
@@ -142,6 +143,7 @@ class RowRange(msgspec.Struct, frozen=True):
 class WholeFile(msgspec.Struct, frozen=True):
     """A small file that is validated as a whole in another process."""
 
+    run: "RunPlan"
     name: str
     origin: Path | RemoteFile
     #: The bytes it must have, if the worker may see another file.

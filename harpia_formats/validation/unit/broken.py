@@ -17,10 +17,11 @@ def report_broken(unit: Broken, collector: Collector, limit: int) -> UnitResult:
     number = unit.before + 1 if fault.record else None
     lost = FIRST_RECORD if fault.record else b""
     collector.add(code, message, help_, collector.place(fault.start, number))
-    is_invalid = code in collector.rules
+    is_active = code in collector.rules
+    is_invalid = is_active and collector.is_error(code)
     return UnitResult(
         records=int(fault.record),
         invalid=lost if is_invalid else b"",
         undetermined=b"" if is_invalid else lost,
-        unreported=() if is_invalid or not lost else (code,),
+        unreported=() if is_active or not lost else (code,),
     )

@@ -196,7 +196,8 @@ class _TableValidator:
         elif fault.record:
             self.records += 1
             number = self.before + self.records
-            is_invalid = fault.code in self.collector.rules
+            is_active = fault.code in self.collector.rules
+            is_invalid = is_active and self.collector.is_error(fault.code)
             (self.invalid if is_invalid else self.undetermined).add(self.records)
             self._note_unreported([fault.code])
         start, name = fault.start, self.collector.name

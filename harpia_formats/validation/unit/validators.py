@@ -208,6 +208,8 @@ class FileValidators:
         """Return whether any active rule may be that of a remark."""
         if dialect.remarks_refuse:
             return True
+        if self.plan.run.severities:
+            return True
         # Reading needs only the valid rows, which these remarks do not change.
         return not self.plan.run.for_reading and any(
             rule.severity is not Severity.ERROR or not code.startswith(_HUB_RULES)
@@ -259,23 +261,22 @@ _KINDS = 32
 
 
 class SharedValidators:
-    """The validators of the files of one run, one for all files of one kind.
+    """The validators of files, one for all files of one run and kind.
 
     Building the schema engine anew, and learning how rows look, would take most of the
     time of a small file.
     """
 
     def __init__(self) -> None:
-        self._run = ""
         self._known: dict[tuple[Any, ...], FileValidators] = {}
 
     def of(self, plan: FilePlan) -> FileValidators:
         """Return the validators for a file with this plan."""
-        if plan.run.key != self._run or len(self._known) >= _KINDS:
-            self._run = plan.run.key
+        if len(self._known) >= _KINDS:
             self._known.clear()
         fields = plan.__struct_fields__
-        kind = tuple(getattr(plan, name) for name in fields if name not in _OWN_OF_FILE)
+        own = (getattr(plan, name) for name in fields if name not in _OWN_OF_FILE)
+        kind = (plan.run.key, *own)
         found = self._known.get(kind)
         if found is None:
             found = self._known[kind] = FileValidators(plan)

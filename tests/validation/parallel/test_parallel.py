@@ -123,7 +123,7 @@ class Here(Executor):
         assert not given, "others have keywords of their own"
         run, arguments = pickle.loads(pickle.dumps((run, arguments)))  # noqa: S301 - our own
         if run is not difference_from:
-            self.works.append(arguments[1])
+            self.works.append(arguments[:2][-1])
         self.demands += [each for each in arguments if isinstance(each, Demand)]
         future: Future[Any] = Future()
         future.set_result(pickle.loads(pickle.dumps(run(*arguments))))  # noqa: S301 - our own

@@ -144,8 +144,8 @@ def test_whole_file_is_answered_with_its_counts(tmp_path: Path) -> None:
     """A small file comes back with its plan, its counts and its problems."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join([*ROWS, changed(ROWS[0], sample_id="x", model_id=1)]))
-    missing = WholeFile("missing.jsonl", tmp_path / "missing.jsonl")
-    whole, none = answer_files(run_plan(), (WholeFile("rows.jsonl", path), missing))
+    missing = WholeFile(run_plan(), "missing.jsonl", tmp_path / "missing.jsonl")
+    whole, none = answer_files((WholeFile(run_plan(), "rows.jsonl", path), missing))
 
     assert isinstance(whole, FileResult)
     assert (whole.plan.format, whole.count.records) == ("eee@0.2.0", len(ROWS) + 1)
