@@ -35,12 +35,12 @@ WORTH_SECONDS = 0.2
 MIN_FAR = 24 * 1024 * 1024
 #: Bytes of a range that a worker reads, at most and at least; between them, each worker
 #: gets about so many of a file that none waits long at its end.
-MAX_RANGE, MIN_RANGE = 8 * 1024 * 1024, 1024 * 1024
-RANGES_PER_WORKER = 4
+MAX_RANGE, MIN_RANGE = 4 * 1024 * 1024, 1024 * 1024
+RANGES_PER_WORKER = 6
 #: How much shorter the ranges of a table are.
-TABLE_GROWTH = 4
+TABLE_GROWTH = 2
 #: Bytes of a range for a cluster or executor; each costs its scheduler some time.
-FAR_RANGE = 4 * MAX_RANGE
+FAR_RANGE = 32 * 1024 * 1024
 
 
 class ConversionWorkers:

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Self
 
@@ -14,6 +14,8 @@ MEMORY_FOLDER = "/dev/shm"  # noqa: S108 - a folder with a name of its own is ma
 #: The main process converts a unit itself whose rows are longer, since it need not keep
 #: them.
 MAX_GROWTH, ALLOWED = 4, 32 * 1024 * 1024
+#: Bytes of lines that are joined.
+MAX_JOINED = 1024 * 1024
 
 
 def memory_folder(needed: int) -> str | None:
@@ -70,6 +72,20 @@ class StoredRows:
     component: str | None
     #: The model whose file they go to, "" if there is one file.
     model: str
+
+    def joined(self, other: "StoredRows") -> "StoredRows | None":
+        """Return these rows and the `other` ones behind them, None if that cannot be.
+
+        The main process reads and writes joined rows at once. They are lines of JSON or
+        of a table, with no more than `MAX_JOINED` bytes.
+        """
+        size = sum(self.sizes) + sum(other.sizes)
+        # Rows written as columns have a text for each of these.
+        is_line = len(self.sizes) == 1 != len(self.columns)
+        given = replace(other, count=self.count, sizes=self.sizes)
+        if not is_line or size > MAX_JOINED or given != self:
+            return None
+        return replace(self, count=self.count + other.count, sizes=(size,))
 
     def read(self, file: IO[bytes]) -> EncodedRows:
         """Return the rows with their texts, which are next in `file`.

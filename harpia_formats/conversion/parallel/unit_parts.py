@@ -10,9 +10,7 @@ from harpia_formats.conversion.parallel.row_converter import (
     ConvertedChunk,
     RowConverter,
 )
-from harpia_formats.conversion.parallel.row_files import (
-    RowFile,
-)
+from harpia_formats.conversion.parallel.row_files import RowFile, StoredRows
 from harpia_formats.detection.sampled_file import Framing
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader, read_range
@@ -177,7 +175,7 @@ class UnitParts:
             stored = self.file.write(block, model)
             if stored is None:
                 raise TooManyRows
-            part.rows.blocks.append(stored)
+            _append(stored, part.rows.blocks)
         output.keep_columns()
         part.start = part.start or start
         part.rows.records += found.records
@@ -203,6 +201,15 @@ class UnitParts:
         if worker.job.is_far and file.path is not None:
             rows.file = str(file.path)
         self.found.append(Part(begin, begin, rows))
+
+
+def _append(rows: StoredRows, blocks: list[StoredRows]) -> None:
+    """Add rows to the blocks of a part, to the last one if they can be joined."""
+    joined = blocks[-1].joined(rows) if blocks else None
+    if joined is None:
+        blocks.append(rows)
+    else:
+        blocks[-1] = joined
 
 
 def _with_whole_records(
