@@ -29,6 +29,8 @@ _owners = ("record", "output", "score")
 
 Read = Callable[[Row], Record]
 Write = Callable[[Record, FieldFates], Row]
+#: Members that stand in front of a field in every row, by the path of the field.
+Placed = Mapping[tuple[str, ...], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,23 +202,29 @@ def compile_write(
     leaves: Sequence[Leaf],
     written_value: Callable[..., Any],
     finish: Callable[..., Row],
+    placed: Placed,
 ) -> Write:
     """Return the function that returns the row of a record with one output at most.
 
     It notes the fates of fields. `written_value` returns what is written for a field
     that a record lacks, or whose codec changed its value or left it out; `finish` adds
-    the other members of the row. It raises `Unconvertible` where `written_value` does.
+    the other members of the row; `placed` has those in front of a field. It raises
+    `Unconvertible` where `written_value` does.
     """
     code = Code({"UNSET": UNSET, "ChangedValue": ChangedValue})
     code.names |= {"written_value": written_value, "finish": finish}
+    # An output that is not there has the same fields as one that has none.
+    code.names |= {"NO_OUTPUT": Output(), "NO_SCORE": Score()}
     code.add("outputs = record.outputs")
-    code.add("output = outputs[0] if outputs else None")
+    code.add("output = outputs[0] if outputs else NO_OUTPUT")
     if any(leaf.level == OF_SCORE for leaf in leaves):
-        code.add("scores = UNSET if output is None else output.scores")
-        code.add("score = scores[0] if scores else None")
+        code.add("scores = output.scores")
+        code.add("score = scores[0] if scores else NO_SCORE")
     code.add("row = {}")
     owners: dict[tuple[str, ...], str] = {(): "row"}
     for leaf in leaves:
+        for key, value in placed.get(leaf.field.path, {}).items():
+            code.add(f"row[{code.name_of(key)}] = {code.name_of(value)}")
         _write_field(code, leaf, owners)
     code.add("return finish(row, record, fates)")
     for variable in owners.values():
@@ -227,39 +235,36 @@ def compile_write(
 
 def _write_field(code: Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> None:
     """Add the lines that write one field, and make the object that it stands in."""
-    given, owner = leaf.field, _owners[leaf.level]
-    held = f"{owner}.{leaf.name}"
-    if leaf.level != OF_RECORD:
-        held = f"UNSET if {owner} is None else {held}"
-    code.add(f"v = {held}")
-    name, is_lacking = code.name_of(given), "v is UNSET"
+    given, name = leaf.field, code.name_of(leaf.field)
+    *path, key = given.path
+    made = _made_objects(code, tuple(path), owners)
+    put = [*made, f"{owners[tuple(path)]}[{code.name_of(key)}] = v"]
+    put_if_any = ["if v is not UNSET:", *(f"    {line}" for line in put)]
+    code.add(f"v = {_owners[leaf.level]}.{leaf.name}")
+    lacks: list[str] = []
     if given.default is not UNSET:
         fate = FieldFate(Fate.DEFAULTED, given.record_path, given.default_text)
-        ask = [
+        lacks = [
             f"fates.entries.append({code.name_of(fate)})",
             f"v = {code.name_of(given.default)}",
+            *put,
         ]
     elif given.required:
-        ask = [f"v = written_value({name}, UNSET, UNSET, fates)"]
-    else:
-        ask = ["pass"]
-    code.block(f"if {is_lacking}:", *ask)
+        lacks = [f"v = written_value({name}, UNSET, UNSET, fates)", *put_if_any]
+    has = put
     if given.codec is not None and given.codec.write is not as_is:
-        write = code.name_of(given.codec.write)
-        code.block(
-            "else:",
-            f"x = {write}(v)",
+        has = [
+            f"x = {code.name_of(given.codec.write)}(v)",
             "if x is UNSET or type(x) is ChangedValue:",
-            f"    x = written_value({name}, v, x, fates)",
-            "v = x",
-        )
-    *path, key = given.path
-    puts = _made_objects(code, tuple(path), owners)
-    code.block(
-        "if v is not UNSET:",
-        *puts,
-        f"{owners[tuple(path)]}[{code.name_of(key)}] = v",
-    )
+            f"    v = written_value({name}, v, x, fates)",
+            *(f"    {line}" for line in put_if_any),
+            "else:",
+            "    v = x",
+            *(f"    {line}" for line in put),
+        ]
+    code.block("if v is not UNSET:", *has)
+    if lacks:
+        code.block("else:", *lacks)
 
 
 def _made_objects(

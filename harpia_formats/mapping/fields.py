@@ -16,6 +16,7 @@ from harpia_formats.mapping.compiled_table import (
     OF_RECORD,
     OF_SCORE,
     Leaf,
+    Placed,
     Read,
     Write,
     can_compile,
@@ -43,6 +44,8 @@ class FieldTable:
     fields: tuple[FieldMapping, ...]
     #: Keys and values that every row has.
     constants: Mapping[str, Any] = field(default_factory=dict)
+    #: Further ones at places of their own: in front of the field with a path.
+    placed: Placed = field(default_factory=dict)
     _tree: _Tree = field(default_factory=dict)
     _leaves: list[Leaf] = field(default_factory=list)
 
@@ -79,7 +82,7 @@ class FieldTable:
         """
         if not can_compile(self._leaves):
             return self.interpreted_write
-        return compile_write(self._leaves, _written_value, self._finish)
+        return compile_write(self._leaves, _written_value, self._finish, self.placed)
 
     def interpreted_read(self, row: Row) -> Record:
         """Return the record of a row: the specification of `read`."""
@@ -99,6 +102,7 @@ class FieldTable:
         row: Row = {}
         owners = _owners_of(record)
         for leaf in self._leaves:
+            row |= self.placed.get(leaf.field.path, {})
             if leaf.key_name:
                 _put_scores(row, leaf, record, fates)
                 continue

@@ -21,7 +21,9 @@ VENDOR = "eee"
 TURNS = "interactions"
 
 Check = Callable[[Any], bool]
-_VERSION, _HASH = "schema_version", "sample_hash"
+#: The key of the hash of the question, which is no field of a record.
+HASH = "sample_hash"
+_VERSION = "schema_version"
 
 
 def _is_null(value: Any) -> bool:
@@ -56,7 +58,7 @@ _open: Mapping[str, Mapping[str, Check]] = {
         **dict.fromkeys(("evaluation", "error", "metadata"), _never),
         "evaluation_result_id": _is_no_text,
         "sample_id": _never,
-        _HASH: _is_text,
+        HASH: _is_text,
         "token_usage": _is_null,
         "performance": _is_null,
     },
@@ -72,7 +74,7 @@ _closed: Mapping[str, Mapping[str, Check]] = {
     "": {
         **_open[""],
         "evaluation_result_id": _never,
-        _HASH: _or_null(_is_text),
+        HASH: _or_null(_is_text),
         "metadata": _is_null,
     },
     "input": {**_open["input"], "formatted": _is_null, "choices": _is_null},
@@ -85,37 +87,62 @@ _closed: Mapping[str, Mapping[str, Check]] = {
 }
 
 
+#: The fields of which the hash is made.
+_hashed = frozenset({"references", "prompt"})
 #: The keys of objects that hold fields.
 _objects = frozenset({"input", "output", "evaluation"})
 
 
-def put_back(row: Row, kept: Row, version: Version, fates: FieldFates) -> None:
-    """Put `kept`, extra fields of a read row, into `row`; record losses in `fates`."""
+def put_back(row: Row, kept: Row, version: Version, fates: FieldFates) -> bool:
+    """Put `kept`, extra fields of a read row, into `row`; record losses in `fates`.
+
+    `row` has a place for the hash, with `UNSET`. Return whether it has got new keys.
+    """
+    has_new = False
+    if HASH not in kept:
+        del row[HASH]
     for key, value in kept.items():
-        if key == _VERSION:
-            _put_version(row, value, version, fates, _path_of(key))
+        if key == HASH:
+            is_put = _is_hash_put(row, value, version)
+        elif key == _VERSION:
+            _put_version(row, value, version, fates)
+            continue
         elif key in _objects and type(value) is dict and value:
             for inner in _put_members(row.get(key), key, value, version):
                 fates.dropped(
                     f"{_path_of(key)}.{inner}", "no place for it in this version"
                 )
-        elif not _is_put(row, key, value, version):
+            continue
+        else:
+            is_put = _is_put(row, key, value, version)
+            has_new = has_new or is_put
+        if not is_put:
             fates.dropped(_path_of(key), "no place for it in this version")
-    if _HASH in kept and row.get(_HASH) is not None:
+    if row.get(HASH) is not None:
         _renew_hash(row, version, fates)
+    return has_new
+
+
+def _is_hash_put(row: Row, value: Any, version: Version) -> bool:
+    """Put a hash at its place in `row`, or delete the place; return whether it is."""
+    known = _closed if version.is_closed else _open
+    is_put = known[""][HASH](value)
+    if is_put:
+        row[HASH] = value
+    else:
+        del row[HASH]
+    return is_put
 
 
 def _path_of(key: str) -> str:
     return f"extra.{VENDOR}.{key}"
 
 
-def _put_version(
-    row: Row, value: Any, version: Version, fates: FieldFates, path: str
-) -> None:
+def _put_version(row: Row, value: Any, version: Version, fates: FieldFates) -> None:
     if value != version.label and type(value) is str and value in version.labels:
         row[_VERSION] = value
     else:
-        fates.changed(path, f"is {version.label}")
+        fates.changed(_path_of(_VERSION), f"is {version.label}")
 
 
 def _is_put(row: Row, key: str, value: Any, version: Version) -> bool:
@@ -187,15 +214,17 @@ def _is_trace_put(output: Row, surplus: Any, version: Version) -> bool:
 
 def _renew_hash(row: Row, version: Version, fates: FieldFates) -> None:
     """Compute `sample_hash` again if references or the prompt were changed."""
-    paths = [entry.path for entry in fates.entries]
-    if "references" not in paths and "prompt" not in paths:
+    for entry in fates.entries:
+        if entry.path in _hashed:
+            break
+    else:
         return
     raw, references = row["input"]["raw"], row["input"]["reference"]
     listed = references if version.has_lists else [references]
-    if recipe_of(row[_HASH], raw, listed) or not (listed or version.is_closed):
+    if recipe_of(row[HASH], raw, listed) or not (listed or version.is_closed):
         return
-    row[_HASH] = RECIPES["A" if version.is_closed else "C"](raw, listed)
-    fates.changed(f"extra.{VENDOR}.{_HASH}", "computed again from the written row")
+    row[HASH] = RECIPES["A" if version.is_closed else "C"](raw, listed)
+    fates.changed(f"extra.{VENDOR}.{HASH}", "computed again from the written row")
 
 
 def kept_of(extra: Any) -> Row:

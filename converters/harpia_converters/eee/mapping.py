@@ -14,7 +14,13 @@ from harpia_converters.eee.answers import (
     has_several,
     output_of,
 )
-from harpia_converters.eee.extra_fields import TURNS, VENDOR, kept_of, put_back
+from harpia_converters.eee.extra_fields import (
+    HASH,
+    TURNS,
+    VENDOR,
+    kept_of,
+    put_back,
+)
 from harpia_converters.eee.fields import (
     answer_fields,
     other_fields,
@@ -93,12 +99,12 @@ def _write(
     if len(outputs) > 1:
         row["output"] = output_of(outputs)
     if not kept:
-        return {"schema_version": version.label, **row}
-    row["schema_version"] = version.label
-    put_back(row, kept, version, fates)
+        del row[HASH]
+        return row
+    has_new = put_back(row, kept, version, fates)
     if "input" in kept:
         row["input"] = _ordered(row["input"], _input)
-    return _ordered(row, order)
+    return _ordered(row, order) if has_new else row
 
 
 def _with_own_id(record: Record, kept: Row, version: Version) -> tuple[Record, Row]:
@@ -138,6 +144,19 @@ def _sorted_by_key(
     )
 
 
+def _placed(
+    fields: Sequence[FieldMapping], version: Version
+) -> dict[tuple[str, ...], Row]:
+    """Return the members that rows have beside fields, by the field behind them."""
+    keys = [field.path[0] for field in fields]
+    behind_id = keys.index("sample_id") + 1
+    return {
+        fields[0].path: {"schema_version": version.label},
+        # `_write` replaces or deletes it.
+        fields[behind_id].path: {HASH: UNSET},
+    }
+
+
 def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
     fields = (
         *question_fields(version),
@@ -145,8 +164,11 @@ def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
         *other_fields(version),
     )
     order = _order_of(version)
-    # The table writes the keys in their order.
-    table = FieldTable(VENDOR, _sorted_by_key(fields, order))
+    # The table writes the keys in their order, with a place for those that are kept.
+    fields_in_order = _sorted_by_key(fields, order)
+    table = FieldTable(
+        VENDOR, fields_in_order, placed=_placed(fields_in_order, version)
+    )
     return FormatAdapter(
         vendor=VENDOR,
         fields=fields,

@@ -1,5 +1,6 @@
 """Token usage, times and metadata of a record, made valid for a row."""
 
+from functools import lru_cache
 from typing import Any
 
 from msgspec import UNSET
@@ -12,7 +13,8 @@ from harpia_converters.eee.versions import (
     is_count,
 )
 from harpia_formats.model.adapter import ChangedValue
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 
 _counts = ("input_tokens", "output_tokens", "total_tokens")
 _more_counts = (
@@ -79,7 +81,19 @@ def written_metadata(metadata: Any, version: Version, fates: FieldFates) -> Any:
         or TEXT_ONLY.issuperset(map(type, metadata.values()))
     ):
         return metadata
+    texts = {}
     for key, value in metadata.items():
-        if type(value) is not str:
-            fates.changed(f"metadata.{key}", "as JSON text")
-    return texts_in(metadata)
+        if type(value) is str:
+            texts[key] = value
+            continue
+        fates.entries.append(_as_json_text(key))
+        # Most are integers, whose text needs no encoder.
+        is_int = type(value) is int
+        texts[key] = str(value) if is_int else encode(value).decode()
+    return texts
+
+
+@lru_cache(1_000)
+def _as_json_text(key: str) -> FieldFate:
+    """Return the fate of a member of the metadata that becomes JSON text."""
+    return FieldFate(Fate.CHANGED, f"metadata.{key}", "as JSON text")

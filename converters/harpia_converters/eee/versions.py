@@ -1,6 +1,6 @@
 """How rows of the three versions differ, and checks of values that all of them use."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from harpia_formats.model.exact_json import encode
@@ -26,17 +26,18 @@ class Version:
     #: Whether values of free objects are text, unknown keys are refused, and optional
     #: keys may be null.
     is_closed: bool = False
+    #: The values of `schema_version` that a row may keep.
+    labels: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        known = (self.label, *self.other_labels)
+        labels = frozenset((*known, *(_prefix + label for label in known)))
+        object.__setattr__(self, "labels", labels)
 
     @property
     def other_label(self) -> str:
         """A value of `schema_version` that a row may keep and does not get."""
         return _prefix + self.label
-
-    @property
-    def labels(self) -> frozenset[str]:
-        """The values of `schema_version` that a row may keep."""
-        known = (self.label, *self.other_labels)
-        return frozenset((*known, *(_prefix + label for label in known)))
 
 
 V0_2_0 = Version("interactions", "0.2.0", has_lists=False)
