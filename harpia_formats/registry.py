@@ -16,7 +16,7 @@ from harpia_formats.extensions.formats_and_rules import (
     plugin_rules,
 )
 from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.format import Format
+from harpia_formats.model.format import Dialect, Format
 from harpia_formats.rules import (
     Rule,
     UnknownRule,
@@ -33,6 +33,7 @@ from harpia_formats.rules import (
 
 if TYPE_CHECKING:  # only conversions load the adapters' types
     from harpia_formats.model.adapter import FormatAdapter
+    from harpia_formats.model.lint import Lints
     from harpia_formats.model.metric_profile import MetricProfile
     from harpia_formats.scoring.results.format import ResultFormat
 
@@ -150,6 +151,16 @@ def adapter_of(format_: Format) -> "FormatAdapter":
         return plugin_adapter(format_)
     adapter: FormatAdapter = imported(format_.adapter)
     return adapter
+
+
+def dialect_lints(dialect: Dialect) -> "Lints":
+    """Return the lints of a dialect; none if it has no table of them."""
+    from harpia_formats.model.lint import Lints  # noqa: PLC0415 - only if a lint is selected
+
+    if not dialect.lints:
+        return Lints()
+    lints: Lints = imported(dialect.lints)
+    return lints
 
 
 def definitions_in(document: Any) -> dict[str, dict[str, Any]]:

@@ -140,6 +140,11 @@ class Partitions:
             else:
                 yield piece
 
+    def count_of(self, partition: int) -> int:
+        """Return how many digests have the low byte `partition`."""
+        self._part_few()
+        return sum(self._runs[partition][1::2]) // _WIDTH + len(self._parts[partition])
+
     def _data(self, partition: int) -> Iterator[bytes]:
         """Yield the bytes of a partition, first those in the file."""
         self._part_few()

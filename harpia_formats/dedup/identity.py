@@ -40,7 +40,7 @@ class IdentityReader:
         """Return the keys of rows of `decoder`; rows without an id have none."""
         if decoder is not self._decoder:
             self._decoder = decoder
-            self._readers = [_member_reader(path, decoder) for path in self._paths]
+            self._readers = [member_reader(path, decoder) for path in self._paths]
         columns = [read(rows) for read in self._readers]
         return _plain_keys(columns) or self._keys(zip(*columns, strict=True))
 
@@ -65,7 +65,7 @@ class IdentityReader:
         if type(value) is not dict:
             return []
         parts = [
-            value.get(*path, ABSENT) if len(path) == 1 else _at(value, path)
+            value.get(*path, ABSENT) if len(path) == 1 else member_at(value, path)
             for path in self._paths
         ]
         if type(parts[0]) is str and _plain.issuperset(map(type, parts)):
@@ -153,7 +153,7 @@ def _as_integer(value: Any) -> Any:
     return value
 
 
-def _member_reader(path: Path, decoder: TypedDecoder) -> MemberReader:
+def member_reader(path: Path, decoder: TypedDecoder) -> MemberReader:
     """Return the function that reads the member at `path` of rows of `decoder`."""
     steps = []
     for end, key in enumerate(path):
@@ -166,12 +166,12 @@ def _member_reader(path: Path, decoder: TypedDecoder) -> MemberReader:
         steps.append(attribute)
     rest = path[len(steps) :]
     if len(steps) != 1:
-        return lambda rows: [_at(_inside(row, steps), rest) for row in rows]
+        return lambda rows: [member_at(_inside(row, steps), rest) for row in rows]
     member: Callable[[Any], Any] = attrgetter(*steps)
     if not rest:
         return lambda rows: list(map(member, rows))
     if len(rest) > 1:
-        return lambda rows: [_at(value, rest) for value in map(member, rows)]
+        return lambda rows: [member_at(value, rest) for value in map(member, rows)]
     (key,) = rest
     return lambda rows: [
         value.get(key, ABSENT) if type(value) is dict else ABSENT
@@ -195,10 +195,10 @@ def _column_of(values: Sequence[Mapping[Any, Any]], path: Path) -> list[Any]:
     if len(path) == 1:
         (key,) = path
         return [value.get(key, ABSENT) for value in values]
-    return [_at(value, path) for value in values]
+    return [member_at(value, path) for value in values]
 
 
-def _at(value: Any, path: Path) -> Any:
+def member_at(value: Any, path: Path) -> Any:
     """Return the member at `path` of a decoded value, `ABSENT` if there is none."""
     for step in path:
         if not isinstance(value, dict):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum, auto
 
 from harpia_formats.dedup.digests import Digests
+from harpia_formats.dedup.pair_digests import PairDigests
 
 #: Digests that are looked for in one pass, a bit over 8 bytes each.
 HELD = 4 * 1024 * 1024
@@ -30,6 +31,8 @@ class RepeatedDigests:
         self._parts = [array("Q") for _ in range(_PARTITIONS)]
         self._met = [bytearray() for _ in range(_PARTITIONS)]
         self._count = 0
+        #: The value that was met first with each digest.
+        self._values: dict[int, array[int]] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -53,9 +56,31 @@ class RepeatedDigests:
         met[place] = 1
         return Occurrence.FIRST
 
+    def agrees(self, digest: int, value: int) -> bool:
+        """Tell whether `value` is the one that was met first with `digest`.
+
+        It is so too of a digest that is not among those that are repeated.
+        """
+        partition = digest & 0xFF
+        part = self._parts[partition]
+        if digest not in self:
+            return True
+        place = bisect_left(part, digest)
+        values = self._values.get(partition)
+        if values is None:
+            values = self._values[partition] = array("Q", bytes(8 * len(part)))
+        if self.record(digest) is Occurrence.FIRST:
+            values[place] = value
+        return values[place] == value
+
+    def __contains__(self, digest: int) -> bool:
+        part = self._parts[digest & 0xFF]
+        place = bisect_left(part, digest)
+        return place < len(part) and part[place] == digest
+
 
 def repeated_digest_batches(
-    digests: Digests, held: int = HELD
+    digests: Digests | PairDigests, held: int = HELD
 ) -> Iterator[RepeatedDigests]:
     """Yield the repeated ones of `digests` in batches of about `held`, one per pass.
 

@@ -141,6 +141,9 @@ class Dialect:
     remarks: Remarks | None = None
     #: Whether a remark can be an error, which makes the record invalid.
     remarks_refuse: bool = False
+    #: The place of its `Lints` as `module:name`, loaded only if a rule is selected that
+    #: is not checked by default; empty if it has none.
+    lints: str = ""
     #: Findings about the document around the records, given without them.
     header_remarks: Remarks | None = None
     #: Whether the vendor documents it; if not, it is noted, and refused by --strict.

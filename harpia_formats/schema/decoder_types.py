@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from keyword import iskeyword
 from typing import Annotated, Any, Literal, Union
 
 import msgspec
@@ -143,7 +144,7 @@ class TypeBuilder:
         }
         types |= self._extra_types(rest, required - types.keys(), types, location)
         self.classes[location] = row = _struct_of(types, required)
-        self.attributes[location] = {key: f"f{i}" for i, key in enumerate(types)}
+        self.attributes[location] = attribute_names(types)
         return row
 
     def _extra_types(
@@ -170,6 +171,18 @@ def can_be_field(key: str) -> bool:
     return not any(letter in '\\"' or letter < " " for letter in key)
 
 
+def attribute_names(keys: Iterable[str]) -> dict[str, str]:
+    """Return the attribute of each key: the key itself where it can be one."""
+    return {
+        key: key
+        if key.isascii()
+        and key.isidentifier()
+        and not (iskeyword(key) or key.startswith("_"))
+        else f"_{number}"
+        for number, key in enumerate(keys)
+    }
+
+
 def _struct_of(types: Mapping[str, Any], required: set[str]) -> type:
     """Return a class with one field for each member, which refuses unknown members."""
     if not all(map(can_be_field, types)):
@@ -177,15 +190,16 @@ def _struct_of(types: Mapping[str, Any], required: set[str]) -> type:
             "a key has quotes, backslashes or control characters"
         )
     fields: list[Any] = []
-    for number, (key, kind) in enumerate(types.items()):
+    names = attribute_names(types)
+    for key, kind in types.items():
         if key in required:
-            fields.append((f"f{number}", kind))
+            fields.append((names[key], kind))
         else:
-            fields.append((f"f{number}", Union[kind, UnsetType], UNSET))  # noqa: UP007 - built at run time
+            fields.append((names[key], Union[kind, UnsetType], UNSET))  # noqa: UP007 - built at run time
     return msgspec.defstruct(
         "Object",
         fields,
-        rename={f"f{number}": key for number, key in enumerate(types)},
+        rename={name: key for key, name in names.items()},
         forbid_unknown_fields=True,
         kw_only=True,
         gc=False,

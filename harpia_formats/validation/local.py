@@ -24,7 +24,8 @@ from harpia_formats.validation.unit.result import Findings, UnitResult
 from harpia_formats.validation.unit.rows import ValidatedRows, validate_rows
 from harpia_formats.validation.unit.validators import FileValidators
 
-if TYPE_CHECKING:  # only for tables: start-up time
+if TYPE_CHECKING:  # only for tables and lints: start-up time
+    from harpia_formats.validation.merge.across_rows import AcrossDigests
     from harpia_formats.validation.unit.table import TableRecord
 
 
@@ -64,6 +65,8 @@ class LocalValidation(msgspec.Struct, frozen=True):
     consumer: RowConsumer | None = None
     #: Takes the ids of records, if repeated ones are looked for.
     repeated_ids: RepeatedIds | None = None
+    #: Takes what rules across rows compare, if there are such rules.
+    across: "AcrossDigests | None" = None
     #: What the file begins with.
     sample: Sample | None = None
 
@@ -107,6 +110,8 @@ class LocalValidation(msgspec.Struct, frozen=True):
         self.merge.add(rows.result, rows.chunk)
         if self.repeated_ids is not None:
             self.repeated_ids.add_digests(rows.result.digests)
+        if self.across is not None:
+            self.across.add(rows.result.across)
         if self.consumer is not None:
             self.consumer.rows(rows)
 
@@ -128,6 +133,8 @@ class LocalValidation(msgspec.Struct, frozen=True):
                     consumer.table_record(record)
             merge.columns, merge.is_usable = rows.columns, rows.is_usable
             merge.add(rows.result)
+            if self.across is not None:
+                self.across.add(rows.result.across)
             yield self.collector.take()
             is_done = rows.stopped
             unit = TableRows(

@@ -2,48 +2,42 @@
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
-from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.detection.file_name import delimiter_of, misleading_suffix
+from harpia_formats.detection.file_name import misleading_suffix
 from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
 from harpia_formats.detection.sampled_file import (
     Framing,
     SampledFile,
-    reread_frames,
     sample_file,
 )
-from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import Cursor, FramingFault
-from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.container import OpenedContainer, open_container
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import ReadProgress, Source, open_source
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
-from harpia_formats.validation.merge.repeated_ids import RepeatedIds
 from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
 from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.plan.units import Broken, Demand
+from harpia_formats.validation.second_pass import (
+    across_digests_of,
+    repeated_ids,
+    second_pass,
+    table_frames,
+)
 from harpia_formats.validation.skipped_files import note_if_skipped
 from harpia_formats.validation.unit.broken import report_broken
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.result import Findings
-from harpia_formats.validation.unit.validators import SharedValidators
-
-if TYPE_CHECKING:  # imported only for tables, and if repeated ids are looked for
-    from harpia_formats.parsing.csv_blocks import TableBlock
-    from harpia_formats.parsing.csv_pieces import TablePiece
-    from harpia_formats.validation.plan.table_units import TableBatch
+from harpia_formats.validation.unit.validators import (
+    SharedValidators,
+)
 
 BLANK_LINES = "J202"
 MISLEADING_NAME = "J203"
-#: How many repeated ids are reported together.
-REPEATED_IDS = 64
 
 
 class OpenFile(msgspec.Struct, frozen=True):
@@ -112,12 +106,13 @@ def validate_open(
     if settings.consumer is not None and not file.count.skipped:
         settings.consumer.open(plan.variant)
     with ExitStack() as stack:
-        ids = _repeated_ids(plan, file)
-        if ids is not None:
-            stack.callback(ids.close)
-        elif not settings.has_companion:
-            file.blocks.drop_copy()
         validators = settings.shared.of(plan)
+        ids, across = repeated_ids(plan, file.again), across_digests_of(validators)
+        stores = [store for store in (ids, across) if store is not None]
+        for store in stores:
+            stack.callback(store.close)
+        if not (stores or settings.has_companion):
+            file.blocks.drop_copy()
         examples = run.options.examples
         local = LocalValidation(
             validators,
@@ -125,6 +120,7 @@ def validate_open(
             Collector(validators.rules, plan.name, examples, settings.demand),
             settings.consumer,
             ids,
+            across,
             beginning.sample,
         )
         if file.count.skipped:
@@ -133,8 +129,7 @@ def validate_open(
         yield from _rows(local, beginning, file, settings)
         local.merge.end_rows()
         yield _closing(local, file, opening)
-        if ids is not None:
-            yield from _with_repeated_ids(local, ids)
+        yield from second_pass(local, file.again)
     return local
 
 
@@ -201,44 +196,6 @@ def _rows(
             settings.progress(file.blocks.reader)
 
 
-def table_frames(
-    buffer: ByteBuffer,
-    start: Cursor,
-    plan: FilePlan,
-    belongs: "Callable[[TablePiece], bool] | None" = None,
-) -> "Iterator[TableBatch | TableBlock]":
-    """Yield the records of a table from `start` on, some at once.
-
-    They end before the first piece for which `belongs` is false; then none is a block.
-    """
-    from harpia_formats.parsing.csv_records import table_pieces, table_rows  # noqa: PLC0415 - only for tables: start-up time
-    from harpia_formats.validation.plan.table_units import table_batches  # noqa: PLC0415 - only for tables: start-up time
-
-    options = plan.run.options
-    delimiter = delimiter_of(options.delimiter, plan.name)
-    limit = options.max_row_bytes
-    if belongs is None:
-        return table_batches(table_pieces(buffer, start, limit, delimiter))
-    wanted = takewhile(belongs, table_rows(buffer, start, limit, delimiter))
-    return table_batches(wanted)
-
-
-def _repeated_ids(plan: FilePlan, file: OpenFile) -> RepeatedIds | None:
-    """Return what finds repeated ids, None if they are not looked for."""
-    if not plan.checks_ids:
-        return None
-    from harpia_formats.dedup.duplicate_ids import duplicate_id_finder  # noqa: PLC0415 - only if repeated ids are looked for
-
-    ids = duplicate_id_finder(plan.variant, rereading(plan, file.again))
-    return None if ids is None else RepeatedIds(ids)
-
-
-def rereading(plan: FilePlan, again: RereadableSource) -> Callable[[], DocumentFrames]:
-    """Return a function that reads and cuts a file once more."""
-    limit = plan.run.options.max_row_bytes
-    return partial(reread_frames, again.blocks, plan.cut, plan.variant, limit)
-
-
 def _closing(
     local: LocalValidation, file: OpenFile, opening: OpenedContainer
 ) -> Findings:
@@ -269,22 +226,6 @@ def _holds_nothing(merge: FileMerge, file: OpenFile) -> bool:
         return False
     is_read = not merge.stopped and file.blocks.error is None
     return is_read and not (count.records or count.errors or plan.may_be_empty)
-
-
-def _with_repeated_ids(local: LocalValidation, ids: RepeatedIds) -> Iterator[Findings]:
-    """Yield the problems of records whose id an earlier one has, some at once."""
-    merge, options = local.merge, local.validators.options
-    if options.fail_fast and merge.stopped:
-        return
-    collector = local.collector
-    reported = ids.report(merge, collector, local.validators.id_key)
-    for number, _ in enumerate(reported, 1):
-        if options.fail_fast:
-            merge.stopped = True
-            break
-        if number % REPEATED_IDS == 0:
-            yield collector.take()
-    yield collector.take()
 
 
 def note_end(file: OpenFile, merge: FileMerge) -> None:

@@ -13,9 +13,10 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.validation.companion_names import names_beside
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.outcomes import Outcomes
-from harpia_formats.validation.one_file import OpenFile, rereading
+from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import Demand
+from harpia_formats.validation.second_pass import rereading
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.result import FileResult
 

@@ -234,7 +234,7 @@ def test_rows_of_arrays_are_accepted_in_chunks(
             chunk = rows.chunk
             assert len(rows.values) == len(chunk)
             for row, text in enumerate(chunk.rows):
-                assert rows.values[row].f0 == json.loads(text)["id"]
+                assert rows.values[row].id == json.loads(text)["id"]
                 found[rows.numbers.of(row)] = text, chunk.start_of(row)
             return True
 

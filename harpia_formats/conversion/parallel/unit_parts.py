@@ -19,10 +19,10 @@ from harpia_formats.model.exact_json import decode
 from harpia_formats.parsing.csv_blocks import TableBlock
 from harpia_formats.parsing.csv_pieces import TableFault
 from harpia_formats.parsing.csv_records import rows_of_block
-from harpia_formats.validation.one_file import table_frames
 from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
 from harpia_formats.validation.plan.table_units import BATCH, start_of
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
+from harpia_formats.validation.second_pass import table_frames
 
 if TYPE_CHECKING:  # for a type only
     from harpia_formats.validation.plan.table_units import TableBatch

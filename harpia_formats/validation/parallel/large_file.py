@@ -121,6 +121,8 @@ class _Validation:
         merge.add(result, lines=lines)
         if self.local.repeated_ids is not None:
             self.local.repeated_ids.add_digests(result.digests)
+        if self.local.across is not None:
+            self.local.across.add(result.across)
         return findings
 
     def _unvalidated(

@@ -10,9 +10,9 @@ from harpia_formats.framing.chunk import Cursor
 from harpia_formats.model.report import FileCount
 from harpia_formats.parsing.csv_blocks import TableBlock
 from harpia_formats.parsing.csv_pieces import TableFault, TablePiece
-from harpia_formats.validation.one_file import table_frames
 from harpia_formats.validation.parallel.handed_out import HandedOut
 from harpia_formats.validation.plan.table_units import TableBatch
+from harpia_formats.validation.second_pass import table_frames
 
 
 def records_again(

@@ -1,6 +1,7 @@
 """Answer units of work in any process, with plain data."""
 
 import threading
+from array import array
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -45,6 +46,7 @@ from harpia_formats.validation.unit.result import (
     UnitAnswer,
     UnitResult,
     internal_fault,
+    joined_digests,
 )
 from harpia_formats.validation.unit.rows import validate_rows
 from harpia_formats.validation.unit.validators import FileValidators, SharedValidators
@@ -156,6 +158,7 @@ class _RangeResult:
     blanks: int = 0
     first_blank: Cursor | None = None
     digests: list[UnitResult] = field(default_factory=list)
+    across: "list[tuple[array[int], ...]]" = field(default_factory=list)
     last: Chunk | None = None
 
     def add(self, found: UnitResult, chunk: Chunk | None = None) -> None:
@@ -170,6 +173,8 @@ class _RangeResult:
         self.first_blank = self.first_blank or found.first_blank
         if found.digests:
             self.digests.append(found)
+        if found.across:
+            self.across.append(found.across)
         if chunk is not None and found.records:
             self.last = chunk
 
@@ -184,6 +189,7 @@ class _RangeResult:
             self._last_line(),
             self.blanks,
             self.first_blank,
+            across=joined_digests(self.across),
             findings=findings,
         )
         for part in self.digests:

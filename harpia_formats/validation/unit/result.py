@@ -1,6 +1,7 @@
 """The answers to a unit of work: plain data, which crosses between processes."""
 
 from array import array
+from collections.abc import Sequence
 
 import msgspec
 
@@ -46,6 +47,8 @@ class UnitResult(msgspec.Struct, frozen=True):
     first_blank: Cursor | None = None
     #: Digests of the ids of the records, 8 bytes each.
     digests: "array[int]" = msgspec.field(default_factory=lambda: array("Q"))
+    #: What each rule across rows compares of the records, as digests.
+    across: "tuple[array[int], ...]" = ()
     #: Whether nothing more is to be validated, because the first error was found.
     stopped: bool = False
     #: The problems, if they were not collected by the process that asked.
@@ -98,6 +101,21 @@ def internal_fault(error: BaseException) -> InternalFault:
         place = f" ({module}.{code.co_name}, line {trace.tb_lineno})"
         trace = trace.tb_next
     return InternalFault(f"{type(error).__name__}: {error}{place}")
+
+
+def joined_digests(
+    parts: "Sequence[tuple[array[int], ...]]",
+) -> "tuple[array[int], ...]":
+    """Return the digests of each rule across rows, of all parts together."""
+    if len(parts) < 2:  # noqa: PLR2004 - nothing to join
+        return parts[0] if parts else ()
+    found = []
+    for each in zip(*parts, strict=True):
+        joined = array("Q")
+        for digests in each:
+            joined.extend(digests)
+        found.append(joined)
+    return tuple(found)
 
 
 def unvalidated(records: int) -> UnitResult:

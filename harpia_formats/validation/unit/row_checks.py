@@ -1,5 +1,6 @@
 """What is checked of the rows of a file, and the verdict on a chunk of them."""
 
+from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,8 @@ class Verdict(msgspec.Struct):
     shared: "list[SharedFindings] | None" = None
     #: The ids of the records that have one, as texts.
     keys: list[str] = msgspec.field(default_factory=list)
+    #: What each rule across rows compares of the records, as digests.
+    across: "tuple[array[int], ...]" = ()
     #: All rows decoded, if the typed decoder accepted them at once.
     accepted: list[Any] | None = None
     #: Otherwise each row decoded if the decoder accepted it, else None; empty if the

@@ -12,7 +12,11 @@ from harpia_formats.framing.chunk import Chunk
 from harpia_formats.validation.plan.units import CutRows
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
-from harpia_formats.validation.unit.result import UnitResult, internal_fault
+from harpia_formats.validation.unit.result import (
+    UnitResult,
+    internal_fault,
+    joined_digests,
+)
 from harpia_formats.validation.unit.row_checks import Disagreement, Verdict
 from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from harpia_formats.validation.unit.validators import FileValidators, RowPart
@@ -136,6 +140,7 @@ def _result(chunk: Chunk, verdict: Verdict) -> UnitResult:
         blanks=len(verdict.blank),
         first_blank=chunk.start_of(verdict.blank[0]) if verdict.blank else None,
         digests=digests_of(verdict.keys) if verdict.keys else NO_DIGESTS,
+        across=verdict.across,
     )
 
 
@@ -202,15 +207,15 @@ def _verdict(
 ) -> Verdict:
     """Return the verdict on a chunk; an internal error is a finding on its row."""
     try:
-        return part.validator.validate(chunk, shares=shares)
+        return _checked(chunk, part, validators, shares=shares)
     except Exception:  # noqa: BLE001 - an error of ours, which is found and reported row by row
         # What the validator learned may be incomplete.
         validators.forget(part.path)
-    found = Verdict(records=0)
+    found, across = Verdict(records=0), []
     for row, text in enumerate(chunk.rows):
         single = Chunk(text, chunk.start_of(row), [text])
         try:
-            verdict = validators.part(part.path).validator.validate(single)
+            verdict = _checked(single, validators.part(part.path), validators)
         except Exception as error:  # noqa: BLE001 - an error of ours, reported as V902
             validators.forget(part.path)
             verdict = Verdict(records=1, findings=[internal_error(error)])
@@ -218,7 +223,20 @@ def _verdict(
         found.blank += [row for _ in verdict.blank]
         found.findings += [replace(finding, row=row) for finding in verdict.findings]
         found.keys += verdict.keys
+        across += [verdict.across] if verdict.across else []
+    found.across = joined_digests(across)
     return found
+
+
+def _checked(
+    chunk: Chunk, part: RowPart, validators: FileValidators, *, shares: bool = False
+) -> Verdict:
+    """Return what the schema, the format and the lints say of a chunk."""
+    verdict = part.validator.validate(chunk, shares=shares)
+    linter = validators.linter(part.path)
+    if linter is not None:
+        linter.check(chunk, verdict, part.validator.decoder)
+    return verdict
 
 
 def internal_error(error: Exception) -> "Finding":

@@ -1,9 +1,10 @@
 """Validate the records of a table by its header and a schema."""
 
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +24,10 @@ from harpia_formats.validation.unit.result import UnitResult
 from harpia_formats.validation.unit.row_checks import Verdict
 from harpia_formats.validation.unit.rows import INTERNAL_ERROR, internal_error
 from harpia_formats.validation.unit.validators import FileValidators
+
+if TYPE_CHECKING:  # only if rules are selected that are not checked by default
+    from harpia_formats.validation.unit.across_values import Compared
+    from harpia_formats.validation.unit.row_linter import RowLinter
 
 FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
 
@@ -91,6 +96,7 @@ def validate_table(
         unreported=tuple(sorted(rows.unreported)),
         blanks=found.blanks,
         first_blank=found.first_blank,
+        across=rows.across(),
         stopped=found.stopped,
     )
     return found
@@ -113,6 +119,13 @@ class _TableValidator:
     undetermined: RecordSet = field(default_factory=RecordSet)
     #: The codes of rules that leave records without a verdict and are not reported.
     unreported: set[str] = field(default_factory=set)
+    #: Checks the records by lints, if there are any.
+    linter: "RowLinter | None" = None
+    #: What rules across rows compare of them.
+    compared: "list[list[Compared | None]]" = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.linter = self.validators.linter()
 
     def header(self, row: TableRow) -> None:
         """Take the names of the columns, and validate them as an empty record.
@@ -173,6 +186,8 @@ class _TableValidator:
         texts = [cell.text for cell in row.fields]
         value = dict(zip(columns, texts, strict=True))
         findings = self._verdict(value).findings
+        if self.linter is not None:
+            findings = [*findings, *self._lint(value, findings)]
         # Of two columns with one name only one would be read.
         is_whole = len(value) == len(texts)
         if not findings:
@@ -228,6 +243,23 @@ class _TableValidator:
             self.validators.forget(())
             return Verdict(findings=[internal_error(error)])
         return verdict
+
+    def _lint(self, value: dict[str, Any], findings: list[Finding]) -> list[Finding]:
+        """Return what lints find in a record, and keep what is compared of it."""
+        assert self.linter is not None  # noqa: S101 - asked before
+        refused = [finding.path for finding in findings if finding.is_refusal]
+        try:
+            if self.linter.across:
+                self.compared.append(self.linter.compared(value))
+            return self.linter.findings_in(0, value, refused)
+        except Exception as error:  # noqa: BLE001 - an error of ours, reported as V902
+            return [internal_error(error)]
+
+    def across(self) -> "tuple[array[int], ...]":
+        """Return what rules across rows compare of the records, as digests."""
+        if self.linter is None or not self.compared:
+            return ()
+        return self.linter.digests(self.compared)
 
     def _add(self, findings: list[Finding], row: TableRow, number: int | None) -> None:
         """Collect the findings on a row, and note its outcome."""

@@ -1,8 +1,8 @@
 """The validators of a file's parts: its records, its columns and its header."""
 
 from collections.abc import Callable, Iterator
-from functools import cache
-from typing import Any
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +23,10 @@ from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.row_checks import RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator
+
+if TYPE_CHECKING:  # only if rules are selected that are not checked by default
+    from harpia_formats.model.lint import Lints
+    from harpia_formats.validation.unit.row_linter import RowLinter
 
 #: The rule on a record of another format.
 OTHER_FORMAT = "S203"
@@ -77,6 +81,7 @@ class FileValidators:
         #: Reads the ids of records, if repeated ids are looked for.
         self.identity = _identity_of(plan)
         self._parts: dict[Path, RowPart] = {}
+        self._linters: dict[Path, RowLinter | None] = {}
         #: The schema validators of other formats, by the names of their variants.
         self._other_schemas: dict[str, Any] = {}
         self._header: RowValidator | None = None
@@ -109,10 +114,42 @@ class FileValidators:
                 not (self.plan.unvalidated or self.plan.run.guards_rows)
                 and not self.options.cross_check
                 and self.identity is None
+                and self.lints is None
                 and self._remarks(()) is None
                 and allows_any(self._record_schema(), columns)
             )
         return found
+
+    def linter(self, path: Path = ()) -> "RowLinter | None":
+        """Return what checks the rows at `path` by lints, None if there are none."""
+        if path not in self._linters:
+            self._linters[path] = self._new_linter(path)
+        return self._linters[path]
+
+    def _new_linter(self, path: Path) -> "RowLinter | None":
+        """Return a linter of the rows at `path`, None if no lint is to be made."""
+        lints = self.lints
+        is_item = self.plan.has_columns
+        if (
+            lints is None
+            or (is_item and not path)
+            or not (lints.rows or (lints.across and not is_item))
+        ):
+            return None
+        from harpia_formats.validation.unit.row_linter import RowLinter  # noqa: PLC0415 - only if rules are selected that are not checked by default
+
+        return RowLinter(lints, str(path[-1]) if is_item else "")
+
+    @cached_property
+    def lints(self) -> "Lints | None":
+        """The lints that are to be made, None if there are none."""
+        if self.plan.run.for_reading or not any(
+            rule.lint for rule in self.rules.values()
+        ):
+            return None
+        from harpia_formats.validation.unit.selected_lints import selected_lints  # noqa: PLC0415 - as above
+
+        return selected_lints(self.variant, self.rules)
 
     def forget(self, path: Path) -> None:
         """Build the validator of the rows at `path` anew when it is used again."""

@@ -1,0 +1,100 @@
+"""Lints: checks of rows that are made only if one of their rules is selected."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Any
+
+from harpia_formats.model.format import Remark
+from harpia_formats.model.problem import Path
+
+
+@dataclass(frozen=True, slots=True)
+class RowLint:
+    """A check of single rows.
+
+    `remarks` is called for each row that the schema allows, unless `is_clean` or `text`
+    tell that there is nothing to find in it.
+    """
+
+    #: The codes of the rules that `remarks` may name; it is called if one is selected,
+    #: and what it says of the others is not reported.
+    codes: tuple[str, ...]
+    #: Given a decoded row: findings about it.
+    remarks: Callable[[Any], Iterator[Remark]]
+    #: Given a row as the typed decoder reads it: whether `remarks` certainly yields
+    #: nothing. Members are attributes with the name of their key, those that are
+    #: absent are `UNSET`, and numbers that the schema calls numbers are floats. An
+    #: `AttributeError`, as for a key that the schema does not declare, means no.
+    is_clean: Callable[[Any], bool] | None = None
+    #: What the text of a row must match for `remarks` to yield anything. It is looked
+    #: for in the bytes of many rows at once.
+    text: re.Pattern[bytes] | None = None
+    #: Whether rows that the schema refuses are checked, too: `remarks` must then take
+    #: any JSON value anywhere. What it says at the place of a schema error, above or
+    #: below it is not reported.
+    takes_refused: bool = False
+
+
+class Agreement(Enum):
+    """In what the rows of a file must agree, or differ."""
+
+    #: All rows have the same value.
+    ONE_VALUE = auto()
+    #: The values of all rows have the same JSON type.
+    ONE_TYPE = auto()
+    #: Rows with the same key have the same value.
+    BY_KEY = auto()
+    #: No two rows have the same value.
+    UNIQUE = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A row that does not agree with an earlier row of its file."""
+
+    #: The decoded row.
+    row: Any
+    #: The text of its value, and that of the earlier row: "" if it is not known.
+    value: str
+    earlier: str
+    #: Which row the earlier one is, such as "record 1, in line 1", or "an earlier
+    #: record" if it is not known.
+    owner: str
+
+
+#: Given the values at the paths of a rule, `UNSET` where a row has none: the text that
+#: is compared; None if the rule does not concern the row. Values may be of any type.
+TextOf = Callable[..., str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossRows:
+    """A check that the rows of a file agree, or differ, in some of their values.
+
+    It is made of all rows that are JSON objects, those that the schema refuses, too.
+    """
+
+    #: The code of its rule.
+    code: str
+    agreement: Agreement
+    #: The paths of the values that are compared. The finding is placed at the first.
+    value: tuple[Path, ...]
+    #: Given a row that disagrees: the message.
+    message: Callable[[Disagreement], str]
+    help: str = ""
+    #: The paths of the key, for `BY_KEY`.
+    key: tuple[Path, ...] = ()
+    #: How values and keys are compared; None to compare them as they are: then rows
+    #: are passed over in which one of the values is absent or null.
+    value_text: TextOf | None = None
+    key_text: TextOf | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lints:
+    """The lints of one dialect."""
+
+    rows: tuple[RowLint, ...] = ()
+    across: tuple[AcrossRows, ...] = ()

@@ -1,0 +1,159 @@
+"""Find the records that do not agree with an earlier record of their file."""
+
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import zip_longest
+
+import msgspec
+
+from harpia_formats.dedup.digests import Digests, digest_of
+from harpia_formats.dedup.pair_digests import PairDigests
+from harpia_formats.dedup.repeated_digests import (
+    RepeatedDigests,
+    repeated_digest_batches,
+)
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
+from harpia_formats.model.problem import Severity
+from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.merge.file_merge import FileMerge
+from harpia_formats.validation.merge.placed_rows import PlacedRow
+from harpia_formats.validation.unit.across_values import AcrossReader
+from harpia_formats.validation.unit.collector import Collector
+
+#: Keys of each rule of which the first record is remembered; of further ones only the
+#: digest of its value.
+NAMED = 20_000
+#: Characters of a text that are kept of the first record.
+KEPT = 200
+#: The bytes by which long texts are compared.
+_WIDTH = 16
+
+
+class AcrossDigests(msgspec.Struct, frozen=True):
+    """What the rules across the rows of a file compare, of all of its records."""
+
+    rules: tuple[AcrossRows, ...]
+    #: The digests of each rule.
+    stores: tuple[Digests | PairDigests, ...]
+
+    def add(self, digests: "Sequence[array[int]]") -> None:
+        """Add the digests of some records. Raises `SourceError` if that fails."""
+        for store, found in zip(self.stores, digests, strict=False):
+            if found:
+                store.add_digests(found)
+
+    def close(self) -> None:
+        """Delete what was stored."""
+        for store in self.stores:
+            store.close()
+
+    def report(
+        self,
+        merge: FileMerge,
+        collector: Collector,
+        rows: Callable[[], Iterator[PlacedRow]],
+    ) -> Iterator[None]:
+        """Report the records that disagree to `collector`; yield after each finding.
+
+        `rows` yields the rows of the file once more. Raises `SourceError` if a
+        temporary file fails.
+        """
+        batches = zip_longest(*map(repeated_digest_batches, self.stores))
+        for batch in batches:
+            checks = [
+                _Check(rule, suspects)
+                for rule, suspects in zip(self.rules, batch, strict=True)
+                if suspects is not None
+            ]
+            for row in rows():
+                if row.number > merge.records:
+                    break
+                value = row.value
+                for check in checks:
+                    found = check.disagreement(row, value)
+                    if found is None:
+                        continue
+                    severity = collector.rules[check.rule.code].severity
+                    if severity is Severity.ERROR:
+                        merge.outcomes.add_invalid(row.number)
+                    _collect(check.rule, found, row, collector)
+                    yield
+
+
+def across_digests(rules: tuple[AcrossRows, ...]) -> AcrossDigests:
+    """Return what collects the digests of `rules`."""
+    stores = [
+        Digests() if rule.agreement is Agreement.UNIQUE else PairDigests()
+        for rule in rules
+    ]
+    return AcrossDigests(rules, tuple(stores))
+
+
+@dataclass(slots=True)
+class _Check:
+    """Finds the records that break one rule, among those with suspect digests."""
+
+    rule: AcrossRows
+    #: The digests of keys with several values, or of values that are repeated.
+    suspects: RepeatedDigests
+    reader: AcrossReader = field(init=False)
+    #: The number and line of the first record with a key, and its value.
+    firsts: "dict[bytes | str, tuple[int, int, bytes | str, str]]" = field(
+        default_factory=dict
+    )
+
+    def __post_init__(self) -> None:
+        self.reader = AcrossReader(self.rule)
+
+    def disagreement(self, row: PlacedRow, value: object) -> Disagreement | None:
+        """Return what is wrong with a row, None if it agrees with those before it."""
+        compared = self.reader.of_value(value)
+        if compared is None:
+            return None
+        key, text = compared
+        is_unique = self.rule.agreement is Agreement.UNIQUE
+        if is_unique:
+            key, text = text, str(row.number)
+        digest = digest_of(key)
+        if digest not in self.suspects:
+            return None
+        first = self.firsts.get(_short(key))
+        if first is None and len(self.firsts) < NAMED:
+            known = row.number, row.start.line, _short(text), compared[1][:KEPT]
+            self.firsts[_short(key)] = known
+            return None
+        if first is None:
+            agrees = self.suspects.agrees(digest, digest_of(text))
+            number, line, shown = 0, 0, ""
+        else:
+            number, line, held, shown = first
+            agrees = held == _short(text)
+        if agrees:
+            return None
+        owner = (
+            f"record {number:,}, in line {line:,}" if number else "an earlier record"
+        )
+        return Disagreement(value, compared[1], shown, owner)
+
+
+def _short(text: str) -> bytes | str:
+    """Return a text, or 16 bytes that stand for it if it is longer."""
+    if len(text) <= _WIDTH:
+        return text
+    data = text.encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=_WIDTH).digest()
+
+
+def _collect(
+    rule: AcrossRows, found: Disagreement, row: PlacedRow, collector: Collector
+) -> None:
+    """Add the finding on a row that disagrees to the collector."""
+    path = rule.value[0]
+    if collector.count_only(rule.code, path):
+        return
+    remark = Remark(rule.code, path, rule.message(found), rule.help)
+    finding = Finding(rule.code, 0, remark, found.row)
+    collector.add_findings([finding], lambda _: row.context(found.row), schema=True)

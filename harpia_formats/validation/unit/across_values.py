@@ -1,0 +1,157 @@
+"""Read of the rows of a chunk what rules across rows compare, as digests."""
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+
+from harpia_formats.dedup.digests import digest_of
+from harpia_formats.dedup.identity import MemberReader, member_at, member_reader
+from harpia_formats.dedup.key_text import key_text
+from harpia_formats.model.lint import AcrossRows, Agreement
+from harpia_formats.model.problem import Path
+from harpia_formats.schema.typed_decoder import TypedDecoder
+
+#: The values of a row that a rule compares: the text of its key, and of its value.
+Compared = tuple[str, str]
+
+#: Types that the typed decoder reads exactly as the decoder without types does.
+_exact = frozenset({str, bool, int, type(None), type(UNSET)})
+_scalars = frozenset({str, bool, int, float})
+
+
+class AcrossReader:
+    """Reads the texts that one rule compares, of decoded and of typed rows."""
+
+    def __init__(self, rule: AcrossRows) -> None:
+        self.rule = rule
+        self._decoder: TypedDecoder | None = None
+        self._readers: list[MemberReader] = []
+
+    def of_value(self, row: Any) -> Compared | None:
+        """Return what is compared of a decoded row, None if it is passed over."""
+        if type(row) is not dict:
+            return None
+        rule = self.rule
+        key = ""
+        if rule.agreement is Agreement.BY_KEY:
+            found = _text(rule.key_text, [member_at(row, path) for path in rule.key])
+            if found is None:
+                return None
+            key = found
+        values = [member_at(row, path) for path in rule.value]
+        if rule.agreement is Agreement.ONE_TYPE:
+            value = _type_of(values[0])
+        else:
+            value = _text(rule.value_text, values)
+        return None if value is None else (key, value)
+
+    def of_typed(
+        self, rows: Sequence[Any], decoder: TypedDecoder
+    ) -> list[Compared | None] | None:
+        """Return what is compared of rows of `decoder`; None if it cannot tell."""
+        rule = self.rule
+        if decoder is not self._decoder:
+            self._decoder = decoder
+            paths = (*rule.key, *rule.value)
+            self._readers = [member_reader(path, decoder) for path in paths]
+        columns = [read(rows) for read in self._readers]
+        if not all(map(_are_exact, columns)):
+            return None
+        keys, values = columns[: len(rule.key)], columns[len(rule.key) :]
+        texts: list[str | None]
+        if rule.agreement is Agreement.ONE_TYPE:
+            texts = list(map(_type_of, values[0]))
+        else:
+            texts = _texts(rule.value_text, values)
+        if rule.agreement is not Agreement.BY_KEY:
+            return [None if text is None else ("", text) for text in texts]
+        return [
+            None if key is None or text is None else (key, text)
+            for key, text in zip(_texts(rule.key_text, keys), texts, strict=True)
+        ]
+
+
+def digests_of_compared(
+    rule: AcrossRows, compared: Sequence[Compared | None]
+) -> "array[int]":
+    """Return the digests of what a rule compares of some rows.
+
+    They are those of the values if these must differ, else those of each distinct key
+    and value by turns.
+    """
+    found = [each for each in compared if each is not None]
+    if rule.agreement is Agreement.UNIQUE:
+        return array("Q", [digest_of(value) for _, value in found])
+    digests = array("Q")
+    for key, value in dict.fromkeys(found):
+        digests.extend((digest_of(key), digest_of(value)))
+    return digests
+
+
+def _texts(given: Any, columns: list[list[Any]]) -> list[str | None]:
+    if given is None:
+        if len(columns) == 1 and set(map(type, columns[0])) == {str}:
+            return [*map(_escaped, columns[0])]
+        return [_plain_text(values) for values in zip(*columns, strict=True)]
+    return [given(*values) for values in zip(*columns, strict=True)]
+
+
+def _text(given: Any, values: Sequence[Any]) -> str | None:
+    return _plain_text(values) if given is None else given(*values)
+
+
+def _plain_text(values: Sequence[Any]) -> str | None:
+    """Return a text that is the same for equal values only."""
+    if len(values) == 1 and type(values[0]) is str:
+        return _escaped(values[0])
+    for value in values:
+        if value is None or value is UNSET:
+            return None
+    if _scalars.issuperset(map(type, values)):
+        return key_text([_as_integer(value) for value in values])
+    return "\n" + msgspec.json.encode([_as_integer(value) for value in values]).decode()
+
+
+def _escaped(text: str) -> str:
+    """Return a text that differs from those of other values: as `key_text` does."""
+    return text if text[:1] not in {"(", "\n"} else key_text([text, ""])
+
+
+def _as_integer(value: Any) -> Any:
+    return int(value) if type(value) is float and value.is_integer() else value
+
+
+def _type_of(value: Any) -> str | None:
+    """Return the JSON type of a value; None for one that is absent or null."""
+    if value is None or value is UNSET:
+        return None
+    kind = type(value)
+    if kind is bool:
+        return "a boolean"
+    if kind is str:
+        return "text"
+    if kind in {int, float}:
+        return "a number"
+    return "an array" if kind is list else "an object"
+
+
+def _are_exact(column: list[Any]) -> bool:
+    """Tell whether the values are as the decoder without types reads them."""
+    kinds = set(map(type, column))
+    if kinds <= _exact:
+        return True
+    if not kinds <= _exact | {list}:
+        return False
+    return all(
+        _exact.issuperset(map(type, value)) for value in column if type(value) is list
+    )
+
+
+def paths_of(rules: Sequence[AcrossRows]) -> tuple[Path, ...]:
+    """Return the paths of all values that `rules` compare."""
+    return tuple(
+        dict.fromkeys(path for rule in rules for path in (*rule.key, *rule.value))
+    )

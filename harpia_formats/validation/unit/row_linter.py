@@ -1,0 +1,187 @@
+"""Check the rows of a chunk by the lints of their format."""
+
+from array import array
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from harpia_formats.framing.chunk import Chunk, is_blank
+from harpia_formats.framing.numbered import decoded_or_none
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import Lints, RowLint
+from harpia_formats.model.problem import Path
+from harpia_formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.unit.across_values import (
+    AcrossReader,
+    Compared,
+    digests_of_compared,
+)
+from harpia_formats.validation.unit.row_checks import Verdict
+
+if TYPE_CHECKING:
+    from harpia_formats.validation.diagnosis.finding import SharedFindings
+
+
+class RowLinter:
+    """Checks rows that were validated by the lints of their format.
+
+    Rows that the typed decoder accepted are decoded again only if a lint may find
+    something in them.
+    """
+
+    def __init__(self, lints: Lints, column: str = "") -> None:
+        """Take the lints; the rows are items of `column` if that is given."""
+        self._rows = lints.rows
+        self.across = [] if column else [AcrossReader(rule) for rule in lints.across]
+        self._column = column
+
+    def check(
+        self, chunk: Chunk, verdict: Verdict, decoder: TypedDecoder | None
+    ) -> None:
+        """Add the findings on the rows of `chunk`, and what rules across rows compare.
+
+        `decoder` is the one that accepted the rows that the verdict holds decoded.
+        """
+        typed = verdict.accepted if verdict.accepted is not None else verdict.values
+        if decoder is None or not typed:
+            typed = [None] * len(chunk)
+        refused = _refused_paths(verdict.findings, verdict.shared or ())
+        unread = {finding.row for finding in verdict.findings if finding.is_fault}
+        findings: list[Finding] = []
+        for row, lints in self._suspects(chunk, typed, refused.keys()):
+            if row in unread or is_blank(chunk.rows[row]):
+                continue
+            value = decoded_or_none(chunk.rows[row])
+            findings += self._findings(row, value, lints, refused.get(row, ()))
+        if findings:
+            verdict.findings = sorted(
+                [*verdict.findings, *findings], key=lambda finding: finding.row
+            )
+        if self.across:
+            self._add_compared(chunk, typed, decoder, verdict)
+
+    def findings_in(
+        self, row: int, value: Any, refused: Collection[Path]
+    ) -> list[Finding]:
+        """Return what all lints find in a decoded row.
+
+        `refused` are the places of its schema errors.
+        """
+        lints = [lint for lint in self._rows if lint.takes_refused or not refused]
+        return list(self._findings(row, value, lints, refused))
+
+    def _findings(
+        self,
+        row: int,
+        value: Any,
+        lints: Iterable[RowLint],
+        refused: Collection[Path],
+    ) -> Iterator[Finding]:
+        """Yield what `lints` find in a decoded row with schema errors at `refused`."""
+        given = {self._column: value} if self._column else value
+        for lint in lints:
+            for remark in lint.remarks(given):
+                found = _below(remark) if self._column else remark
+                if not (refused and _is_about(found.path, refused)):
+                    yield Finding(found.code, row, found, value)
+
+    def compared(self, value: Any) -> "list[Compared | None]":
+        """Return what each rule across rows compares of a decoded row."""
+        return [reader.of_value(value) for reader in self.across]
+
+    def digests(
+        self, compared: "list[list[Compared | None]]"
+    ) -> "tuple[array[int], ...]":
+        """Return as digests what each rule compares of rows, as `compared` gave it."""
+        return tuple(
+            digests_of_compared(reader.rule, each)
+            for reader, each in zip(
+                self.across, zip(*compared, strict=True), strict=True
+            )
+        )
+
+    def _suspects(
+        self, chunk: Chunk, typed: list[Any], refused: Collection[int]
+    ) -> Iterator[tuple[int, list[RowLint]]]:
+        """Yield the rows that are to be checked, and by which lints."""
+        found: dict[int, list[RowLint]] = {}
+        for lint in self._rows:
+            if lint.text is not None and not lint.text.search(chunk.data):
+                continue
+            for row in _suspects_of(lint, chunk, typed):
+                if lint.takes_refused or row not in refused:
+                    found.setdefault(row, []).append(lint)
+        yield from sorted(found.items())
+
+    def _add_compared(
+        self,
+        chunk: Chunk,
+        typed: list[Any],
+        decoder: TypedDecoder | None,
+        verdict: Verdict,
+    ) -> None:
+        """Add what rules across rows compare of the rows of `chunk` to `verdict`."""
+        others = [row for row, value in enumerate(typed) if value is None]
+        rows = [value for value in typed if value is not None]
+        values: dict[int, Any] = {}
+
+        def value_of(row: int) -> Any:
+            if row not in values:
+                values[row] = decoded_or_none(chunk.rows[row])
+            return values[row]
+
+        digests: list[array[int]] = []
+        accepted: list[int] | None = None
+        for reader in self.across:
+            found = reader.of_typed(rows, decoder) if rows and decoder else []
+            if found is None:
+                if accepted is None:
+                    accepted = [row for row, one in enumerate(typed) if one is not None]
+                found = [reader.of_value(value_of(row)) for row in accepted]
+            found += [reader.of_value(value_of(row)) for row in others]
+            digests.append(digests_of_compared(reader.rule, found))
+        verdict.across = tuple(digests)
+
+
+def _suspects_of(lint: RowLint, chunk: Chunk, typed: list[Any]) -> Iterator[int]:
+    """Yield the rows of a chunk in which a lint may find something."""
+    is_clean, text = lint.is_clean, lint.text
+    for row, value in enumerate(typed):
+        if value is not None and is_clean is not None:
+            try:
+                if is_clean(value):
+                    continue
+            except AttributeError:  # a member that the schema does not declare
+                pass
+        if text is None or text.search(chunk.rows[row]):
+            yield row
+
+
+def _refused_paths(
+    findings: list[Finding], shared: "Iterable[SharedFindings]"
+) -> dict[int, list[Path]]:
+    """Return the places of the schema errors of each row that has some."""
+    found: dict[int, list[Path]] = {}
+    for finding in findings:
+        if finding.is_refusal:
+            found.setdefault(finding.row, []).append(finding.path)
+    for some in shared:
+        found.setdefault(some.row, []).extend(cause.path for cause in some.causes)
+    return found
+
+
+def _is_about(path: Path, refused: Iterable[Path]) -> bool:
+    """Tell whether `path` is one of `refused`, above one or below one.
+
+    An error of the row as a whole, such as a missing key, is about no value in it.
+    """
+    return any(
+        path and other and path[: len(other)] == other[: len(path)] for other in refused
+    )
+
+
+def _below(remark: Remark) -> Remark:
+    """Return a remark on an item of a column, without the name of the column."""
+    return Remark(
+        remark.code, remark.path[1:], remark.message, remark.help, remark.at_key
+    )
