@@ -9,7 +9,7 @@ import pytest
 
 from harpia_formats import FileCount, Place, Problem, Report, validate
 from harpia_formats.model.format import Container, Dialect
-from harpia_formats.registry import all_formats
+from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.text.describe import short_literal
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -17,7 +17,10 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 NAMED = sorted(FIXTURES.glob("*/named/*"))
 VALID = sorted([*FIXTURES.glob("*/valid/*"), *NAMED])
 INVALID = sorted(FIXTURES.glob("*/invalid/*"))
-ALL = [*VALID, *INVALID]
+#: Files that only rules find fault with that are not checked by default.
+DOUBTFUL = sorted(FIXTURES.glob("*/lint/*"))
+ALL = [*VALID, *INVALID, *DOUBTFUL]
+RULES = all_rules()
 #: Rules on text and fields: there is nothing that their pointers lead to.
 TEXT = re.compile(r"J10[1-46-9]|J3")
 #: Codes that a name begins with.
@@ -56,12 +59,12 @@ def codes_of(path: Path) -> list[str]:
     return first.split("+") if CODES.fullmatch(first) else []
 
 
-def report_on(path: Path) -> Report:
+def report_on(path: Path, *, lint: bool = False) -> Report:
     """Return the report on a fixture, validated as its own format."""
     report = validate(
         path,
         format=format_of(path),
-        lint=True,
+        lint=lint,
         ignore=("S202",),
         examples=0,
         max_problems=0,
@@ -197,6 +200,30 @@ def test_valid_fixture(path: Path) -> None:
     assert count.records == count.valid
     assert {each.code for each in report.problems} == set(codes_of(path))
     check_found(path, report)
+
+
+@pytest.mark.parametrize("path", DOUBTFUL, ids=name_of)
+def test_lint_fixture(path: Path) -> None:
+    """A doubtful file gives exactly the findings that its name says, with --lint.
+
+    Without it, rules that are not checked by default are silent.
+    """
+    report = report_on(path, lint=True)
+    without = {each.code for each in report_on(path).problems}
+    lints = {code for code in codes_of(path) if RULES[code].lint}
+
+    assert {each.code for each in report.problems} == set(codes_of(path))
+    assert lints
+    assert without == set(codes_of(path)) - lints
+    check_found(path, report)
+
+
+@pytest.mark.parametrize("path", VALID, ids=name_of)
+def test_valid_fixture_has_no_error_with_lint(path: Path) -> None:
+    """No rule that is not checked by default makes a good file invalid."""
+    report = report_on(path, lint=True)
+
+    assert report.ok, report.problems
 
 
 @pytest.mark.parametrize("path", INVALID, ids=name_of)

@@ -22,7 +22,7 @@ pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 HARPIA = sorted((FIXTURES / "harpia" / "valid").glob("*"))
 #: Inputs whose only BLEU has parameters without names, or is not enabled.
-WITHOUT = {"H107-list.json", "H101+H105+H118-underscore-and-enabled.json"}
+WITHOUT = {"H107-list.json", "H101+H105-underscore-and-enabled.json"}
 COMPUTED = [
     each
     for each in HARPIA
