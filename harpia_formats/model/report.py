@@ -45,6 +45,8 @@ class FileCount:
     unreported: tuple[str, ...] = ()
     #: What it is, such as "a Parquet file", if it was passed over for that reason.
     skipped: str = ""
+    #: Findings that the baseline holds, which are in no other count; None without one.
+    baseline: int | None = None
 
     @property
     def valid(self) -> int:
@@ -88,6 +90,21 @@ class Group:
     cause: str = ""
     #: The message of the first one.
     message: str = ""
+    #: How many more the baseline holds; None without one.
+    baseline: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineUse:
+    """How a validation used its baseline."""
+
+    path: str
+    #: Findings that it holds.
+    held: int
+    #: Findings that it has beyond those that were found.
+    unused: int
+    #: The files of these, as it names them.
+    unused_in: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -102,6 +119,8 @@ class Report(Result):
     excluded: int = 0
     #: The patterns of `exclude` that matched no file.
     unmatched: tuple[str, ...] = ()
+    #: How the baseline was used; None without one.
+    baseline: BaselineUse | None = None
 
     @property
     def errors(self) -> int:
@@ -190,7 +209,11 @@ class Report(Result):
             key: sum(getattr(file, key) for file in self.files)
             for key in counts.split()
         }
-        return {"files": len(self.files), **sums}
+        found = {"files": len(self.files), **sums}
+        if self.baseline is not None:
+            found["baseline"] = self.baseline.held
+            found["baseline_unused"] = self.baseline.unused
+        return found
 
 
 class ValidationFailed(HarpiaFormatsError):  # noqa: N818 - the public name
@@ -267,6 +290,7 @@ def group_as_dict(group: Group) -> dict[str, Any]:
         "pointer": group.pointer,
         "key": group.key,
         "count": group.count,
+        **({} if group.baseline is None else {"baseline": group.baseline}),
         "first": first,
     }
 
@@ -284,6 +308,7 @@ def file_as_dict(file: FileCount) -> dict[str, Any]:
         "errors": file.errors,
         "warnings": file.warnings,
         "notes": file.notes,
+        **({} if file.baseline is None else {"baseline": file.baseline}),
         "complete": file.complete,
         "reason": f"skipped: it {file.reason}" if file.skipped else file.reason,
     }

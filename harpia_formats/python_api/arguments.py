@@ -79,6 +79,8 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     examples: int
     max_problems: int
     companion: Path | None
+    baseline: Path | None
+    write_baseline: Path | None
     fail_fast: bool
     limit: int | None
     assert_formats: bool

@@ -9,6 +9,7 @@ from harpia_formats.reporters.fold import (
     PartlyShown,
     Shown,
     note_shown,
+    of_baseline,
     partly_shown_groups,
 )
 from harpia_formats.reporters.reporter import Options, Reporter
@@ -60,7 +61,8 @@ def line_of(problem: Problem) -> str:
 def _folded_line(partly: PartlyShown) -> str:
     """Return a line with the counts of all and of the shown problems of a group."""
     group = partly.group
-    counts = f"{group.count:,} in all, {partly.times:,} shown"
+    found = of_baseline(group) or f"{group.count:,} in all"
+    counts = f"{found}, {partly.times:,} shown"
     line = f"{safe(group.path, PATH)}: {rule(group)}: {counts}"
     return f"{line}; {safe(partly.message, SENTENCE)}" if partly.message else line
 

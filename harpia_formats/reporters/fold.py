@@ -28,8 +28,19 @@ class PartlyShown(NamedTuple):
     message: str
 
 
+def of_baseline(group: Group) -> str:
+    """Return how many problems of a group the baseline holds, "" if it holds none."""
+    if not group.baseline:
+        return ""
+    found = group.count + group.baseline
+    return f"{found:,} found, {group.baseline:,} in the baseline"
+
+
 def partly_shown_groups(groups: Iterable[Group], shown: Shown) -> list[PartlyShown]:
-    """Return the groups of which not all problems were shown."""
+    """Return the groups of which not all problems were shown.
+
+    A group that a baseline holds a part of is one of them.
+    """
     groups = tuple(groups)
     pointers: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     alike: Counter[tuple[str, ...]] = Counter()
@@ -46,7 +57,11 @@ def partly_shown_groups(groups: Iterable[Group], shown: Shown) -> list[PartlySho
         is_plain = alike[group.path, group.code, group.pointer, group.key] == 1
         message = "" if times and is_plain else group.message
         found.append(PartlyShown(group, times, message))
-    return [partly for partly in found if partly.times < partly.group.count]
+    return [
+        partly
+        for partly in found
+        if partly.times < partly.group.count or partly.group.baseline
+    ]
 
 
 def _group_pointer(pointer: str, shapes: dict[str, None]) -> str:

@@ -9,6 +9,7 @@ from harpia_formats.reporters.fold import (
     PartlyShown,
     Shown,
     note_shown,
+    of_baseline,
     partly_shown_groups,
 )
 from harpia_formats.reporters.frame import frame
@@ -119,7 +120,10 @@ def _reason(because: Because, path: str) -> str:
 def _folded_line(partly: PartlyShown, *, several: bool) -> str:
     """Return a line with the number of problems of a group that are not shown."""
     group, times = partly.group, partly.times
-    if times:
+    more = of_baseline(group)
+    if times == group.count:
+        rest = f"... {more}: "
+    elif times:
         rest = f"... and {group.count - times:,} more like the {times:,} above: "
     else:
         rest = f"... and {group.count:,} not shown: "
@@ -127,6 +131,8 @@ def _folded_line(partly: PartlyShown, *, several: bool) -> str:
     where += f" ({safe(group.key)})" if group.key else ""
     file = f" in {safe(group.path, PATH)}" if several else ""
     line = f"{rest}{safe(group.code)}{where}{file}"
+    if more and times < group.count:
+        line += f" ({more})"
     return f"{line}; {safe(partly.message, SENTENCE)}" if partly.message else line
 
 

@@ -94,6 +94,9 @@ def _verdict(report: Report) -> str:
     nouns = ("error", "warning", "note")
     problems = [with_noun(sums[f"{noun}s"], noun) for noun in nouns if sums[f"{noun}s"]]
     parts = [_validity(sums), _broken_files(report), ", ".join(problems)]
+    held = sum(file.baseline or 0 for file in report.files)
+    if held:
+        parts.append(f"{held:,} in the baseline")
     return "; ".join(part for part in parts if part)
 
 

@@ -9,6 +9,7 @@ from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.exclude import check_patterns
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import check_field_names
+from harpia_formats.model.errors import OptionError
 from harpia_formats.parsing.csv_delimiter import check_delimiter
 
 if TYPE_CHECKING:  # most runs have none
@@ -50,6 +51,11 @@ class Options:
     max_problems: int = 1000
     #: A file that describes the other files: an aggregate, or the input of an output.
     companion: PathLike[str] | str | None = None
+    #: A baseline: the findings that it holds are not reported.
+    baseline: PathLike[str] | str | None = None
+    #: Where the findings are written as a baseline, if all files can be read. Of a
+    #: `baseline` that is given, too, only what is still found is written.
+    write_baseline: PathLike[str] | str | None = None
     #: Stop at the first error.
     fail_fast: bool = False
     #: Records of each file that are validated; all if None.
@@ -88,6 +94,7 @@ class Options:
             check_field_names(self.columns)
             if self.schema is not None or self.format != "csv":
                 raise ValueError('columns are those of format "csv"')
+        _check_baselines(self)
         check_delimiter(self.delimiter)
         for name in ("select", "ignore"):
             if isinstance(getattr(self, name), str):
@@ -109,6 +116,19 @@ class Options:
             check_engine(self.engine, self.executor)
         if self.limit is not None:
             _at_least(1, limit=self.limit)
+
+
+def _check_baselines(options: Options) -> None:
+    """Raise `OptionError` for a baseline with options that leave findings out."""
+    for name in ("baseline", "write_baseline"):
+        others = ("fail_fast", "limit") if name == "write_baseline" else ("fail_fast",)
+        for other in others:
+            if getattr(options, name) is not None and getattr(options, other):
+                names = [f"--{one}".replace("_", "-") for one in (name, other)]
+                raise OptionError(
+                    f"{' and '.join(names)} cannot be combined: a baseline counts all "
+                    "findings"
+                )
 
 
 def _at_least(least: int, **numbers: int) -> None:

@@ -29,6 +29,7 @@ from harpia_formats.validation.one_file import (
 )
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel.redone import RedoneUnits
+from harpia_formats.validation.run_baseline import RunBaseline
 from harpia_formats.validation.run_plans import FileOptions, RunPlans
 from harpia_formats.validation.skipped_files import end_of_run
 from harpia_formats.validation.unit.collector import Collector
@@ -73,9 +74,14 @@ class Validation:
         """
         self._inputs = checked_inputs(inputs)
         self._options = options
-        self._plans = RunPlans(options, file_options)
+        #: The known findings, which are not reported.
+        self.baseline = RunBaseline(options)
+        more_examples = self.baseline.more_examples
+        self._plans = RunPlans(options, file_options, more_examples)
         self._exclusion = self._plans.exclusion
-        self._tally = Tally(options.examples, options.max_problems)
+        self._tally = Tally(
+            options.examples, options.max_problems, known=self.baseline.known
+        )
         self._shared = SharedValidators()
         #: Units that the main process validated because no worker did.
         self.redone = RedoneUnits()
@@ -104,6 +110,7 @@ class Validation:
         self._tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records
         yield from end_of_run(self._tally, self._plans.run, least, self._inputs)
+        self.baseline.write(self._tally)
 
     def _of_schema(self) -> Iterator[Problem]:
         """Yield what is doubtful about the user's schema, as problems of its file."""
@@ -113,10 +120,11 @@ class Validation:
         from harpia_formats.validation.unit.given_schema import schema_problems  # noqa: PLC0415 - only for such schemas: start-up time
 
         rules = self._plans.run.active_rules()
-        collector = Collector(rules, given.name, self._options.examples)
+        examples = self._plans.run.options.examples
+        collector = Collector(rules, given.name, examples)
         findings = schema_problems(given, collector)
         if findings:
-            count = self._tally.begin(given.name)
+            count = self._tally.begin(given.name, rules)
             count.format, count.complete = JSON_SCHEMA, True
             yield from self._tally.keep(count, findings)
 
@@ -154,7 +162,8 @@ class Validation:
 
     def _sources(self, pool: "WorkerPool | None") -> "Iterator[Answered]":
         """Yield the files of the inputs, small ones with the answers of workers."""
-        sources = sources_of_inputs(self._inputs, self._exclusion)
+        found = sources_of_inputs(self._inputs, self._exclusion)
+        sources = self.baseline.data_files(found)
         if pool is None:
             yield from ((source, None) for source in sources)
             return
@@ -170,7 +179,8 @@ class Validation:
         in_workers: ValidateInWorkers | None,
     ) -> Iterator[Problem]:
         """Validate a file, and check it against its companion."""
-        count = self._tally.begin(source.name)
+        plan = self._plans.of(source)
+        count = self._tally.begin(source.name, plan.rules)
         if pool is not None and pool.is_far:
             _check_visible(pool, source)
         settings = FileSettings(
@@ -183,7 +193,7 @@ class Validation:
         try:
             with opened(source, count) as file:
                 local = yield from self._kept(
-                    count, validate_open(file, self._plans.of(source), settings)
+                    count, validate_open(file, plan, settings)
                 )
                 validated = validated_file(file, local)
                 yield from pairs.check_named_companion(
@@ -214,7 +224,7 @@ class Validation:
         """Merge what a worker found in a whole file."""
         # The problems are counted as they are kept.
         count = self._tally.begin_counted(
-            replace(found.count, errors=0, warnings=0, notes=0)
+            replace(found.count, errors=0, warnings=0, notes=0), found.plan.run.rules
         )
         yield from self._tally.keep(count, found.findings)
         outcomes = Outcomes(

@@ -1,6 +1,7 @@
 """The plans of a run: one for all of its files, or one for each kind of options."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +29,17 @@ class RunPlans:
     """
 
     def __init__(
-        self, options: Options, file_options: FileOptions | None = None
+        self,
+        options: Options,
+        file_options: FileOptions | None = None,
+        more_examples: int = 0,
     ) -> None:
-        """Take the options of the run, and what returns those of one file."""
+        """Take the options of the run, and what returns those of one file.
+
+        So many `more_examples` of each group are described than the options ask for.
+        """
         self._file_options = file_options
+        self._more_examples = more_examples
         #: The schema of the user, None without one.
         self.schema = _given_schema(options.schema)
         #: The plan of the run, and of each file without options of its own.
@@ -85,8 +93,11 @@ class RunPlans:
                 rules, list(options.select), list(ignore), lint=options.lint
             )
         given = self.schema
+        examples = options.examples
+        if examples:
+            examples += self._more_examples
         return run_plan_of(
-            options,
+            replace(options, examples=examples),
             {code: rules[code] for code in active},
             None if given is None else (Path(given.name).name, given.schema),
             formats,

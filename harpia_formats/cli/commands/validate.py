@@ -20,6 +20,7 @@ from harpia_formats.cli.options.common import (
 )
 from harpia_formats.cli.options.validation import (
     AssertFormats,
+    Baseline,
     Companion,
     CrossCheck,
     ErrorOnWarning,
@@ -37,9 +38,11 @@ from harpia_formats.cli.options.validation import (
     Select,
     Statistics,
     Strict,
+    WriteBaseline,
 )
 from harpia_formats.cli.options.values import column_map, comma_separated
 from harpia_formats.cli.output.problems import (
+    print_baseline,
     print_failures,
     print_undetermined,
     print_unmatched,
@@ -89,6 +92,8 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     max_problems: MaxProblems = 1000,
     statistics: Statistics = False,
     quiet: Quiet = False,
+    baseline: Baseline = None,
+    write_baseline: WriteBaseline = None,
     error_on_warning: ErrorOnWarning = False,
     exit_zero: ExitZero = False,
 ) -> ExitCode:
@@ -111,6 +116,8 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         columns=column_map(columns),
         delimiter=delimiter,
         companion=companion,
+        baseline=baseline,
+        write_baseline=write_baseline,
         select=comma_separated(select),
         ignore=comma_separated(ignore),
         lint=lint,
@@ -138,6 +145,8 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     print_failures(report.failures)
     print_undetermined(report)
     print_unmatched(report.unmatched)
+    print_baseline(report.baseline, write_baseline, run.baseline.total)
+    exit_zero = exit_zero or bool(write_baseline and not baseline)
     return _exit_code(report, error_on_warning=error_on_warning, exit_zero=exit_zero)
 
 

@@ -78,6 +78,25 @@ Ignore = Annotated[
     text("RULES", "Skip these rules (same syntax).", panel=VALIDATION),
 ]
 Lint = Annotated[bool, flag("--lint", "Add the optional checks.", panel=VALIDATION)]
+Baseline = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Report only the findings that this baseline does not hold.",
+        "--baseline",
+        panel=REPORTING,
+    ),
+]
+WriteBaseline = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Write the findings as a baseline and exit with 0; with --baseline, write only "
+        "what is still found of it.",
+        "--write-baseline",
+        panel=REPORTING,
+    ),
+]
 CrossCheck = Annotated[
     bool,
     flag(

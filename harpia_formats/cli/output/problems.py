@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT, print_error, write_stderr
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import NO_RECORDS, FileCount, Report
+from harpia_formats.model.report import NO_RECORDS, BaselineUse, FileCount, Report
 from harpia_formats.text.sanitize import safe
 
 if TYPE_CHECKING:  # only `detect` needs it
@@ -72,6 +72,33 @@ def _documents_of(reports: Sequence[Report]) -> str:
         return ""
     more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
     return f" ({safe(names[0], MESSAGE_LIMIT)}{more})"
+
+
+def print_baseline(
+    used: BaselineUse | None, written: str | None, total: int | None
+) -> None:
+    """Print how many findings were written as a baseline, or that one is too large.
+
+    `used` is the baseline of the run, and `written` the path of one that was asked for,
+    with `total` findings or None if it was not written.
+    """
+    if written is not None:
+        if total is None:
+            print_error(f"{written} is not written, since a file could not be read")
+        else:
+            findings = "1 finding" if total == 1 else f"{total:,} findings"
+            write_stderr(f"note: {safe(written, MESSAGE_LIMIT)} holds {findings}\n")
+    elif used is not None and used.unused:
+        findings = "1 finding" if used.unused == 1 else f"{used.unused:,} findings"
+        is_one = used.unused == 1
+        name, first = safe(used.path, MESSAGE_LIMIT), safe(used.unused_in[0])
+        more = len(used.unused_in) - 1
+        where = f"{first} and {more:,} more" if more else first
+        write_stderr(
+            f"note: {name} holds {findings} that {'is' if is_one else 'are'} no longer "
+            f"there ({where}); to take {'it' if is_one else 'them'} out: "
+            f"--baseline {name} --write-baseline {name}\n"
+        )
 
 
 def print_undetermined(report: Report) -> None:

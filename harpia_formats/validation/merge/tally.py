@@ -1,12 +1,14 @@
 """Count the findings of a run exactly, and keep a few of each group as examples."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from harpia_formats.baselines import DESCRIBED
 from harpia_formats.model.problem import Path, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.rules import Rule
@@ -15,11 +17,14 @@ from harpia_formats.validation.unit.collector import GROUP_LIMIT
 from harpia_formats.validation.unit.result import Findings
 from harpia_formats.validation.unit.shared_groups import group_pointer
 
+if TYPE_CHECKING:  # most runs have no baseline
+    from harpia_formats.baselines.known import KnownFindings
+
 #: The pointer under which the groups beyond `GROUP_LIMIT` are counted together.
 GROUP_REST = "/…"
 
 
-class _FileGroups(msgspec.Struct):
+class FileGroups(msgspec.Struct):
     """The groups of one file."""
 
     count: FileCount
@@ -30,6 +35,10 @@ class _FileGroups(msgspec.Struct):
     satisfied_rest: set[str] = msgspec.field(default_factory=set)
     #: Rules that have groups beyond the limit.
     rest: set[str] = msgspec.field(default_factory=set)
+    #: How many findings of each group the baseline holds, and the rules that are
+    #: checked in the file.
+    known: Mapping[GroupKey, int] = msgspec.field(default_factory=dict)
+    rules: Collection[str] = ()
 
     def key_of(self, group: GroupKey) -> GroupKey:
         """Return under which group a finding is counted."""
@@ -44,7 +53,7 @@ class Tally(msgspec.Struct):
     #: Examples kept of each group, and in all; 0 is no cap.
     examples: int = 5
     max_problems: int = 1000
-    _files: list[_FileGroups] = msgspec.field(default_factory=list)
+    _files: list[FileGroups] = msgspec.field(default_factory=list)
     #: The groups of all files, in the order in which they were found.
     _groups: list[Group] = msgspec.field(default_factory=list)
     _kept: int = 0
@@ -52,19 +61,24 @@ class Tally(msgspec.Struct):
     excluded: int = 0
     #: The patterns of `exclude` that matched no file.
     unmatched: tuple[str, ...] = ()
+    #: The findings that are not reported, if there is a baseline.
+    known: "KnownFindings | None" = None
 
     @property
     def files(self) -> list[FileCount]:
         """The counts of all files so far."""
         return [file.count for file in self._files]
 
-    def begin(self, path: str) -> FileCount:
-        """Start counting a file."""
-        return self.begin_counted(FileCount(path))
+    def begin(self, path: str, rules: Collection[str] = ()) -> FileCount:
+        """Start counting a file in which `rules` are checked."""
+        return self.begin_counted(FileCount(path), rules)
 
-    def begin_counted(self, count: FileCount) -> FileCount:
+    def begin_counted(self, count: FileCount, rules: Collection[str] = ()) -> FileCount:
         """Start with a file whose records were counted before."""
-        self._files.append(_FileGroups(count))
+        file = FileGroups(count)
+        if self.known is not None:
+            file.known, file.rules = self.known.of(count.path), rules
+        self._files.append(file)
         return count
 
     @property
@@ -100,7 +114,7 @@ class Tally(msgspec.Struct):
         count.count(rule.severity)
         file, group = self._groups_of(count), (rule.code, group_pointer(path), "")
         counted = file.groups.get(file.key_of(group))
-        if counted is not None and not self._keeps(counted.count + 1):
+        if counted is not None and not self._keeps(counted.count + 1, 0):
             counted.count += 1
             return None
         problem = describe()
@@ -128,11 +142,11 @@ class Tally(msgspec.Struct):
         """Whether there are as many examples as are wanted in all."""
         return bool(self.max_problems) and self._kept >= self.max_problems
 
-    def _groups_of(self, count: FileCount) -> _FileGroups:
+    def _groups_of(self, count: FileCount) -> FileGroups:
         """Return the groups of a file, mostly the last one."""
         return next(file for file in reversed(self._files) if file.count is count)
 
-    def _add(self, file: _FileGroups, group: GroupKey, problem: Problem) -> bool:
+    def _add(self, file: FileGroups, group: GroupKey, problem: Problem) -> bool:
         """Count a described problem; return whether it is kept as an example."""
         key = file.key_of(group)
         counted = file.groups.get(key)
@@ -144,27 +158,45 @@ class Tally(msgspec.Struct):
         else:
             counted.count += 1
         self._note_examples(file, key)
-        keeps = self._keeps(counted.count)
+        keeps = self._keeps(counted.count, file.known.get(key, 0))
         self._kept += keeps
         return keeps
 
-    def _note_examples(self, file: _FileGroups, key: GroupKey) -> None:
+    def _note_examples(self, file: FileGroups, key: GroupKey) -> None:
         """Note whether a group has as many examples as are wanted."""
-        if not self.examples or file.groups[key].count < self.examples:
+        known = file.known.get(key, 0)
+        needed = self.examples + known if known <= DESCRIBED else 1
+        if not self.examples or file.groups[key].count < needed:
             return
         if key[1] == GROUP_REST:
             file.satisfied_rest.add(key[0])
         else:
             file.satisfied.add(key)
 
-    def _keeps(self, number: int) -> bool:
-        """Return whether problem `number` of a group is kept."""
-        if self.has_examples:
+    def _keeps(self, number: int, known: int) -> bool:
+        """Return whether problem `number` of a group is kept: none of the known ones.
+
+        Which of many findings are beyond so many known ones is seen only where all are
+        described.
+        """
+        if self.has_examples or number <= known:
             return False
-        return not self.examples or number <= self.examples
+        if not self.examples:
+            return True
+        return known <= DESCRIBED and number <= known + self.examples
+
+    def found(self) -> Iterator[tuple[FileCount, dict[GroupKey, int]]]:
+        """Yield each file with its findings so far, those of the baseline included."""
+        for file in self._files:
+            yield file.count, {key: one.count for key, one in file.groups.items()}
 
     def report(self) -> Report:
         """Return the counts so far; the examples were yielded by `keep`."""
+        if self.known is not None:
+            from harpia_formats.validation.merge.above_baseline import report_above  # noqa: PLC0415 - only with a baseline: start-up time
+
+            found = report_above(self._files, self._groups, self.known)
+            return replace(found, excluded=self.excluded, unmatched=self.unmatched)
         return Report(
             tuple(self.files), tuple(self._groups), (), self.excluded, self.unmatched
         )

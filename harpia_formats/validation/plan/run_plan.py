@@ -125,6 +125,8 @@ def plain_options(options: Options) -> Options:
         severity={},
         schema=None,
         companion=None,
+        baseline=None,
+        write_baseline=None,
         progress=None,
         executor=None,
         engine=None,

@@ -432,12 +432,12 @@ def bytes_of(unit):
     return unit.origin.read_bytes()
 
 def deadly(run):
-    def validate(plan, unit, *demand):
-        if b"deadly" in bytes_of(unit):
+    def validate(*given):
+        if b"deadly" in bytes_of(given[:2][-1]):
             if how.startswith("always") or not Path(mark).exists():
                 Path(mark).touch()
                 os.kill(os.getpid(), signal.SIGKILL)
-        return run(plan, unit, *demand)
+        return run(*given)
     return validate
 
 worker._range, worker._file = deadly(worker._range), deadly(worker._file)

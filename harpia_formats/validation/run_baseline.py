@@ -1,0 +1,87 @@
+"""The baseline that a run is compared with, and the one that it writes."""
+
+from collections.abc import Iterable, Iterator
+from os import fspath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harpia_formats.io.reader import SourceError
+from harpia_formats.io.source import Source
+from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.options import Options
+
+if TYPE_CHECKING:  # most runs have none: start-up time
+    from harpia_formats.baselines.known import KnownFindings
+
+
+class RunBaseline:
+    """The baselines of one run: the known findings, and where new ones are written.
+
+    Raises `BaselineError` if the one cannot be read, or the other not be replaced.
+    """
+
+    def __init__(self, options: Options) -> None:
+        """Take the options of the run."""
+        given = (options.baseline, options.write_baseline)
+        self._read, self._written = (path and fspath(path) for path in given)
+        self._paths = {Path(path).absolute() for path in given if path}
+        #: The findings that are not reported, None without a baseline.
+        self.known = self._known()
+        #: The findings in the baseline that was written, None if none was.
+        self.total: int | None = None
+
+    def _known(self) -> "KnownFindings | None":
+        """Return what is read, None if nothing is; check what is written."""
+        if not self._paths:
+            return None
+        from harpia_formats.baselines.known import KnownFindings, check_replaceable  # noqa: PLC0415 - only with a baseline: start-up time
+
+        if self._written:
+            check_replaceable(self._written)
+        return KnownFindings(self._read) if self._read else None
+
+    @property
+    def more_examples(self) -> int:
+        """How many more findings of a group are described, to see those beyond it."""
+        return 0 if self.known is None else self.known.most
+
+    def data_files(
+        self, sources: Iterable[Source | SourceError]
+    ) -> Iterable[Source | SourceError]:
+        """Return `sources` without the baselines, which may be in a folder of data."""
+        return self._without_baselines(sources) if self._paths else sources
+
+    def _without_baselines(
+        self, sources: Iterable[Source | SourceError]
+    ) -> Iterator[Source | SourceError]:
+        for source in sources:
+            if not self._is_baseline(source):
+                yield source
+
+    def _is_baseline(self, source: Source | SourceError) -> bool:
+        """Return whether a file that was found in a folder is one of the baselines."""
+        if isinstance(source, SourceError) or not source.is_found:
+            return False
+        origin = source.origin
+        return isinstance(origin, Path) and origin.absolute() in self._paths
+
+    def write(self, tally: Tally) -> None:
+        """Write the baseline, if one is asked for and all files could be read.
+
+        Raises `BaselineError` or `SinkError` if it cannot be written.
+        """
+        if not self._written or tally.report().failures:
+            return
+        from harpia_formats.baselines.known import (  # noqa: PLC0415 - only with a baseline: start-up time
+            found_baseline,
+            key_of,
+            write_baseline,
+        )
+
+        name = self._written
+        found = found_baseline(tally.found(), name)
+        if self.known is not None:
+            seen = frozenset(key_of(count.path, name) for count in tally.files)
+            found = self.known.still_found(found, seen, name)
+        write_baseline(name, found)
+        self.total = found.total

@@ -1,0 +1,295 @@
+"""A data set is held at the level of its baseline."""
+
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats import OptionError, Report, iter_problems, validate
+from harpia_formats.baselines.baseline import BaselineError
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.reporters import Options as Wishes
+from harpia_formats.schema.bundled import schema_text
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+
+SCHEMA = {
+    "type": "object",
+    "required": ["a"],
+    "properties": {"a": {"type": "integer"}, "b": {"type": "array", "maxItems": 1}},
+}
+#: Rows, each with so many findings.
+ROWS = {
+    '{"a": 1}': 0,
+    '{"a": 2}': 0,
+    "{}": 1,
+    '{"a": "x"}': 1,
+    '{"a": "x", "b": [1, 2]}': 2,
+    '{"a": null}': 1,
+    '{"a" 1}': 1,
+    "": 1,
+}
+rows = st.lists(st.sampled_from(sorted(ROWS)), min_size=1, max_size=12)
+
+
+def write_rows(path: Path, *lines: str) -> Path:
+    """Write lines to a file below a folder and return it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def checked(folder: Path, **options: Any) -> Report:
+    """Return the report of the files in a folder with its baseline."""
+    baseline = folder / "baseline.json"
+    return validate(folder, schema=SCHEMA, baseline=baseline, **options)
+
+
+def record(folder: Path, **options: Any) -> Report:
+    """Write the baseline of a folder; return the report."""
+    written = folder / "baseline.json"
+    return validate(folder, schema=SCHEMA, write_baseline=written, **options)
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows, rows.filter(any))
+def test_a_new_baseline_holds_all_and_shows_any_new_finding(
+    first: Sequence[str], second: Sequence[str]
+) -> None:
+    """The same data has no finding; further rows have theirs, exactly."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        write_rows(folder / "d" / "1.jsonl", *first)
+        write_rows(folder / "2.jsonl", *second)
+        found = record(folder)
+        held = checked(folder)
+        assert held.summary()["errors"] == held.summary()["notes"] == 0
+        assert (held.groups, held.problems) == ((), ())
+        assert held.ok
+        assert held.baseline is not None
+        assert held.baseline.held == sum(group.count for group in found.groups)
+        assert held.baseline.unused == 0
+
+        for row in (row for row, count in ROWS.items() if count and row):
+            write_rows(folder / "2.jsonl", *second, row)
+            broken = checked(folder)
+
+            assert broken.errors == sum(group.count for group in broken.groups)
+            assert broken.errors == ROWS[row]
+            assert not broken.ok
+            assert len(broken.problems) == ROWS[row]
+            last = {one.place.line for one in broken.problems}
+            assert last == {len(second) + 1}
+
+
+@settings(max_examples=30, deadline=None)
+@given(rows, rows, st.sampled_from([0, 1, 5]), st.sampled_from([0, 3]))
+def test_findings_above_are_the_same_in_any_number_of_processes(
+    first: Sequence[str], second: Sequence[str], examples: int, most: int
+) -> None:
+    """The report with a baseline does not depend on the workers."""
+    with TemporaryDirectory() as name, ThreadPoolExecutor(2) as executor:
+        folder = Path(name)
+        path = write_rows(folder / "1.jsonl", *first)
+        record(folder)
+        write_rows(path, *second, *first)
+        options: Any = {"examples": examples, "max_problems": most}
+
+        assert checked(folder, **options) == checked(
+            folder, **options, executor=executor
+        )
+
+
+@pytest.mark.parametrize("reporter", sorted(REPORTERS))
+def test_every_reporter_says_what_the_baseline_holds(
+    reporter: str, tmp_path: Path
+) -> None:
+    """Each output has the number that is held, and the reports keep their contract."""
+    path = write_rows(tmp_path / "1.jsonl", *['{"a": "x"}'] * 10)
+    record(tmp_path)
+    write_rows(path, *['{"a": "x"}'] * 12)
+    baseline = tmp_path / "baseline.json"
+    run = Validation([path], Options(schema=SCHEMA, baseline=baseline))
+    parts: list[str] = []
+
+    REPORTERS[reporter].write(run, run.report, parts.append, Wishes(statistics=True))
+
+    text = "".join(parts)
+    contract = json.loads(schema_text("report-1"))
+    if reporter == "json":
+        report = json.loads(text)
+        jsonschema.validate(report, contract)
+        assert report["summary"]["baseline"] == report["files"][0]["baseline"] == 10
+        assert report["summary"]["baseline_unused"] == 0
+        assert report["groups"][0]["count"] == report["summary"]["errors"] == 2
+        assert report["groups"][0]["baseline"] == 10
+        assert [one["line"] for one in report["problems"]] == [11, 12]
+    elif reporter == "jsonl":
+        lines = [json.loads(line) for line in text.splitlines()]
+        for line in lines:
+            jsonschema.validate(line, {**contract, "$ref": "#/definitions/line"})
+        assert lines[-1]["groups"][0]["baseline"] == 10
+    else:
+        assert "12 found, 10 in the baseline" in text
+        assert ("; 10 in the baseline (" in text) == (reporter == "full")
+        assert text.count("wrong-type") >= 2
+
+
+def test_findings_beyond_many_known_ones_are_counted_exactly(tmp_path: Path) -> None:
+    """Where many findings are known, new ones count, and `examples=0` shows them."""
+    path = write_rows(tmp_path / "1.jsonl", *['{"a": "x"}'] * 1000)
+    record(tmp_path)
+    write_rows(path, *['{"a": "x"}'] * 1003)
+
+    report = checked(tmp_path)
+    shown = checked(tmp_path, examples=0)
+
+    assert (report.errors, report.problems) == (3, ())
+    assert [one.place.line for one in shown.problems] == [1001, 1002, 1003]
+
+
+def test_workers_give_the_report_of_one_process(tmp_path: Path) -> None:
+    """Large and small files are held alike by worker processes."""
+    row = '{"a": 1, "b": [1]}'
+    for number in range(24):
+        lines = [row] * 60_000
+        lines[100 * number] = '{"a": "x"}'
+        write_rows(tmp_path / f"{number}.jsonl", *lines)
+    record(tmp_path, jobs=2)
+    write_rows(tmp_path / "3.jsonl", *[row] * 50_000, "{}", '{"a": "x"}', '{"a": "x"}')
+
+    one, two = (checked(tmp_path, jobs=jobs) for jobs in (1, 2))
+
+    assert one == two
+    assert one.errors == 2
+
+
+def test_the_baseline_is_no_data(tmp_path: Path) -> None:
+    """A baseline in a folder that is validated is not one of its files."""
+    write_rows(tmp_path / "1.jsonl", "{}")
+    record(tmp_path)
+
+    assert [file.path for file in checked(tmp_path).files] == [
+        str(tmp_path / "1.jsonl")
+    ]
+
+
+def test_a_baseline_that_is_better_than_needed_says_so(tmp_path: Path) -> None:
+    """Findings that are gone, and those of files that are gone, are counted."""
+    first = write_rows(tmp_path / "1.jsonl", "{}", "{}", '{"a": null}')
+    second = write_rows(tmp_path / "2.jsonl", "{}")
+    write_rows(tmp_path / "3.jsonl", "{}")
+    record(tmp_path)
+    write_rows(first, "{}")
+    second.unlink()
+
+    used = checked(tmp_path).baseline
+    assert used is not None
+    assert (used.held, used.unused, used.unused_in) == (2, 3, ("1.jsonl", "2.jsonl"))
+
+    checked(tmp_path, write_baseline=tmp_path / "baseline.json")
+    tightened = checked(tmp_path).baseline
+    assert tightened is not None
+    assert (tightened.held, tightened.unused) == (2, 0)
+
+
+def test_findings_of_other_rules_and_files_are_not_called_gone(tmp_path: Path) -> None:
+    """What was not looked for is not missed."""
+    first = write_rows(tmp_path / "1.jsonl", "{}", '{"a": null}')
+    write_rows(tmp_path / "2.jsonl", "{}")
+    record(tmp_path)
+    options: Any = {"schema": SCHEMA, "baseline": tmp_path / "baseline.json"}
+
+    for report in (
+        validate(first, **options),
+        validate(first, **options, select=["S102"]),
+        validate(tmp_path, **options, limit=1),
+    ):
+        assert report.baseline is not None
+        assert report.baseline.unused == 0
+
+
+def test_a_tightened_baseline_never_holds_new_findings(tmp_path: Path) -> None:
+    """New findings stay above a baseline that is tightened, and are reported."""
+    path = write_rows(tmp_path / "1.jsonl", "{}", '{"a": null}')
+    record(tmp_path)
+    write_rows(path, "{}", "{}", "{}")
+
+    report = checked(tmp_path, write_baseline=tmp_path / "baseline.json")
+    again = checked(tmp_path)
+
+    assert report.errors == again.errors == 2
+    assert again.baseline is not None
+    assert again.baseline.unused == 0
+
+
+def test_a_file_that_cannot_be_read_writes_no_baseline(tmp_path: Path) -> None:
+    """A baseline of only a part of the files is not written."""
+    write_rows(tmp_path / "1.jsonl", "{}")
+    path = tmp_path / "baseline.json"
+
+    report = validate(
+        tmp_path, tmp_path / "missing.jsonl", schema=SCHEMA, write_baseline=path
+    )
+
+    assert report.failures
+    assert not path.exists()
+
+
+def test_records_without_a_verdict_are_never_held(tmp_path: Path) -> None:
+    """A file in no known format stays one."""
+    write_rows(tmp_path / "1.jsonl", '{"what": "is this"}')
+    path = tmp_path / "baseline.json"
+    validate(tmp_path, write_baseline=path)
+
+    held = validate(tmp_path, baseline=path)
+
+    assert held.errors == 0
+    assert not held.ok
+
+
+def test_another_file_is_never_replaced(tmp_path: Path) -> None:
+    """A file that is no baseline is not overwritten, and said before the run."""
+    path = write_rows(tmp_path / "1.jsonl", "{}")
+    with pytest.raises(BaselineError, match="is no baseline, and is not replaced"):
+        validate(path, schema=SCHEMA, write_baseline=path)
+    with pytest.raises(BaselineError, match="there is no folder"):
+        validate(path, schema=SCHEMA, write_baseline=tmp_path / "no" / "b.json")
+    with pytest.raises(BaselineError, match="is a folder"):
+        validate(path, schema=SCHEMA, baseline=tmp_path)
+    with pytest.raises(BaselineError, match="does not exist"):
+        validate(path, schema=SCHEMA, baseline=tmp_path / "b.json")
+
+    assert path.read_text() == "{}\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"baseline": "b", "fail_fast": True},
+        {"write_baseline": "b", "fail_fast": True},
+        {"write_baseline": "b", "limit": 3},
+    ],
+)
+def test_options_that_leave_findings_out_are_refused(options: Any) -> None:
+    """A baseline counts all findings of a file."""
+    with pytest.raises(OptionError, match="cannot be combined"):
+        validate(b"{}", **options)
+
+
+def test_all_problems_above_are_yielded(tmp_path: Path) -> None:
+    """`iter_problems` yields every finding beyond the known ones."""
+    path = write_rows(tmp_path / "1.jsonl", "{}", '{"a": 1}')
+    record(tmp_path)
+    write_rows(path, "{}", *['{"a": null}'] * 8, "{}")
+
+    found = iter_problems(path, schema=SCHEMA, baseline=tmp_path / "baseline.json")
+
+    assert [one.place.line for one in found] == list(range(2, 11))
