@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         Input,
         ReadArguments,
         RoundtripArguments,
+        SchemaCheckArguments,
         ScoreArguments,
         ValidateArguments,
         WriteArguments,
@@ -89,6 +90,7 @@ __all__ = [
     "UnknownFormat",
     "UnknownRule",
     "ValidationFailed",
+    "check_schema",
     "compare_scores",
     "convert",
     "detect",
@@ -160,6 +162,28 @@ def _in_one_process(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return `options`, with one job unless there is an executor or an engine."""
     has_workers = options.get("executor") or options.get("engine")
     return dict(options) if has_workers else {"jobs": 1, **options}
+
+
+def check_schema(*inputs: Input, **options: Unpack[SchemaCheckArguments]) -> Report:
+    """Check JSON Schemas for mistakes that validators do not report.
+
+    Each input is one schema: a path, a folder, a pattern, a URL, `-` for standard
+    input, bytes, an open binary file, or a dictionary. The options are the fields of
+    `harpia_formats.validation.schema_check.SchemaCheckOptions`, such as
+    `ignore=("S408",)`. What cannot be read is reported in the report. Raises
+    `UnknownRule` or `ValueError` for an option that cannot be used, `ValueError` if
+    there is no input, and `TypeError` for an unknown option and for an input of another
+    type.
+    """
+    from dataclasses import replace
+
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.validation.schema_check import SchemaCheck, SchemaCheckOptions
+
+    check = SchemaCheck(file_inputs(inputs), make_options(SchemaCheckOptions, options))
+    problems = tuple(check)
+    return replace(check.report(), problems=problems)
 
 
 def detect(

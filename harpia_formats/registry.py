@@ -24,6 +24,7 @@ from harpia_formats.rules import (
     loss,
     rules_matching,
     schema,
+    schema_check,
     schema_file,
     scoring,
     shape,
@@ -207,7 +208,17 @@ def result_format_named(name: str) -> "ResultFormat":
 @cache
 def all_rules() -> dict[str, Rule]:
     """Return every built-in rule by its code, those of vendors last."""
-    modules = (text, table, schema, schema_file, shape, across, loss, scoring)
+    modules = (
+        text,
+        table,
+        schema,
+        schema_file,
+        schema_check,
+        shape,
+        across,
+        loss,
+        scoring,
+    )
     tables = (*(module.RULES for module in modules), harpia_converters.RULES)
     return {rule.code: rule for table in tables for rule in table}
 

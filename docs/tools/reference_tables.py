@@ -8,12 +8,13 @@ from typing import Any, get_type_hints
 import typer
 from page_examples import ROOT, environment
 
-from harpia_formats.cli.app import app_for
+from harpia_formats.cli.app import TWO_WORDS, app_for
 from harpia_formats.metrics import METRICS
 from harpia_formats.python_api.arguments import (
     ConvertArguments,
     DiffArguments,
     RoundtripArguments,
+    SchemaCheckArguments,
     ScoreArguments,
     ValidateArguments,
 )
@@ -66,6 +67,7 @@ ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
     "roundtrip": (RoundtripArguments, ("via",)),
     "diff": (DiffArguments, ("to",)),
     "score": (ScoreArguments, ("to", "output")),
+    "schema check": (SchemaCheckArguments, ()),
     "score compare": (ScoreArguments, ("models", "test")),
     "detect": (object, ("delimiter", "exclude")),
 }
@@ -186,7 +188,7 @@ def _argument(command: str, option: typer.core.TyperOption) -> str:
 
 
 def _commands() -> Iterator[tuple[str, typer.core.TyperCommand]]:
-    for words in ((), ("score", "compare")):
+    for words in ((), *sorted(TWO_WORDS)):
         group = typer.main.get_command(app_for(words))
         assert isinstance(group, typer.core.TyperGroup)
         for name, command in group.commands.items():

@@ -24,6 +24,11 @@ COMMANDS = (
     "schema",
     "rule",
 )
+#: Commands of two words, each with its module in `commands`.
+TWO_WORDS = {
+    ("schema", "check"): "schema_check",
+    ("score", "compare"): "score_compare",
+}
 
 
 def app_for(arguments: Sequence[str]) -> typer.Typer:
@@ -39,10 +44,11 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     app.callback()(_harpia_formats)
-    if tuple(arguments[:2]) == ("score", "compare"):
+    if tuple(arguments[:2]) in TWO_WORDS:
+        first, second = arguments[:2]
         group = typer.Typer(add_completion=False)
-        group.command("compare")(_command("score_compare"))
-        app.add_typer(group, name="score")
+        group.command(second)(_command(TWO_WORDS[first, second]))
+        app.add_typer(group, name=first)
         return app
     named = [name for name in arguments[:1] if name in COMMANDS]
     for name in named or COMMANDS:

@@ -14,6 +14,9 @@ INTERNAL_ERROR = "V902"
 #: The rule on the number of records in all files.
 TOO_FEW_RECORDS = "J115"
 
+#: The format of a schema file.
+JSON_SCHEMA = "json-schema"
+
 #: What a document without records is called where it is passed over.
 NO_RECORDS = "a file without records"
 

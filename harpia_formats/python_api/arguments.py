@@ -88,6 +88,17 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     row_timeout: float
 
 
+class SchemaCheckArguments(TypedDict, total=False):
+    """The options of `check_schema`."""
+
+    select: Sequence[str]
+    ignore: Sequence[str]
+    lint: bool
+    examples: int
+    max_problems: int
+    exclude: Sequence[str]
+
+
 class DiffArguments(TypedDict, total=False):
     """The options of `diff`."""
 

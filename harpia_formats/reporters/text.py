@@ -3,7 +3,7 @@
 from collections import Counter
 
 from harpia_formats.model.problem import Problem, Severity
-from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.model.report import JSON_SCHEMA, FileCount, Group, Report
 from harpia_formats.text.sanitize import safe
 
 #: The most code points of a message; values in it may be much longer.
@@ -93,7 +93,9 @@ def _verdict(report: Report) -> str:
     sums = report.summary()
     nouns = ("error", "warning", "note")
     problems = [with_noun(sums[f"{noun}s"], noun) for noun in nouns if sums[f"{noun}s"]]
-    parts = [_validity(sums), _broken_files(report), ", ".join(problems)]
+    found = {file.format for file in report.files} - {None}
+    noun = "schema" if found == {JSON_SCHEMA} else "record"
+    parts = [_validity(sums, noun), _broken_files(report), ", ".join(problems)]
     held = sum(file.baseline or 0 for file in report.files)
     if held:
         parts.append(f"{held:,} in the baseline")
@@ -115,9 +117,9 @@ def _broken_files(report: Report) -> str:
     )
 
 
-def _validity(sums: dict[str, int]) -> str:
+def _validity(sums: dict[str, int], noun: str) -> str:
     """Return the counts of all, valid, invalid and undetermined records."""
-    records = with_noun(sums["records"], "record")
+    records = with_noun(sums["records"], noun)
     if not sums["records"]:
         return "no records"
     if sums["valid"] == sums["records"] and not sums["errors"]:

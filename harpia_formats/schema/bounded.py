@@ -89,11 +89,11 @@ def _check_keywords(node: dict[str, Any], *, is_root: bool) -> None:
     named = node.get("patternProperties")
     patterns = [node.get("pattern"), *(named if isinstance(named, dict) else ())]
     for pattern in patterns:
-        if isinstance(pattern, str) and not _is_linear(pattern):
+        if isinstance(pattern, str) and not is_linear_pattern(pattern):
             raise _Unbounded
 
 
-def _is_linear(pattern: str) -> bool:
+def is_linear_pattern(pattern: str) -> bool:
     """Return whether a short pattern is searched in linear time."""
     if len(pattern) > PATTERN_LIMIT or _unusual.search(pattern):
         return False

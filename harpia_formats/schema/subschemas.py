@@ -14,16 +14,21 @@ _SCHEMA_OR_LIST = tuple(
 )
 
 
-def subschemas(node: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
+def subschemas(
+    node: Mapping[str, Any], *, beside_ref: bool = False
+) -> Iterator[tuple[Path, Any]]:
     """Yield what stands directly in `node` where schemas stand, each with its path.
 
-    Beside a reference, only definitions have an effect.
+    Beside a reference, only definitions have an effect, unless `beside_ref`. Values
+    that draft-07 does not allow are passed over.
     """
-    names = ("definitions",) if isinstance(node.get("$ref"), str) else _BY_NAME
-    for keyword in names:
-        for key, part in node.get(keyword, {}).items():
-            yield (keyword, key), part
-    if isinstance(node.get("$ref"), str):
+    is_reference = isinstance(node.get("$ref"), str) and not beside_ref
+    for keyword in ("definitions",) if is_reference else _BY_NAME:
+        named = node.get(keyword)
+        if isinstance(named, dict):
+            for key, part in named.items():
+                yield (keyword, key), part
+    if is_reference:
         return
     for keyword in _SCHEMA_OR_LIST:
         value = node.get(keyword)

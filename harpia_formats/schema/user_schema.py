@@ -70,7 +70,7 @@ def check_schema(name: str, schema: Any) -> CheckedSchema:
     `SchemaError`.
     """
     _check_draft(name, schema)
-    _check_depth(name, schema)
+    check_depth(name, schema)
     _check_meta_schema(name, schema)
     _check_keywords(name, schema)
     local = with_local_references(name, schema)
@@ -92,7 +92,7 @@ def _check_draft(name: str, schema: Any) -> None:
         raise SchemaError(name, f"is written in {draft}; only draft-07 is supported")
 
 
-def _check_depth(name: str, schema: Any) -> None:
+def check_depth(name: str, schema: Any) -> None:
     """Raise `SchemaError` for more levels than `DEPTH_LIMIT`."""
     level = [schema]
     for _ in range(DEPTH_LIMIT):

@@ -15,7 +15,7 @@ from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import FileCount, Report
+from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
 from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.outcomes import Outcomes
@@ -48,8 +48,6 @@ if TYPE_CHECKING:  # imported only for several processes or a schema: start-up t
     from harpia_formats.validation.parallel.small_files import Answered
     from harpia_formats.workers.pool import WorkerDied, WorkerPool
 
-#: The format of a schema file in a report.
-JSON_SCHEMA = "json-schema"
 #: Bytes of a file that is validated by one process.
 LITTLE = 1024 * 1024
 

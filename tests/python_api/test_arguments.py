@@ -15,17 +15,20 @@ from harpia_formats.python_api.arguments import (
     ConvertArguments,
     DiffArguments,
     RoundtripArguments,
+    SchemaCheckArguments,
     ScoreArguments,
     ValidateArguments,
     WriteArguments,
 )
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.schema_check import SchemaCheckOptions
 
 PAIRS = [
     (ValidateArguments, Options),
     (ConvertArguments, ConvertOptions),
     (ScoreArguments, ScoreOptions),
+    (SchemaCheckArguments, SchemaCheckOptions),
 ]
 
 

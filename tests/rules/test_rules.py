@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import validate
+from harpia_formats import check_schema, validate
 from harpia_formats.conversion.losses.json import as_report
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Severity
@@ -89,6 +89,10 @@ def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
         return lost_codes_of(data, rule)
     if rule.command == "score":
         return scored_codes_of(data, rule)
+    if rule.command == "schema check":
+        checked = check_schema(data, lint=rule.lint)
+        assert not checked.failures
+        return Counter(each.code for each in checked.problems)
     given: bytes | Path = data
     options = options_of(rule, folder)
     if rule.is_about_schema:

@@ -26,6 +26,7 @@ def schema(
     """Print a JSON Schema (draft-07), or a Python validator made from it.
 
     `harpia-formats formats` lists the formats and their dialects.
+    `harpia-formats schema check FILE` finds mistakes in schemas.
     """
     name, records_at = _schema_of(id_, dialect, strict=strict)
     content = _record_schema(name, records_at) if records_at else _schema_text(name)

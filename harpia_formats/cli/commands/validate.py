@@ -1,11 +1,9 @@
 """`harpia-formats validate`."""
 
-import sys
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import Any
 
-from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
+from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.common import (
     CsvColumns,
     Delimiter,
@@ -48,20 +46,11 @@ from harpia_formats.cli.output.problems import (
     print_unmatched,
 )
 from harpia_formats.cli.output.progress import Progress
-from harpia_formats.cli.output.streams import text_writer, write_stderr
-from harpia_formats.cli.output.terminal import wants_color
+from harpia_formats.cli.output.report import report_exit_code, write_report
+from harpia_formats.cli.output.streams import write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.model.report import Report
-from harpia_formats.reporters import Options as ReportOptions
-from harpia_formats.reporters import reporter_named
-from harpia_formats.reporters.text import summary_lines
 from harpia_formats.validation.options import ROW_TIMEOUT, Options
 from harpia_formats.validation.run import Validation
-
-#: The reporters that are used by default.
-ON_TERMINAL, IN_PIPE = "full", "concise"
-#: Columns of a report that is not for a terminal.
-PIPE_WIDTH = 100
 
 
 def validate(  # noqa: PLR0913 - a parameter for each option, which also makes it long
@@ -139,15 +128,25 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     )
     run = Validation(paths, options)
     with progress:
-        report = _write_report(
-            run, progress, output_format, statistics=statistics, quiet=quiet
+        report = write_report(
+            run,
+            run.report,
+            progress,
+            output_format,
+            statistics=statistics,
+            quiet=quiet,
         )
+        if statistics:
+            # Not part of the report, which is the same for any number of workers.
+            write_stderr("".join(f"{line}\n" for line in run.redone.lines()))
     print_failures(report.failures)
     print_undetermined(report)
     print_unmatched(report.unmatched)
     print_baseline(report.baseline, write_baseline, run.baseline.total)
     exit_zero = exit_zero or bool(write_baseline and not baseline)
-    return _exit_code(report, error_on_warning=error_on_warning, exit_zero=exit_zero)
+    return report_exit_code(
+        report, error_on_warning=error_on_warning, exit_zero=exit_zero
+    )
 
 
 def _check_combination(
@@ -170,42 +169,3 @@ def _check_combination(
             "--map names columns of CSV files; use it with --format csv, "
             "or without --format and --schema"
         )
-
-
-def _write_report(
-    run: Validation,
-    progress: Progress,
-    reporter_name: str | None,
-    *,
-    statistics: bool,
-    quiet: bool,
-) -> Report:
-    """Write the findings while they are found; return the report of all files."""
-    is_terminal = sys.stdout.isatty()
-    default = ON_TERMINAL if is_terminal else IN_PIPE
-    reporter = reporter_named(reporter_name or default)
-    options = ReportOptions(
-        color=is_terminal and wants_color(),
-        width=get_terminal_size().columns if is_terminal else PIPE_WIDTH,
-        statistics=statistics,
-        quiet=quiet,
-    )
-    write = text_writer(sys.stdout)
-    if is_terminal:
-        write = progress.hidden_for(write)
-    reporter.write(run, run.report, write, options)
-    report = run.report()
-    sys.stdout.flush()
-    if reporter.summary_apart and not quiet:
-        progress.hide()
-        write_stderr("".join(f"{line}\n" for line in summary_lines(report)))
-    if statistics:
-        # Not part of the report, which is the same for any number of workers.
-        write_stderr("".join(f"{line}\n" for line in run.redone.lines()))
-    return report
-
-
-def _exit_code(report: Report, *, error_on_warning: bool, exit_zero: bool) -> ExitCode:
-    """Return the exit code of a report; `exit_zero` forgives findings only."""
-    is_found = not report.ok or (error_on_warning and report.warnings)
-    return exit_code_of(report, ok=exit_zero or not is_found)

@@ -57,6 +57,14 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
+SchemaPaths = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="PATHS",
+        help="Schemas: files, folders or patterns; - is standard input.",
+        show_default=False,
+    ),
+]
 FirstInput = Annotated[str, data_set("A", "A file, folder or pattern.")]
 SecondInput = Annotated[str, data_set("B", "Another file, folder or pattern.")]
 InputFormat = Annotated[str | None, input_format("the inputs")]

@@ -50,7 +50,8 @@ def _circumstances(rule: Rule) -> str:
     """Return the file name and the options of the examples, "" if any will do."""
     parts = [f"as {rule.file_name}"] if rule.file_name else []
     if rule.is_about_schema:
-        parts.append("as --schema")
+        is_checked = rule.command == "schema check"
+        parts.append("by schema check" if is_checked else "as --schema")
     if rule.arguments:
         parts.append(f"{_DONE[rule.command]} with {' '.join(rule.arguments)}")
     return f" ({', '.join(parts)})" if parts else ""

@@ -1,0 +1,71 @@
+"""`harpia-formats schema check`."""
+
+from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.options.common import Exclude, Quiet, SchemaPaths
+from harpia_formats.cli.options.validation import (
+    ErrorOnWarning,
+    Examples,
+    ExitZero,
+    Ignore,
+    Lint,
+    MaxProblems,
+    OutputFormat,
+    Select,
+    Statistics,
+)
+from harpia_formats.cli.options.values import comma_separated
+from harpia_formats.cli.output.problems import print_failures, print_unmatched
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.report import report_exit_code, write_report
+from harpia_formats.validation.schema_check import SchemaCheck, SchemaCheckOptions
+
+
+def schema_check(  # noqa: PLR0913 - a parameter for each option
+    paths: SchemaPaths,
+    *,
+    select: Select = None,
+    ignore: Ignore = None,
+    lint: Lint = False,
+    exclude: Exclude = None,
+    output_format: OutputFormat = None,
+    examples: Examples = 5,
+    max_problems: MaxProblems = 1000,
+    statistics: Statistics = False,
+    quiet: Quiet = False,
+    error_on_warning: ErrorOnWarning = False,
+    exit_zero: ExitZero = False,
+) -> ExitCode:
+    """Find mistakes in JSON Schemas that validators do not report.
+
+    Each file is one schema, in the draft that its $schema names; draft-07 without
+    one. Findings go to standard output, everything else to standard error.
+
+    Exit codes:
+    - 0: no errors
+    - 1: errors
+    - 2: something could not be read or done
+    - 3: a bug in harpia-formats
+    """
+    options = SchemaCheckOptions(
+        select=comma_separated(select),
+        ignore=comma_separated(ignore),
+        lint=lint,
+        examples=examples,
+        max_problems=max_problems,
+        exclude=tuple(exclude or ()),
+    )
+    check = SchemaCheck(paths, options)
+    with Progress(quiet=quiet) as progress:
+        report = write_report(
+            check,
+            check.report,
+            progress,
+            output_format,
+            statistics=statistics,
+            quiet=quiet,
+        )
+    print_failures(report.failures)
+    print_unmatched(report.unmatched)
+    return report_exit_code(
+        report, error_on_warning=error_on_warning, exit_zero=exit_zero
+    )

@@ -1,0 +1,312 @@
+import json
+import os
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats.model.problem import pointer_of
+from harpia_formats.schema.bundled import schema_ids
+from harpia_formats.schema.check.find_mistakes import find_mistakes
+from harpia_formats.schema.drafts import DRAFTS
+from harpia_formats.schema.load import built_in_schema
+
+ROOT = Path(__file__).parents[3]
+CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
+#: The findings in schemas of Every Eval Ever, checked by hand: the files of each code
+#: and pointer, `a` for aggregates and `i` for instances.
+UPSTREAM = Path(__file__).with_name("upstream_findings.json")
+
+#: What the bundled schemas of others say, which is theirs to mend.
+GHOST = [
+    ("S411", "/allOf/1/then/properties/metrics/required/0"),
+    ("S413", "/allOf/0/if/properties/interaction_type"),
+    ("S413", "/allOf/1/if/properties/interaction_type"),
+    ("S414", "/allOf/0/then/properties/output/not"),
+]
+SCORE_TYPE = "/properties/evaluation_results/items/properties/metric_config"
+BUNDLED = {
+    "eee@0.2.0": [*GHOST, ("S414", "/allOf/1/then/properties/interactions/not")],
+    "eee@0.2.0-tag": [*GHOST, ("S414", "/allOf/1/then/properties/interactions/not")],
+    "eee@0.3.0": [*GHOST, ("S414", "/allOf/1/then/properties/messages/not")],
+    "eee-aggregate@0.2.0": [
+        ("S412", f"{SCORE_TYPE}/else/if/properties/score_type"),
+        ("S412", f"{SCORE_TYPE}/if/properties/score_type"),
+    ],
+    # Lines of `jsonl`, which the report itself does not hold.
+    "report-1": [
+        ("S408", "/definitions/line"),
+        ("S408", "/definitions/problem-line"),
+        ("S408", "/definitions/summary-line"),
+    ],
+}
+
+
+def found_in(schema: Any) -> list[tuple[str, str]]:
+    """Return the code and pointer of each finding that is reported by default."""
+    return sorted(
+        (remark.code, pointer_of(remark.path))
+        for remark in find_mistakes(schema)
+        if remark.code != "S423"
+    )
+
+
+@pytest.mark.parametrize("identifier", schema_ids())
+def test_bundled_schemas_have_known_mistakes_only(identifier: str) -> None:
+    """The findings in the schemas that ship are those that were checked by hand."""
+    found = found_in(built_in_schema(identifier))
+
+    assert found == BUNDLED.get(identifier, [])
+
+
+def test_upstream_schemas_have_the_listed_mistakes() -> None:
+    """In 46 published schemas exactly the mistakes are found that are there."""
+    paths = sorted((CORPORA / "eee/schemas").glob("*.schema.json"))
+    if not paths:
+        pytest.skip(f"no corpus in {CORPORA} (set HARPIA_CORPORA)")
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        kind = "i" if "instance_level" in path.name else "a"
+        for code, pointer in found_in(json.loads(path.read_bytes())):
+            found[f"{code} {pointer}"].append(f"{kind}{path.name[:2]}")
+    expected = json.loads(UPSTREAM.read_bytes())
+
+    assert {key: sorted(files) for key, files in found.items()} == {
+        key: sorted(files.split()) for key, files in expected.items()
+    }
+
+
+def on(**node: Any) -> dict[str, Any]:
+    """Return a schema whose property `p` has the keywords `node`."""
+    return {"properties": {"p": node}}
+
+
+#: Schemas with one mistake each, and where it is.
+MISTAKES: list[tuple[Any, str, str]] = [
+    (on(type="strng"), "S404", "/properties/p/type"),
+    (on(type=["string", "int"]), "S404", "/properties/p/type"),
+    (on(minimum=1, exclusiveMinimum=True), "S404", "/properties/p/exclusiveMinimum"),
+    (on(required=True), "S404", "/properties/p/required"),
+    ({"properties": {"a": {}, "required": ["a"]}}, "S404", "/properties/required"),
+    ({"allOf": [{}, 1]}, "S404", "/allOf/1"),
+    ([], "S404", ""),
+    (on(**{"$ref": "#/nowhere"}), "S405", "/properties/p/$ref"),
+    ({"x": [1], **on(**{"$ref": "#/x"})}, "S405", "/properties/p/$ref"),
+    ({"$ref": "#"}, "S406", "/$ref"),
+    ({"anyOf": [{"$ref": "#"}]}, "S406", "/anyOf/0/$ref"),
+    (on(**{"$ref": "https://a.b/c.json"}), "S407", "/properties/p/$ref"),
+    ({"type": "object", "definitions": {"a": {}}}, "S408", "/definitions/a"),
+    (
+        {
+            "allOf": [{"required": ["b"]}],
+            "properties": {"a": {}},
+            "additionalProperties": False,
+        },
+        "S409",
+        "/allOf/0/required/0",
+    ),
+    ({"required": ["a"], "properties": {"a": False}}, "S409", "/required/0"),
+    ({"required": ["nmae"], "properties": {"name": {}}}, "S410", "/required/0"),
+    (on(type="string", **{"not": {"type": "null"}}), "S414", "/properties/p/not"),
+    (on(type="null", **{"not": {"type": "null"}}), "S415", "/properties/p/not"),
+    (on(exclusiveMinimum=1, maximum=1), "S415", "/properties/p/exclusiveMinimum"),
+    (on(enum=["a", 1], type="string"), "S416", "/properties/p/enum/1"),
+    (on(const=1, type="string"), "S416", "/properties/p/const"),
+    (on(enum=["long"], maxLength=2), "S416", "/properties/p/enum/0"),
+    (on(enum=[1, 1.0]), "S417", "/properties/p/enum/1"),
+    (on(type="integer", pattern="a"), "S418", "/properties/p/pattern"),
+    ({"then": {}}, "S418", "/then"),
+    (on(pattern=r"\Aa"), "S421", "/properties/p/pattern"),
+    (on(pattern="(?P<a>b)"), "S421", "/properties/p/pattern"),
+    (on(pattern="(?<a>b)"), "S421", "/properties/p/pattern"),
+    (on(pattern="a++"), "S421", "/properties/p/pattern"),
+    (on(pattern="(?i)a"), "S421", "/properties/p/pattern"),
+    (on(pattern=r"\p{L}"), "S421", "/properties/p/pattern"),
+    (on(pattern="(?<=a+)b"), "S421", "/properties/p/pattern"),
+    (on(pattern="[[:alpha:]]"), "S421", "/properties/p/pattern"),
+    ({"patternProperties": {"^(": {}}}, "S420", "/patternProperties/^("),
+    (on(type="integer", examples=[1, "1"]), "S424", "/properties/p/examples/1"),
+    (on(nullable=True, type="string"), "S403", "/properties/p/nullable"),
+    ({"id": "urn:a"}, "S426", "/id"),
+]
+
+
+@pytest.mark.parametrize(("schema", "code", "pointer"), MISTAKES)
+def test_mistake_is_found_at_its_place(schema: Any, code: str, pointer: str) -> None:
+    """Each mistake is found once, at the keyword that has it, and nothing else."""
+    assert found_in(schema) == [(code, pointer)]
+
+
+#: What looks like a mistake and is none.
+RIGHT: list[Any] = [
+    True,
+    False,
+    {},
+    {"required": ["a"]},
+    {"anyOf": [{"required": ["a"]}, {"required": ["b"]}], **on(), "required": ["p"]}
+    | {"properties": {"a": {}, "b": {}, "p": {}}},
+    {"required": ["x1"], "properties": {"a": {}}, "patternProperties": {"^x": {}}},
+    {"required": ["b"], "allOf": [{"$ref": "#/definitions/b"}], **on()}
+    | {"definitions": {"b": {"properties": {"b": {}}}}},
+    {
+        "properties": {"kind": {}},
+        "oneOf": [{"properties": {"x": {}}, "required": ["x"]}],
+    },
+    {"if": {"properties": {"a": False}}, "then": {}, "properties": {"a": {}}},
+    {"if": {"required": ["a"], "properties": {"a": {"const": 1}}}, "else": {}},
+    {"definitions": {"a": {}, "b": {}}},
+    {"$ref": "#/definitions/tree", "definitions": {"tree": {"items": {"$ref": "#"}}}},
+    {"$ref": "http://json-schema.org/draft-07/schema#"},
+    on(**{"not": {"type": "string"}}),
+    on(type=["integer", "null"], minimum=0),
+    on(type="number", enum=[1, 1.5]),
+    on(enum=[1, True, "1"]),
+    on(pattern="^[A-Za-z0-9_.-]+"),
+    on(pattern=r"a\/b\.c[\]\-]"),
+    on(pattern="(?=a)(?!b)(?:c)"),
+    {"items": {"$ref": "#/definitions/a"}, "definitions": {"a": {"default": 1}}},
+    {"$schema": DRAFTS[0].uri, "minimum": 1, "exclusiveMinimum": True, "id": "urn:a"},
+]
+
+
+@pytest.mark.parametrize("schema", RIGHT)
+def test_right_schema_has_no_finding(schema: Any) -> None:
+    """What an author may mean is not reported, but for the name of another draft."""
+    assert [code for code, _ in found_in(schema) if code != "S425"] == []
+
+
+def test_keywords_of_a_newer_draft_are_checked_by_it() -> None:
+    """A schema in 2020-12 may use its keywords, and keywords it lacks are reported."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "prefixItems": [{"type": "strin"}],
+        "unevaluatedItems": False,
+        "$defs": {"a": {"$anchor": "here", "required": ["b"], "properties": {"c": {}}}},
+        "allOf": [{"$ref": "#here", "minimum": 1}],
+        "additionalItems": False,
+    }
+
+    assert found_in(schema) == [
+        ("S403", "/additionalItems"),
+        ("S404", "/prefixItems/0/type"),
+        ("S410", "/$defs/a/required/0"),
+        ("S425", "/$schema"),
+    ]
+
+
+def test_nothing_else_is_checked_in_an_unknown_draft() -> None:
+    """Keywords of a draft that is not known are not judged."""
+    schema = {"$schema": "http://json-schema.org/draft-03/schema#", "type": "any"}
+
+    assert found_in(schema) == [("S427", "/$schema")]
+
+
+def test_help_names_the_key_that_is_meant() -> None:
+    """The ghost of a renamed key is explained by the key that describes it now."""
+    (ghost,) = [
+        remark
+        for remark in find_mistakes(built_in_schema("eee@0.2.0"))
+        if remark.code == "S411"
+    ]
+
+    assert ghost.help == (
+        "num_turns is described in evaluation: write evaluation in place of metrics"
+    )
+
+
+KEYWORDS = sorted(
+    frozenset[str]().union(*(draft.keywords | draft.others.keys() for draft in DRAFTS))
+)
+NAMES = st.sampled_from(["a", "b", "required", "type"])
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 5),
+    st.sampled_from(
+        ["a", "string", "int", "#", "#/definitions/a", "(", r"^\d$", "x#y"]
+    ),
+)
+
+
+def _with_members(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.one_of(NAMES, st.sampled_from(KEYWORDS)), inner, max_size=4),
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "definitions": st.dictionaries(NAMES, inner, max_size=2),
+                "properties": st.dictionaries(NAMES, inner, max_size=3),
+                "required": st.lists(NAMES, max_size=2),
+                "if": inner,
+                "then": inner,
+                "allOf": st.lists(inner, max_size=2),
+                "$ref": st.sampled_from(
+                    ["#", "#/definitions/a", "#/properties/b", "x"]
+                ),
+                "type": st.sampled_from(["object", "string", ["null", "array"]]),
+                "default": inner,
+            },
+        ),
+    )
+
+
+@settings(deadline=None)
+@given(
+    schema=st.recursive(LEAVES, _with_members, max_leaves=25),
+    draft=st.sampled_from([None, *DRAFTS]),
+)
+def test_any_value_can_be_checked(schema: Any, draft: Any) -> None:
+    """Whatever JSON is checked, findings have places in it and it stays as it is."""
+    if isinstance(schema, dict) and draft is not None:
+        schema = {"$schema": draft.uri, **schema}
+    before = json.dumps(schema)
+    for remark in find_mistakes(schema):
+        value = schema
+        for step in remark.path:
+            value = value[step]
+
+    assert json.dumps(schema) == before
+
+
+#: Schemas that a careless check needs very long for.
+LARGE: dict[str, Any] = {
+    "doubled references": {
+        "$ref": "#/definitions/d0",
+        "definitions": {
+            **{
+                f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2}
+                for n in range(60)
+            },
+            "d60": {"default": 1, "type": "string"},
+        },
+    },
+    "many references": {
+        "properties": {f"p{n}": {"$ref": f"#/definitions/d{n}"} for n in range(3_000)},
+        "definitions": {
+            f"d{n}": {"type": "object", "properties": {"x": {"$ref": "#"}}}
+            for n in range(3_000)
+        },
+    },
+    "a long enum": on(enum=[f"value {n}" for n in range(20_000)], type="integer"),
+    "many branches": {
+        "anyOf": [
+            {"properties": {f"a{n}": {"required": [f"b{n}"]}}} for n in range(1_000)
+        ],
+        **on(),
+    },
+    "a pattern that tries all ways": on(pattern="^(a+)+$", default="a" * 40 + "b"),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_time_is_bounded(name: str) -> None:
+    """Large schemas, and those whose work multiplies, are checked in seconds."""
+    begun = time.process_time()
+    find_mistakes(LARGE[name])
+
+    assert time.process_time() - begun < 5
