@@ -1,5 +1,11 @@
 """EvalEval's rules: C2 of the conditional part, E2 of an aggregate and its samples."""
 
+from harpia_converters.eee.lint import (
+    across_rules,
+    identity_rules,
+    results_rules,
+    turns_rules,
+)
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
@@ -48,7 +54,7 @@ def _aggregate_with(details: str = "") -> bytes:
     return (_aggregate % details).encode()
 
 
-RULES = (
+_default = (
     Rule(
         "C201",
         "conditional-turns",
@@ -135,4 +141,12 @@ RULES = (
         "eee@0.3.0",
         companion=_aggregate_with(),
     ),
+)
+
+RULES = (
+    *_default,
+    *identity_rules.RULES,
+    *turns_rules.RULES,
+    *results_rules.RULES,
+    *across_rules.RULES,
 )

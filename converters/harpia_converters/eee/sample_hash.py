@@ -3,39 +3,40 @@
 No recipe is used by all of them, so a hash that any of them gives is accepted.
 """
 
-import json
 from collections.abc import Callable
 from hashlib import sha256
-from typing import Any
+from json.encoder import encode_basestring_ascii
 
 
-def _digest(text: str) -> str:
+def digest_of_text(text: str) -> str:
+    """Return the SHA-256 of `text` as UTF-8, in hexadecimal."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def canonical_list(raw: str, references: list[str]) -> str:
     """Return the hash of a compact object with all references: the documented one."""
-    return _digest(_object_of(raw, references, (",", ":")))
+    listed = ",".join(map(encode_basestring_ascii, references))
+    return digest_of_text(
+        f'{{"raw":{encode_basestring_ascii(raw)},"reference":[{listed}]}}'
+    )
 
 
 def canonical_first(raw: str, references: list[str]) -> str:
     """Return the hash of an object with the first reference, as for lm_eval."""
-    return _digest(_object_of(raw, references[0], (", ", ": ")))
+    first = encode_basestring_ascii(references[0])
+    return digest_of_text(
+        f'{{"raw": {encode_basestring_ascii(raw)}, "reference": {first}}}'
+    )
 
 
 def first_joined(raw: str, references: list[str]) -> str:
     """Return the hash of the question with the first reference behind it: HELM's."""
-    return _digest(raw + references[0])
+    return digest_of_text(raw + references[0])
 
 
 def all_joined(raw: str, references: list[str]) -> str:
     """Return the hash of the question with all references behind it: Inspect's."""
-    return _digest(raw + "".join(references))
-
-
-def _object_of(raw: str, reference: Any, separators: tuple[str, str]) -> str:
-    members = {"raw": raw, "reference": reference}
-    return json.dumps(members, sort_keys=True, separators=separators)
+    return digest_of_text(raw + "".join(references))
 
 
 Recipe = Callable[[str, list[str]], str]
@@ -50,8 +51,13 @@ RECIPES: dict[str, Recipe] = {
 _first_reference_recipes = frozenset({"B", "C"})
 
 
-def recipe_of(digest: str, raw: str, references: list[str]) -> str:
-    """Return the letter of the recipe that gives `digest`, or "" if none does."""
+def recipe_of(digest: str, raw: str, references: list[str], likely: str = "A") -> str:
+    """Return the letter of the recipe that gives `digest`, or "" if none does.
+
+    The recipe `likely` is tried first.
+    """
+    if references and RECIPES[likely](raw, references) == digest:
+        return likely
     for letter, recipe in RECIPES.items():
         if (references or letter not in _first_reference_recipes) and recipe(
             raw, references

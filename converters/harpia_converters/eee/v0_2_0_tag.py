@@ -22,7 +22,12 @@ FORMAT = Format(
     results="harpia_converters.eee.results_writer:V0_2_0_TAG",
     family="eee",
     dialects=(
-        Dialect(V0_2_0_TAG, partial(sign_of, version=V0_2_0_TAG), one_of=ROW_KEYS),
+        Dialect(
+            V0_2_0_TAG,
+            partial(sign_of, version=V0_2_0_TAG),
+            one_of=ROW_KEYS,
+            lints="harpia_converters.eee.lint.lints:V0_2_0_TAG",
+        ),
     ),
     id_with=IDENTITY_PATHS,
     companion=COMPANION,

@@ -22,7 +22,14 @@ FORMAT = Format(
     adapter="harpia_converters.eee.mapping:V0_3_0",
     results="harpia_converters.eee.results_writer:V0_3_0",
     family="eee",
-    dialects=(Dialect(V0_3_0, partial(sign_of, version=V0_3_0), one_of=ROW_KEYS),),
+    dialects=(
+        Dialect(
+            V0_3_0,
+            partial(sign_of, version=V0_3_0),
+            one_of=ROW_KEYS,
+            lints="harpia_converters.eee.lint.lints:V0_3_0",
+        ),
+    ),
     id_with=IDENTITY_PATHS,
     companion=COMPANION,
     advise=partial(advise, turns="messages"),

@@ -1,0 +1,179 @@
+"""Check that the rows of a file fit together (E301-E306)."""
+
+from typing import Any
+
+from harpia_converters.eee.lint.identity import recipe_of_row
+from harpia_converters.eee.lint.wording import quoted
+from harpia_converters.eee.versions import Version
+from harpia_formats.dedup.key_text import key_text
+from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
+from harpia_formats.model.problem import Path
+
+EVALUATION, MODEL, ID_TYPE = "E301", "E302", "E303"
+HASH, NAME, RECIPE = "E304", "E305", "E306"
+
+_id, _hash, _name = ("sample_id",), ("sample_hash",), ("evaluation_name",)
+_raw, _reference = ("input", "raw"), ("input", "reference")
+_result = ("evaluation_result_id",)
+
+
+def rules_of(version: Version) -> tuple[AcrossRows, ...]:
+    """Return the checks across rows of `version`."""
+    return _common if version.is_closed else (*_common, _id_type)
+
+
+def _one_value(code: str, path: Path) -> AcrossRows:
+    """Return the check that all rows have the same value at `path`."""
+    (key,) = path
+
+    def message(found: Disagreement) -> str:
+        return (
+            f"{key} is {quoted(found.row[key])}, and {quoted(found.earlier)} in "
+            f"{found.owner}"
+        )
+
+    return AcrossRows(
+        code,
+        Agreement.ONE_VALUE,
+        (path,),
+        message,
+        f"a file of samples is of one {_run[key]}: split it by {key}",
+    )
+
+
+_run = {"evaluation_id": "run of an evaluation", "model_id": "model"}
+
+
+def _name_of_kind(value: Any) -> str | None:
+    """Return the type of an id, None for what is none."""
+    kind = type(value)
+    if kind is str:
+        return "text"
+    return "a number" if kind in {int, float} else None
+
+
+def _id_text(value: Any) -> str | None:
+    """Return an id as text, 1 and "1" as the same."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    return str(value) if type(value) in {str, int} else None
+
+
+def _sample_key(name: Any, result: Any, sample: Any) -> str | None:
+    """Return what names a sample in all runs, None for a row without it."""
+    if type(name) is not str or type(sample) not in {str, int}:
+        return None
+    return key_text((name, result if type(result) is str else "", sample))
+
+
+def _result_key(result: Any, name: Any) -> str | None:
+    """Return what names a result: its id, else its name however it is spelled."""
+    if type(result) is str and result:
+        return f"id {result}"
+    if type(name) is not str:
+        return None
+    plain = name.casefold()
+    for separator in "_- ":
+        plain = plain.replace(separator, "")
+    return f"name {plain}"
+
+
+def _of_hash_and_input(found: Disagreement) -> str:
+    return (
+        "sample_hash is that of another question or reference, too, which "
+        f"{found.owner} has"
+    )
+
+
+def _of_sample_and_hash(found: Disagreement) -> str:
+    return (
+        f"the sample_id {quoted(found.row['sample_id'])} has another sample_hash in "
+        f"{found.owner}: it is another question or reference"
+    )
+
+
+def _of_name(found: Disagreement) -> str:
+    row = found.row
+    result = row.get("evaluation_result_id")
+    whose = f"the result {quoted(result)}" if result else "it"
+    return (
+        f"evaluation_name is {quoted(row['evaluation_name'])}, and {found.owner} calls "
+        f"{whose} {quoted(found.earlier)}"
+    )
+
+
+def _of_recipe(found: Disagreement) -> str:
+    return (
+        f"sample_hash is by recipe {found.value}, and by recipe {found.earlier} in "
+        f"{found.owner}"
+    )
+
+
+def _recipe_text(digest: Any, raw: Any, reference: Any) -> str | None:
+    """Return the recipe of a row's hash, None where none gives it."""
+    if type(digest) is not str or type(raw) is not str:
+        return None
+    if type(reference) is not str and type(reference) is not list:
+        return None
+    if type(reference) is list and not all(type(each) is str for each in reference):
+        return None
+    found = recipe_of_row(digest, raw, reference)
+    # With one reference, C and D give the same.
+    return "C or D" if found in {"C", "D"} else found or None
+
+
+def _id_message(found: Disagreement) -> str:
+    return (
+        f"the id {quoted(found.row['sample_id'])} is {found.value}, and "
+        f"{found.earlier} in {found.owner}"
+    )
+
+
+_id_type = AcrossRows(
+    ID_TYPE,
+    Agreement.BY_KEY,
+    (_id,),
+    _id_message,
+    'write all ids as text: some tools take 1 and "1" for the same, and some do not',
+    key=(_id,),
+    value_text=_name_of_kind,
+    key_text=_id_text,
+)
+_common = (
+    _one_value(EVALUATION, ("evaluation_id",)),
+    _one_value(MODEL, ("model_id",)),
+    AcrossRows(
+        HASH,
+        Agreement.BY_KEY,
+        (_raw, _reference),
+        _of_hash_and_input,
+        "compute sample_hash anew: samples of different runs are matched by it",
+        key=(_hash,),
+    ),
+    AcrossRows(
+        HASH,
+        Agreement.BY_KEY,
+        (_hash,),
+        _of_sample_and_hash,
+        "give different samples different ids, or compute sample_hash anew",
+        key=(_name, _result, _id),
+        key_text=_sample_key,
+    ),
+    AcrossRows(
+        NAME,
+        Agreement.BY_KEY,
+        (_name,),
+        _of_name,
+        "give all rows of a result the same evaluation_name",
+        key=(_result, _name),
+        key_text=_result_key,
+    ),
+    AcrossRows(
+        RECIPE,
+        Agreement.ONE_VALUE,
+        (_hash, _raw, _reference),
+        _of_recipe,
+        "compute all hashes of a file alike: those of different recipes never match",
+        value_text=_recipe_text,
+    ),
+)

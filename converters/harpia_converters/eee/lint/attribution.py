@@ -1,0 +1,247 @@
+"""Check where an answer was extracted (`answer_attribution`, E111-E115)."""
+
+import re
+from collections.abc import Iterator
+from json import dumps
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.eee.lint.wording import count_of, quoted
+from harpia_converters.eee.versions import Version
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import RowLint
+from harpia_formats.model.problem import Path
+
+EMPTY, TERMINAL, TURN, SOURCE, VALUE = "E111", "E112", "E113", "E114", "E115"
+
+_key = "answer_attribution"
+#: Methods of extraction whose result need not occur in the text.
+_free_methods = frozenset({"llm_judge", "custom"})
+#: Roles of turns that give no answer.
+_askers = frozenset({"system", "user", "developer"})
+_source = re.compile(
+    r"output\.(?P<member>raw|reasoning_trace)"
+    r"|(?P<turns>interactions|messages)\[(?P<turn>[0-9]{1,9}|turn_idx)\]\."
+    r"(?:(?P<text>content|reasoning_trace)"
+    r"|tool_calls\[(?P<call>[0-9]{1,9})\]\.arguments)"
+)
+_forms = (
+    "output.raw",
+    "output.reasoning_trace",
+    "{turns}[N].content",
+    "{turns}[N].reasoning_trace",
+    "{turns}[N].tool_calls[K].arguments",
+)
+
+
+def lint(version: Version) -> RowLint:
+    """Return the check of the attribution of the answer in a row of `version`."""
+    check = _Check(version.turns)
+    codes = EMPTY, TERMINAL, TURN, SOURCE, VALUE
+    return RowLint(codes, check.remarks, check.is_clean)
+
+
+class _Check:
+    """Checks the steps of a row whose turns are under one key."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def is_clean(self, row: Any) -> bool:
+        """Tell whether a typed row has nothing that `remarks` yields."""
+        steps, last = row.answer_attribution, None
+        if not steps:
+            return False
+        turns = getattr(row, self._key)
+        for step in steps:
+            if last is not None and last.is_terminal:
+                return False
+            last = step
+            if not turns:
+                if step.turn_idx or step.source != "output.raw":
+                    return False
+                text = row.output.raw
+            else:
+                place = step.turn_idx
+                if (
+                    place >= len(turns)
+                    or turns[place].role != "assistant"
+                    or step.source != f"{self._key}[{place}].content"
+                ):
+                    return False
+                text = turns[place].content
+                if text is UNSET or text is None:
+                    return False
+            if not _is_plainly_in(step.extracted_value, text):
+                return False
+        return bool(last.is_terminal)
+
+    def remarks(self, row: Any) -> Iterator[Remark]:
+        """Yield what is wrong with the attribution of a row."""
+        steps = row[_key]
+        is_single = row["interaction_type"] == "single_turn"
+        turns = [] if is_single else row.get(self._key) or []
+        if not steps:
+            yield Remark(
+                EMPTY,
+                (_key,),
+                "answer_attribution has no item that says where the answer is from",
+                "add an item with its turn, its source and the extracted value",
+            )
+            return
+        yield from _of_terminals(steps)
+        if not (is_single or turns):
+            return  # E108 says that there are no turns
+        for number, step in enumerate(steps):
+            wrong_turn = _wrong_turn(step["turn_idx"], turns)
+            if wrong_turn:
+                message, how = wrong_turn
+                yield Remark(TURN, (_key, number, "turn_idx"), message, how)
+            else:
+                yield from self._of_source(step, (_key, number), row, turns)
+
+    def _of_source(
+        self, step: Any, path: Path, row: Any, turns: list[Any]
+    ) -> Iterator[Remark]:
+        """Yield a remark on a source, or on a value that is not in its text."""
+        found = _source.fullmatch(step["source"])
+        if found is None:
+            forms = ", ".join(_forms).format(turns=self._key)
+            yield Remark(
+                SOURCE,
+                (*path, "source"),
+                f"source must be the place of a text, found {quoted(step['source'])}",
+                f"write one of {forms}",
+            )
+            return
+        problem = self._unresolved(found, step, row, turns)
+        if problem:
+            message, how = problem
+            yield Remark(SOURCE, (*path, "source"), message, how)
+            return
+        text = _resolved(found, step, row, turns)
+        value = step["extracted_value"]
+        if not _is_free(step["extraction_method"]) and not _is_in(value, text):
+            yield Remark(
+                VALUE,
+                (*path, "extracted_value"),
+                f"extracted_value is {quoted(value)}, which does not occur in "
+                f"{step['source']}",
+                "give the value as it stands in the text, or name the method llm_judge "
+                "or custom if it was not cut out of it",
+            )
+
+    def _unresolved(
+        self, found: "re.Match[str]", step: Any, row: Any, turns: list[Any]
+    ) -> tuple[str, str] | None:
+        """Return why a source leads to no text and what to do, None if it does."""
+        source, place = quoted(step["source"]), step["turn_idx"]
+        if found["turns"] and not turns:
+            return (
+                f"source is {source}, and a row of single_turn has no turns",
+                "write output.raw or output.reasoning_trace",
+            )
+        if found["turns"] and found["turns"] != self._key:
+            return (
+                f"source is {source}, and the turns of this row are in {self._key}",
+                f"write {self._key} for {found['turns']}",
+            )
+        if found["turns"] and found["turn"] not in {str(int(place)), "turn_idx"}:
+            return (
+                f"source is {source}, and turn_idx is {place}",
+                "give both the number of the same turn",
+            )
+        if found["member"] and turns:
+            return (
+                f"source is {source}, and the answer of this row is in {self._key}",
+                f"write {self._key}[{place}].content, or what holds the answer there",
+            )
+        if _resolved(found, step, row, turns) is None:
+            return (
+                f"source is {source}, and there is nothing",
+                "name the text that the answer was extracted from",
+            )
+        return None
+
+
+def _of_terminals(steps: list[Any]) -> Iterator[Remark]:
+    """Yield a remark unless the last step is terminal and no other is."""
+    terminal = [place for place, step in enumerate(steps) if step["is_terminal"]]
+    if terminal == [len(steps) - 1]:
+        return
+    if not terminal:
+        message = "no item of answer_attribution is terminal"
+    elif len(terminal) > 1:
+        message = (
+            f"{count_of(len(terminal), 'item')} of answer_attribution are terminal"
+        )
+    else:
+        message = "an item of answer_attribution follows the terminal one"
+    # The place of the first item that is not as it should be.
+    wrong = terminal[0] if terminal else len(steps) - 1
+    yield Remark(
+        TERMINAL,
+        (_key, wrong, "is_terminal"),
+        message,
+        "give is_terminal true to the last item, which is the final answer, and to no "
+        "other",
+    )
+
+
+def _wrong_turn(place: Any, turns: list[Any]) -> tuple[str, str] | None:
+    """Return why a step is of no turn that may give an answer, and what to do."""
+    if not turns:
+        if place == 0:
+            return None
+        return f"turn_idx must be 0 in a row of single_turn, found {place}", "write 0"
+    how = "give the number of the turn that the value was extracted from"
+    if place >= len(turns):
+        return f"turn_idx is {place}, and there are {count_of(len(turns), 'turn')}", how
+    role = turns[int(place)]["role"]
+    if role not in _askers:
+        return None
+    return f"turn_idx is {place}, which is a turn of role {role}", how
+
+
+def _resolved(found: "re.Match[str]", step: Any, row: Any, turns: list[Any]) -> Any:
+    """Return what a source leads to; None if there is nothing."""
+    if found["member"]:
+        output = row.get("output")
+        return output.get(found["member"]) if output else None
+    turn = turns[int(step["turn_idx"])]
+    if found["text"]:
+        return turn.get(found["text"])
+    calls, number = turn.get("tool_calls") or [], int(found["call"])
+    return calls[number].get("arguments") if number < len(calls) else None
+
+
+def _is_free(method: str) -> bool:
+    """Tell whether a method's result need not occur in the text."""
+    return method.strip().lower().replace("-", "_") in _free_methods
+
+
+def _is_plainly_in(value: str, text: Any) -> bool:
+    """Tell whether a text, or a text of a list, has `value` as it stands."""
+    if type(text) is str:
+        return value in text
+    return any(value in each for each in text)
+
+
+def _is_in(value: str, text: Any) -> bool:
+    """Tell whether `text`, a list or arguments have `value`, in any case of letters."""
+    wanted = value.strip().casefold()
+    return any(wanted in each.casefold() for each in _texts_of(text))
+
+
+def _texts_of(value: Any) -> Iterator[str]:
+    """Yield the texts in which a value may be quoted."""
+    if type(value) is str:
+        yield value
+    elif type(value) is list:
+        yield from value
+    else:
+        yield dumps(value, ensure_ascii=False)
+        yield encode(value).decode()
+        yield from (each for each in value.values() if type(each) is str)

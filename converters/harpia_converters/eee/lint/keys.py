@@ -1,0 +1,210 @@
+"""Check keys that no schema knows, and integers written as fractions (E124-E128)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.eee.lint.wording import quoted
+from harpia_converters.eee.versions import Version
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import RowLint
+from harpia_formats.model.problem import Path
+from harpia_formats.text.spelling import nearest
+
+METRICS, UNKNOWN, FRACTION = "E124", "E125", "E128"
+
+_metrics = "metrics"
+_turn_lists = frozenset({"interactions", "messages"})
+#: The keys of the root in every version, but for the list of turns.
+_root = frozenset(
+    "schema_version evaluation_id model_id evaluation_name sample_id sample_hash "
+    "evaluation_result_id interaction_type input output answer_attribution evaluation "
+    "token_usage performance error metadata".split()
+)
+_counts = (
+    "input_tokens",
+    "output_tokens",
+    "total_tokens",
+    "input_tokens_cache_write",
+    "input_tokens_cache_read",
+    "reasoning_tokens",
+)
+#: The keys of the objects in the root.
+_members = {
+    "input": frozenset({"raw", "formatted", "reference", "choices"}),
+    "output": frozenset({"raw", "reasoning_trace"}),
+    "evaluation": frozenset({"score", "is_correct", "num_turns", "tool_calls_count"}),
+    "token_usage": frozenset(_counts),
+    "performance": frozenset(
+        "latency_ms time_to_first_token_ms generation_time_ms "
+        "additional_details".split()
+    ),
+}
+_step = frozenset(
+    "turn_idx source extracted_value extraction_method is_terminal".split()
+)
+_turn = frozenset(
+    "turn_idx role content reasoning_trace tool_calls tool_call_id".split()
+)
+_call = frozenset({"id", "name", "arguments"})
+#: Integers in the objects of the root.
+_integers = {"evaluation": ("num_turns", "tool_calls_count"), "token_usage": _counts}
+
+
+def lint(version: Version) -> RowLint:
+    """Return the check of the keys of a row of `version`."""
+    check = _Check(version.turns)
+    return RowLint((METRICS, UNKNOWN, FRACTION), check.remarks, check.is_clean)
+
+
+class _Check:
+    """Checks the keys of a row whose turns are under one key."""
+
+    def __init__(self, turns: str) -> None:
+        self._turns = turns
+        self._known = _root | {turns}
+        #: The attributes of each class of typed objects that no schema knows.
+        self._extras: dict[type, tuple[str, ...]] = {}
+
+    def is_clean(self, row: Any) -> bool:
+        """Tell whether a typed row has nothing that `remarks` yields.
+
+        The typed decoder reads no fraction as an integer.
+        """
+        return (
+            self._has_known(row, self._known)
+            and self._has_known(row.input, _members["input"])
+            and self._has_known(row.output, _members["output"])
+            and self._has_known(row.evaluation, _members["evaluation"])
+            and self._has_known(row.token_usage, _members["token_usage"])
+            and self._has_known(row.performance, _members["performance"])
+            and self._have_known(row.answer_attribution, _step)
+            and self._are_turns_known(getattr(row, self._turns))
+        )
+
+    def _are_turns_known(self, turns: Any) -> bool:
+        if turns is UNSET or not turns:
+            return True
+        if not self._have_known(turns, _turn):
+            return False
+        for turn in turns:
+            calls = turn.tool_calls
+            if (
+                calls is not UNSET
+                and calls is not None
+                and not self._have_known(calls, _call)
+            ):
+                return False
+        return True
+
+    def _have_known(self, values: list[Any], known: frozenset[str]) -> bool:
+        """Tell whether typed objects of one list have known members only."""
+        if not values:
+            return True
+        extras = self._extras_of(type(values[0]), known)
+        return not extras or all(_lacks(value, extras) for value in values)
+
+    def _has_known(self, value: Any, known: frozenset[str]) -> bool:
+        """Tell whether a typed object, null or an absent one has known members only."""
+        if value is None or value is UNSET:
+            return True
+        extras = self._extras_of(type(value), known)
+        return not extras or _lacks(value, extras)
+
+    def _extras_of(self, kind: type, known: frozenset[str]) -> tuple[str, ...]:
+        found = self._extras.get(kind)
+        if found is None:
+            names = kind.__struct_fields__  # type: ignore[attr-defined]  # a msgspec class
+            found = tuple(name for name in names if name not in known)
+            if len(self._extras) > _classes:
+                self._extras.clear()
+            self._extras[kind] = found
+        return found
+
+    def remarks(self, row: Any) -> Iterator[Remark]:
+        """Yield what is wrong with the keys and the integers of a row."""
+        if _metrics in row:
+            yield Remark(
+                METRICS,
+                (_metrics,),
+                "metrics is a key of an earlier version, which nothing reads",
+                "move num_turns to evaluation.num_turns, and remove metrics",
+                at_key=True,
+            )
+        yield from _unknown(row, self._known, (), {_metrics})
+        if type(row["sample_id"]) is float:
+            yield _fraction(("sample_id",), row["sample_id"])
+        for name, known in _members.items():
+            member = row.get(name)
+            if member:
+                yield from _unknown(member, known, (name,))
+                for key in _integers.get(name, ()):
+                    if type(member.get(key)) is float:
+                        yield _fraction((name, key), member[key])
+        for key, known in (("answer_attribution", _step), (self._turns, _turn)):
+            for place, item in enumerate(row.get(key) or ()):
+                yield from _unknown(item, known, (key, place))
+                if type(item["turn_idx"]) is float:
+                    yield _fraction((key, place, "turn_idx"), item["turn_idx"])
+                for number, call in enumerate(item.get("tool_calls") or ()):
+                    path = (key, place, "tool_calls", number)
+                    yield from _unknown(call, _call, path)
+
+
+#: Classes of typed objects that are remembered.
+_classes = 256
+
+
+def _lacks(value: Any, names: tuple[str, ...]) -> bool:
+    """Tell whether a typed object has none of these members."""
+    return all(getattr(value, name) is UNSET for name in names)
+
+
+def _unknown(
+    value: Mapping[str, Any],
+    known: frozenset[str],
+    path: Path,
+    passed: frozenset[str] | set[str] = frozenset(),
+) -> Iterator[Remark]:
+    """Yield a remark on each key of an object that is not known."""
+    if known.issuperset(value):
+        return
+    for key in value:
+        if key in known or key in passed:
+            continue
+        owner = path[0] if path else "a row"
+        near = _meant(key, known, value)
+        yield Remark(
+            UNKNOWN,
+            (*path, key),
+            f"{quoted(key)} is no key of {owner} in any version",
+            f"did you mean {near}?" if near else "put it into metadata, or remove it",
+            at_key=True,
+        )
+
+
+def _meant(key: str, known: frozenset[str], value: Mapping[str, Any]) -> str:
+    """Return the known key that an unknown one stands for, "" if none does."""
+    if key in _turn_lists:
+        return next(iter(_turn_lists & known), "")
+    absent = [name for name in known if name not in value]
+    alias = _aliases.get(key, "")
+    return alias if alias in absent else nearest(key, absent)
+
+
+#: Keys of other tools, and those that real files have by mistake.
+_aliases = {
+    "sample_idx": "sample_id",
+    "raw_runs": "raw",
+    "num_interactions": "num_turns",
+}
+
+
+def _fraction(path: Path, value: float) -> Remark:
+    return Remark(
+        FRACTION,
+        path,
+        f"{path[-1]} must be written as a whole number, found {value!r}",
+        f"write {int(value)}: many readers take {value!r} for a fraction",
+    )

@@ -1,0 +1,157 @@
+"""Check scores, token counts and times (E116-E120)."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.eee.lint.wording import quoted
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import RowLint
+
+CORRECT, GRADED, TOKENS = "E116", "E117", "E118"
+TIMES, ERROR = "E119", "E120"
+
+
+def is_clean(row: Any) -> bool:
+    """Tell whether a typed row has nothing that `remarks` yields."""
+    evaluation, error = row.evaluation, row.error
+    score, is_correct = evaluation.score, evaluation.is_correct
+    if is_correct and score != 1:
+        return False
+    if not is_correct and score == 1:
+        return False
+    if error is not UNSET and error is not None and (is_correct or not error.strip()):
+        return False
+    usage, times = row.token_usage, row.performance
+    if usage is not UNSET and usage is not None:
+        given, made = usage.input_tokens, usage.output_tokens
+        read, reasoning = usage.input_tokens_cache_read, usage.reasoning_tokens
+        if usage.total_tokens != given + made:
+            return False
+        if reasoning is not UNSET and reasoning is not None and reasoning > made:
+            return False
+        if read is not UNSET and read is not None and read > given:
+            return False
+    if times is not UNSET and times is not None:
+        latency = times.latency_ms
+        if latency is not UNSET and latency is not None:
+            first, whole = times.time_to_first_token_ms, times.generation_time_ms
+            if whole is not UNSET and whole is not None and whole > latency:
+                return False
+            if first is not UNSET and first is not None and first > latency:
+                return False
+    return True
+
+
+def remarks(row: Any) -> Iterator[Remark]:
+    """Yield what is wrong with the score, the counts and the times of a row."""
+    yield from _of_score(row["evaluation"])
+    yield from _of_error(row.get("error"), row["evaluation"])
+    usage, times = row.get("token_usage"), row.get("performance")
+    if usage:
+        yield from _of_tokens(usage)
+    if times:
+        yield from _of_times(times)
+
+
+LINT = RowLint((CORRECT, GRADED, TOKENS, TIMES, ERROR), remarks, is_clean)
+
+
+def _of_score(evaluation: Any) -> Iterator[Remark]:
+    """Yield a remark on is_correct that does not follow from the score."""
+    score, is_correct = evaluation["score"], evaluation["is_correct"]
+    place = ("evaluation", "is_correct")
+    if score in {0, 1}:
+        if bool(score) != is_correct:
+            yield Remark(
+                CORRECT,
+                place,
+                f"is_correct is {quoted(is_correct)}, and score is {quoted(score)}",
+                "give score 1 to correct answers and 0 to wrong ones, or correct "
+                "is_correct",
+            )
+    elif is_correct:
+        yield Remark(
+            GRADED,
+            place,
+            f"is_correct is true, and score is {quoted(score)}",
+            "say how much must be reached to be correct, or give false: readers of "
+            "is_correct take the answer for fully correct",
+        )
+
+
+def _of_error(error: Any, evaluation: Any) -> Iterator[Remark]:
+    """Yield a remark on an error that says nothing, or is of a correct answer."""
+    if error is None:
+        return
+    if not error.strip():
+        yield Remark(
+            ERROR,
+            ("error",),
+            "error is empty",
+            "leave it out if there was no error, or say what happened",
+        )
+    elif evaluation["is_correct"] or evaluation["score"] == 1:
+        yield Remark(
+            ERROR,
+            ("error",),
+            f"there is an error, {quoted(error)}, and the answer is scored as correct",
+            "score an answer that could not be given as wrong, or remove the error",
+        )
+
+
+def _of_tokens(usage: Any) -> Iterator[Remark]:
+    """Yield remarks on counts of tokens that do not add up."""
+    given, made = usage["input_tokens"], usage["output_tokens"]
+    total = usage["total_tokens"]
+    read, reasoning = (
+        usage.get("input_tokens_cache_read"),
+        usage.get("reasoning_tokens"),
+    )
+    has_extra_reasoning = reasoning is not None and total == given + made + reasoning
+    if total != given + made and not has_extra_reasoning:
+        also = (
+            " (with reasoning_tokens {:,})".format(given + made + reasoning)
+            if reasoning
+            else ""
+        )
+        yield Remark(
+            TOKENS,
+            ("token_usage", "total_tokens"),
+            f"total_tokens is {total}, and input_tokens and output_tokens together are "
+            f"{given + made}{also}",
+            "write the sum, or see which of the counts is of another call",
+        )
+    if reasoning is not None and reasoning > made and not has_extra_reasoning:
+        yield Remark(
+            TOKENS,
+            ("token_usage", "reasoning_tokens"),
+            f"reasoning_tokens is {reasoning}, more than the {made} of output_tokens",
+            "count the tokens of the reasoning in output_tokens, too",
+        )
+    if read is not None and read > given:
+        yield Remark(
+            TOKENS,
+            ("token_usage", "input_tokens_cache_read"),
+            f"input_tokens_cache_read is {read}, more than the {given} of input_tokens",
+            "count the tokens that were read from the cache in input_tokens, too",
+        )
+
+
+def _of_times(times: Any) -> Iterator[Remark]:
+    """Yield remarks on a part of the time that is longer than the whole."""
+    latency = times.get("latency_ms")
+    if latency is None:
+        return
+    for key in ("generation_time_ms", "time_to_first_token_ms"):
+        part = times.get(key)
+        if part is not None and part > latency:
+            yield Remark(
+                TIMES,
+                ("performance", "latency_ms"),
+                f"latency_ms is {quoted(latency)}, less than {key} with {quoted(part)}",
+                "latency_ms is the time from the request to the last token: it is no "
+                "shorter than a part of it",
+            )
+            return

@@ -1,0 +1,161 @@
+"""Check choices against references, and texts that are empty (E121, E122)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.eee.lint.wording import count_of, quoted
+from harpia_converters.eee.versions import Version
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import RowLint
+from harpia_formats.model.problem import Path
+
+CHOICES, EMPTY = "E121", "E122"
+
+#: A letter or a number that stands for one of the choices, as in "B", "(b)" or "2.".
+_label = re.compile(r"\(?(?:(?P<letter>[A-Za-z])|(?P<number>[0-9]{1,4}))[).:]?")
+#: Keys of the root that identify a row, beside those that E101 and E102 check.
+_names = ("evaluation_id", "evaluation_name", "sample_id", "evaluation_result_id")
+
+
+def lint(version: Version) -> RowLint:
+    """Return the check of the texts of a row of `version`."""
+    check = _Check(version.turns)
+    return RowLint((CHOICES, EMPTY), check.remarks, check.is_clean)
+
+
+class _Check:
+    """Checks the texts of a row whose turns are under one key."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def is_clean(self, row: Any) -> bool:
+        """Tell whether a typed row has nothing that `remarks` yields."""
+        if row.sample_id == "" or not (row.evaluation_id and row.evaluation_name):
+            return False
+        asked, output = row.input, row.output
+        reference, choices = asked.reference, asked.choices
+        if is_blank(asked.raw) or asked.formatted == "":
+            return False
+        references = [reference] if type(reference) is str else reference
+        for each in references:
+            if is_blank(each):
+                return False
+            if choices is not UNSET and choices is not None and each not in choices:
+                return False
+        if choices is not UNSET and choices is not None and not choices:
+            return False
+        if output is not UNSET and output is not None and not output.raw:
+            return False
+        for step in row.answer_attribution:
+            if not (step.extracted_value and step.extraction_method):
+                return False
+        turns = getattr(row, self._key)
+        if turns is not UNSET and turns is not None:
+            for turn in turns:
+                calls = turn.tool_calls
+                if calls is not UNSET and calls is not None:
+                    for call in calls:
+                        if not (call.id and call.name):
+                            return False
+        return True
+
+    def remarks(self, row: Any) -> Iterator[Remark]:
+        """Yield what is wrong with the choices and the texts of a row."""
+        for path in self._empty(row):
+            name = ".".join(str(part) for part in path if type(part) is str)
+            yield Remark(EMPTY, path, f"{name} is empty", _help_of(path))
+        choices = row["input"].get("choices")
+        if choices is not None:
+            yield from _of_choices(row["input"]["reference"], choices)
+
+    def _empty(self, row: Any) -> Iterator[Path]:
+        """Yield the paths of texts that are empty and should not be."""
+        for key in _names:
+            if row.get(key) == "":
+                yield (key,)
+        asked = row["input"]
+        if is_blank(asked["raw"]):
+            yield ("input", "raw")
+        if asked.get("formatted") == "":
+            yield ("input", "formatted")
+        reference = asked["reference"]
+        if type(reference) is str:
+            if is_blank(reference):
+                yield ("input", "reference")
+        else:
+            for number, each in enumerate(reference):
+                if is_blank(each):
+                    yield ("input", "reference", number)
+        output = row.get("output")
+        # Where there was an error there need be no answer.
+        if output and not row.get("error") and _has_no_answer(output["raw"]):
+            yield ("output", "raw")
+        for number, step in enumerate(row["answer_attribution"]):
+            for key in ("extracted_value", "extraction_method"):
+                if not step[key]:
+                    yield ("answer_attribution", number, key)
+        for place, turn in enumerate(row.get(self._key) or ()):
+            for number, call in enumerate(turn.get("tool_calls") or ()):
+                for key in ("id", "name"):
+                    if not call[key]:
+                        yield (self._key, place, "tool_calls", number, key)
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether a text is empty or all white space."""
+    return not text or text.isspace()
+
+
+def _has_no_answer(raw: Any) -> bool:
+    """Tell whether an output is empty, or a list of empty texts."""
+    return not raw if type(raw) is str else not any(raw)
+
+
+def _help_of(path: Path) -> str:
+    """Return what to do about an empty text at `path`."""
+    if path == ("output", "raw"):
+        return "see whether the model gave no answer, and say so in error if it failed"
+    if path == ("input", "formatted"):
+        return "leave it out if the prompt was input.raw"
+    return "give the text: without it the record cannot be used"
+
+
+def _of_choices(reference: Any, choices: list[str]) -> Iterator[Remark]:
+    """Yield a remark on references that are none of the choices."""
+    path: Path = ("input", "choices")
+    if not choices:
+        yield Remark(
+            CHOICES, path, "choices is empty", "leave it out if there are no choices"
+        )
+        return
+    listed = [reference] if type(reference) is str else reference
+    plain: set[str] = set()
+    for number, each in enumerate(listed):
+        if each in choices or is_blank(each) or _stands_for(each, len(choices)):
+            continue
+        plain = plain or {choice.strip().casefold() for choice in choices}
+        if each.strip().casefold() in plain:
+            continue
+        place: Path = ("input", "reference")
+        yield Remark(
+            CHOICES,
+            place if type(reference) is str else (*place, number),
+            f"the reference {quoted(each)} is none of the "
+            f"{count_of(len(choices), 'choice')}, nor a letter or number of one",
+            "give the reference as in choices, or the letter of the choice",
+        )
+
+
+def _stands_for(reference: str, choices: int) -> bool:
+    """Tell whether a reference is the letter or the number of one of `choices`."""
+    found = _label.fullmatch(reference.strip())
+    if found is None:
+        return False
+    if found["letter"]:
+        return ord(found["letter"].upper()) - ord("A") < choices
+    # Choices are counted from 0 or from 1.
+    return int(found["number"]) <= choices

@@ -1,0 +1,292 @@
+"""Check the turns of a conversation and what is counted of them (E104-E110, E129)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.eee.lint.wording import count_of, quoted
+from harpia_converters.eee.versions import Version
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import RowLint
+from harpia_formats.model.problem import Path
+
+INDEX, ROLE, DANGLING, CALL = "E104", "E105", "E106", "E107"
+TYPE, NUM_TURNS, CALLS_COUNT, OTHER_ROLE = "E108", "E109", "E110", "E129"
+
+#: Roles of turns, and those of other tools that mean the same as one of these.
+_roles = frozenset({"system", "user", "assistant", "tool"})
+_other_roles = {"developer": "system", "function": "tool"}
+_tool_roles = frozenset({"tool", "function"})
+_single = "single_turn"
+
+
+def lint(version: Version) -> RowLint:
+    """Return the check of the turns of a row of `version`."""
+    check = _Check(version.turns)
+    codes = INDEX, ROLE, DANGLING, CALL, TYPE, NUM_TURNS, CALLS_COUNT, OTHER_ROLE
+    return RowLint(codes, check.remarks, check.is_clean)
+
+
+@dataclass(slots=True)
+class _Calls:
+    """The calls of tools in a conversation, and the answers to them."""
+
+    #: The place of each call, by its id.
+    made: dict[str, Path] = field(default_factory=dict)
+    answered: set[str] = field(default_factory=set)
+    #: How many there are, those with a repeated id included.
+    count: int = 0
+    #: How many tool turns do not say which call they answer.
+    lost_answers: int = 0
+
+
+class _Check:
+    """Checks the turns under one key."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+
+    def is_clean(self, row: Any) -> bool:
+        """Tell whether a typed row has nothing that `remarks` yields."""
+        evaluation = row.evaluation
+        kind, given = row.interaction_type, evaluation.num_turns
+        told = evaluation.tool_calls_count
+        if kind == _single:
+            return (given is UNSET or given is None or given == 1) and not (
+                told is not UNSET and told
+            )
+        turns = getattr(row, self._key)
+        if not turns or given != len(turns):
+            return False
+        users = assistants = 0
+        made: list[str] = []
+        answered: list[str] = []
+        for place, turn in enumerate(turns):
+            role, reference = turn.role, turn.tool_call_id
+            if turn.turn_idx != place:
+                return False
+            if role == "assistant":
+                assistants += 1
+            elif role == "user":
+                users += 1
+            elif role == "tool":
+                ids = [reference] if type(reference) is str else reference or ()
+                if not ids or not made or any(each not in made for each in ids):
+                    return False
+                answered += ids
+                reference = None
+            elif role != "system":
+                return False
+            if reference is not UNSET and reference is not None:
+                return False
+            calls = turn.tool_calls
+            if calls is not UNSET and calls:
+                made += [call.id for call in calls]
+        if made:
+            called = set(made)
+            is_answered = len(called) == len(made) and called == set(answered)
+            if kind != "agentic" or not is_answered:
+                return False
+        elif kind == "agentic" or (users < 2 and assistants < 2):  # noqa: PLR2004 - several
+            return False
+        return told is UNSET or told is None or told == len(made)
+
+    def remarks(self, row: Any) -> Iterator[Remark]:
+        """Yield what is wrong with the turns of a row."""
+        kind, turns = row["interaction_type"], row.get(self._key)
+        evaluation = row["evaluation"]
+        if kind == _single:
+            yield from _of_single_turn(evaluation)
+        elif not turns:
+            yield Remark(
+                TYPE,
+                (self._key,),
+                f"{self._key} must not be empty in a row of {kind}",
+                "give the turns, or give the answer in output and set interaction_type "
+                'to "single_turn"',
+            )
+        else:
+            yield from self._index(turns)
+            calls = _Calls()
+            for place, turn in enumerate(turns):
+                yield from _of_role(turn["role"], (self._key, place, "role"))
+                yield from _of_references(turn, (self._key, place), calls)
+                yield from _of_calls(turn, (self._key, place), calls)
+            yield from _unanswered(calls)
+            yield from _of_type(kind, turns, calls)
+            yield from _of_counts(evaluation, len(turns), calls.count)
+
+    def _index(self, turns: list[Any]) -> Iterator[Remark]:
+        """Yield a remark on the first turn whose number is not its place."""
+        wrong = [place for place, turn in enumerate(turns) if turn["turn_idx"] != place]
+        if wrong:
+            place, others = wrong[0], len(wrong) - 1
+            also = f", and {count_of(others, 'other turn')} differ" if others else ""
+            if others == 1:
+                also += "s"
+            yield Remark(
+                INDEX,
+                (self._key, place, "turn_idx"),
+                f"turn_idx must be {place}, the place of the turn counted from 0, found "
+                f"{quoted(turns[place]['turn_idx'])}{also}",
+                "number the turns in their order without gaps, and answer_attribution "
+                "with them",
+            )
+
+
+def _of_single_turn(evaluation: Any) -> Iterator[Remark]:
+    """Yield remarks on the counts of a row without turns."""
+    given, told = evaluation.get("num_turns"), evaluation.get("tool_calls_count")
+    if given is not None and given != 1:
+        yield Remark(
+            NUM_TURNS,
+            ("evaluation", "num_turns"),
+            f"num_turns must be 1 or absent in a row of single_turn, found {given}",
+            "leave it out, or give all turns and set interaction_type to "
+            '"multi_turn" or "agentic"',
+        )
+    if told:
+        yield Remark(
+            CALLS_COUNT,
+            ("evaluation", "tool_calls_count"),
+            f"tool_calls_count must be 0 or absent in a row of single_turn, found "
+            f"{told}",
+            'leave it out, or give the turns and set interaction_type to "agentic"',
+        )
+
+
+def _of_role(role: str, path: Path) -> Iterator[Remark]:
+    """Yield a remark on a role that is not one of the four."""
+    if role in _roles:
+        return
+    if role in _other_roles:
+        message = f"the role {quoted(role)} is one of some providers' interfaces only"
+        yield Remark(OTHER_ROLE, path, message, f'write "{_other_roles[role]}"')
+        return
+    near = role.strip().lower()
+    how = near if near in _roles else _synonyms.get(near, "")
+    yield Remark(
+        ROLE,
+        path,
+        f"role must be system, user, assistant or tool, found {quoted(role)}",
+        f'write "{how}"' if how else "write the one of the four that spoke",
+    )
+
+
+#: Words for roles in other tools.
+_synonyms = {
+    "human": "user",
+    "gpt": "assistant",
+    "model": "assistant",
+    "ai": "assistant",
+    "bot": "assistant",
+}
+
+
+def _of_references(turn: Any, path: Path, calls: _Calls) -> Iterator[Remark]:
+    """Yield remarks on the calls that a turn says it answers, and note them."""
+    given = turn.get("tool_call_id")
+    at = (*path, "tool_call_id")
+    listed = [given] if type(given) is str else given or []
+    ids = [each for each in listed if each]
+    for number, each in enumerate(listed):
+        if each in calls.made:
+            calls.answered.add(each)
+        elif each:
+            calls.lost_answers += 1
+            yield Remark(
+                DANGLING,
+                at if type(given) is str else (*at, number),
+                f"tool_call_id names {quoted(each)}, and no earlier turn has a tool "
+                "call with this id",
+                "give the id of the call that the turn answers, and keep the turns in "
+                "their order",
+            )
+    if not ids and (given is not None or turn["role"] in _tool_roles):
+        calls.lost_answers += 1
+        is_there = given is not None
+        yield Remark(
+            CALL,
+            at if is_there else path,
+            "tool_call_id is empty"
+            if is_there
+            else f"a turn of role {turn['role']} must have a tool_call_id",
+            "give the id of the call that the turn answers",
+        )
+
+
+def _of_calls(turn: Any, path: Path, calls: _Calls) -> Iterator[Remark]:
+    """Yield remarks on calls with the id of an earlier one, and note all of them."""
+    for number, call in enumerate(turn.get("tool_calls") or ()):
+        calls.count += 1
+        place = (*path, "tool_calls", number, "id")
+        if call["id"] in calls.made:
+            yield Remark(
+                CALL,
+                place,
+                f"the id {quoted(call['id'])} is that of an earlier tool call, too",
+                "give each tool call of a conversation an id of its own",
+            )
+        calls.made.setdefault(call["id"], place)
+
+
+def _unanswered(calls: _Calls) -> Iterator[Remark]:
+    """Yield remarks on calls without an answer, unless answers name no call."""
+    missing = [each for each in calls.made if each not in calls.answered]
+    if len(missing) <= calls.lost_answers:
+        return
+    for each in missing:
+        yield Remark(
+            CALL,
+            calls.made[each],
+            f"no later turn answers the tool call {quoted(each)}",
+            "add the turn of the tool with this tool_call_id, or see whether the "
+            "conversation was cut off",
+        )
+
+
+def _of_type(kind: str, turns: list[Any], calls: _Calls) -> Iterator[Remark]:
+    """Yield a remark if interaction_type is not what the turns are."""
+    roles = [turn["role"] for turn in turns]
+    uses_tools = bool(calls.count) or not _tool_roles.isdisjoint(roles)
+    several = max(roles.count("user"), roles.count("assistant")) > 1
+    if kind == "agentic" and not uses_tools:
+        right = "multi_turn" if several else _single
+        because = "no turn calls a tool or is one of role tool"
+    elif kind != "agentic" and uses_tools:
+        right, because = "agentic", "there are tool calls or turns of role tool"
+    elif kind != "agentic" and not several:
+        right = _single
+        because = "there is no second turn of the user or the assistant"
+    else:
+        return
+    how = f'set interaction_type to "{right}"'
+    if right == _single:
+        how += ", with the answer in output and without turns"
+    message = f'interaction_type is "{kind}", and {because}'
+    yield Remark(TYPE, ("interaction_type",), message, how)
+
+
+def _of_counts(evaluation: Any, turns: int, calls: int) -> Iterator[Remark]:
+    """Yield remarks on num_turns and tool_calls_count."""
+    given, told = evaluation.get("num_turns"), evaluation.get("tool_calls_count")
+    if given != turns:
+        is_there = "num_turns" in evaluation
+        yield Remark(
+            NUM_TURNS,
+            ("evaluation", "num_turns") if is_there else ("evaluation",),
+            f"num_turns must be {turns}, found {quoted(given)}"
+            if is_there
+            else f"num_turns is missing: there are {count_of(turns, 'turn')}",
+            f"write {turns}: turns of the system and of tools count, too",
+        )
+    if told is not None and told != calls:
+        yield Remark(
+            CALLS_COUNT,
+            ("evaluation", "tool_calls_count"),
+            f"tool_calls_count is {quoted(told)}, and the turns have "
+            f"{count_of(calls, 'tool call')}",
+            f"write {calls}, or add the calls that are missing",
+        )

@@ -1,0 +1,15 @@
+"""How the remarks on a row show its values."""
+
+from typing import Any
+
+from harpia_formats.text.describe import short_json
+
+
+def quoted(value: Any) -> str:
+    """Return `value` as short JSON text."""
+    return short_json(value)
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return a number with its noun, such as `1 turn` or `3 turns`."""
+    return f"{number:,} {noun}{'s' * (number != 1)}"
