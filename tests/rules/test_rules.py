@@ -131,7 +131,7 @@ def is_error_of_one_row(rule: Rule) -> bool:
         return False
     is_in_columns = format_.dialects[0].container is Container.COLUMNS
     is_across_rows = rule.code[0] == "X" or bool(rule.companion) or is_in_columns
-    return rule.severity is Severity.ERROR and not is_across_rows
+    return rule.severity is Severity.ERROR and not (is_across_rows or rule.lint)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from harpia_converters.eee.lint.wording import quoted
 from harpia_converters.eee.versions import Version
 from harpia_formats.dedup.key_text import key_text
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
-from harpia_formats.model.problem import Path
 
 EVALUATION, MODEL, ID_TYPE = "E301", "E302", "E303"
 HASH, NAME, RECIPE = "E304", "E305", "E306"
@@ -22,9 +21,8 @@ def rules_of(version: Version) -> tuple[AcrossRows, ...]:
     return _common if version.is_closed else (*_common, _id_type)
 
 
-def _one_value(code: str, path: Path) -> AcrossRows:
-    """Return the check that all rows have the same value at `path`."""
-    (key,) = path
+def _one_value(code: str, key: str, whole: str) -> AcrossRows:
+    """Return the check that all rows have the same value of `key`, as has `whole`."""
 
     def message(found: Disagreement) -> str:
         return (
@@ -35,13 +33,10 @@ def _one_value(code: str, path: Path) -> AcrossRows:
     return AcrossRows(
         code,
         Agreement.ONE_VALUE,
-        (path,),
+        ((key,),),
         message,
-        f"a file of samples is of one {_run[key]}: split it by {key}",
+        f"a file of samples is of one {whole}: split it by {key}",
     )
-
-
-_run = {"evaluation_id": "run of an evaluation", "model_id": "model"}
 
 
 def _name_of_kind(value: Any) -> str | None:
@@ -140,8 +135,8 @@ _id_type = AcrossRows(
     key_text=_id_text,
 )
 _common = (
-    _one_value(EVALUATION, ("evaluation_id",)),
-    _one_value(MODEL, ("model_id",)),
+    _one_value(EVALUATION, "evaluation_id", "run"),
+    _one_value(MODEL, "model_id", "model"),
     AcrossRows(
         HASH,
         Agreement.BY_KEY,

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_converters.eee.lint.members import Output, Step, Turn, fits
 from harpia_converters.eee.lint.wording import count_of, quoted
 from harpia_converters.eee.versions import Version
 from harpia_formats.model.exact_json import encode
@@ -40,7 +41,7 @@ def lint(version: Version) -> RowLint:
     """Return the check of the attribution of the answer in a row of `version`."""
     check = _Check(version.turns)
     codes = EMPTY, TERMINAL, TURN, SOURCE, VALUE
-    return RowLint(codes, check.remarks, check.is_clean)
+    return RowLint(codes, check.remarks, check.is_clean, takes_refused=True)
 
 
 class _Check:
@@ -49,16 +50,16 @@ class _Check:
     def __init__(self, key: str) -> None:
         self._key = key
 
-    def is_clean(self, row: Any) -> bool:
+    def is_clean(self, row: Any) -> bool:  # noqa: PLR0911 - one pass, for speed
         """Tell whether a typed row has nothing that `remarks` yields."""
-        steps, last = row.answer_attribution, None
-        if not steps:
+        steps = row.answer_attribution
+        # The last step is terminal, and no other.
+        if not steps or not steps[-1].is_terminal:
             return False
         turns = getattr(row, self._key)
         for step in steps:
-            if last is not None and last.is_terminal:
+            if step.is_terminal and step is not steps[-1]:
                 return False
-            last = step
             if not turns:
                 if step.turn_idx or step.source != "output.raw":
                     return False
@@ -76,13 +77,15 @@ class _Check:
                     return False
             if not _is_plainly_in(step.extracted_value, text):
                 return False
-        return bool(last.is_terminal)
+        return True
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield what is wrong with the attribution of a row."""
-        steps = row[_key]
-        is_single = row["interaction_type"] == "single_turn"
-        turns = [] if is_single else row.get(self._key) or []
+        steps = row.get(_key) if type(row) is dict else None
+        if not fits(steps, list[Step]):
+            return
+        is_single = row.get("interaction_type") == "single_turn"
+        turns = [] if is_single else row.get(self._key)
         if not steps:
             yield Remark(
                 EMPTY,
@@ -92,8 +95,10 @@ class _Check:
             )
             return
         yield from _of_terminals(steps)
-        if not (is_single or turns):
-            return  # E108 says that there are no turns
+        if not (is_single or turns) or not fits(turns, list[Turn]):
+            return  # another rule says that there are no turns
+        if is_single and not fits(row.get("output"), Output):
+            return
         for number, step in enumerate(steps):
             wrong_turn = _wrong_turn(step["turn_idx"], turns)
             if wrong_turn:

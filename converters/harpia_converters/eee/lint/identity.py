@@ -2,12 +2,13 @@
 
 import json
 import re
-from functools import lru_cache
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 
 from msgspec import UNSET
 
+from harpia_converters.eee.lint.members import Question, fits
 from harpia_converters.eee.lint.wording import quoted
 from harpia_converters.eee.sample_hash import RECIPES, Recipe, digest_of_text, recipe_of
 from harpia_converters.eee.versions import V0_2_0, Version
@@ -17,7 +18,7 @@ from harpia_formats.model.lint import RowLint
 LABEL, MODEL, HASH = "E101", "E102", "E103"
 
 _hash_form = re.compile(r"[0-9a-f]{64}")
-#: Labels of the first schemas whose rows are those of eee@0.2.0 with more keys required.
+#: Labels of the first schemas: their rows are those of eee@0.2.0.
 _first_labels = frozenset({"0.0.1", "instance_level_eval_0.0.1"})
 #: Mistakes in computing a hash that can be recognised.
 _wrong_recipes: dict[str, Recipe] = {
@@ -62,15 +63,17 @@ def recipe_of_row(digest: str, raw: str, reference: str | list[str]) -> str:
     """Return the letter of the recipe of a row's hash, "" if none gives it."""
     if type(reference) is str:
         return _recipe_of_text(digest, raw, reference)
-    if len(reference) == 1:
-        return _recipe_of_text(digest, raw, reference[0])
-    return _recipe_of_list(digest, raw, reference)
+    references = cast("list[str]", reference)
+    if len(references) == 1:
+        return _recipe_of_text(digest, raw, references[0])
+    return _recipe_of_list(digest, raw, references)
 
 
 def lint(version: Version) -> RowLint:
     """Return the check of what a row of `version` is about."""
     check = _Check(version)
-    return RowLint((LABEL, MODEL, HASH), check.remarks, check.is_clean)
+    codes = LABEL, MODEL, HASH
+    return RowLint(codes, check.remarks, check.is_clean, takes_refused=True)
 
 
 class _Check:
@@ -98,8 +101,10 @@ class _Check:
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield what is wrong with the label, the model and the hash of a row."""
-        label = row["schema_version"]
-        if label not in self._labels:
+        if type(row) is not dict:
+            return
+        label = row.get("schema_version")
+        if type(label) is str and label not in self._labels:
             yield Remark(
                 LABEL,
                 ("schema_version",),
@@ -108,8 +113,8 @@ class _Check:
                 f'write "{self._written}", or check with --format the version that the '
                 "label names",
             )
-        model = row["model_id"]
-        if not is_model_name(model):
+        model = row.get("model_id")
+        if type(model) is str and not is_model_name(model):
             yield Remark(
                 MODEL,
                 ("model_id",),
@@ -117,8 +122,9 @@ class _Check:
                 "write the name as in model_info.id of the aggregate, such as "
                 '"meta-llama/Llama-3.1-8B"',
             )
-        given, asked = row.get("sample_hash"), row["input"]
-        if given is not None:
+        given = row.get("sample_hash")
+        asked: Any = row.get("input")
+        if type(given) is str and fits(asked, Question):
             yield from _of_hash(given, asked["raw"], asked["reference"])
 
     def _is_model(self, name: str) -> bool:

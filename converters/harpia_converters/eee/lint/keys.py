@@ -55,7 +55,8 @@ _integers = {"evaluation": ("num_turns", "tool_calls_count"), "token_usage": _co
 def lint(version: Version) -> RowLint:
     """Return the check of the keys of a row of `version`."""
     check = _Check(version.turns)
-    return RowLint((METRICS, UNKNOWN, FRACTION), check.remarks, check.is_clean)
+    codes = METRICS, UNKNOWN, FRACTION
+    return RowLint(codes, check.remarks, check.is_clean, takes_refused=True)
 
 
 class _Check:
@@ -124,6 +125,8 @@ class _Check:
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield what is wrong with the keys and the integers of a row."""
+        if type(row) is not dict:
+            return
         if _metrics in row:
             yield Remark(
                 METRICS,
@@ -133,23 +136,26 @@ class _Check:
                 at_key=True,
             )
         yield from _unknown(row, self._known, (), {_metrics})
-        if type(row["sample_id"]) is float:
-            yield _fraction(("sample_id",), row["sample_id"])
+        yield from _fractions(row, ("sample_id",), ())
         for name, known in _members.items():
             member = row.get(name)
-            if member:
+            if type(member) is dict:
                 yield from _unknown(member, known, (name,))
-                for key in _integers.get(name, ()):
-                    if type(member.get(key)) is float:
-                        yield _fraction((name, key), member[key])
+                yield from _fractions(member, _integers.get(name, ()), (name,))
         for key, known in (("answer_attribution", _step), (self._turns, _turn)):
-            for place, item in enumerate(row.get(key) or ()):
+            for place, item in _objects_in(row.get(key)):
                 yield from _unknown(item, known, (key, place))
-                if type(item["turn_idx"]) is float:
-                    yield _fraction((key, place, "turn_idx"), item["turn_idx"])
-                for number, call in enumerate(item.get("tool_calls") or ()):
+                yield from _fractions(item, ("turn_idx",), (key, place))
+                for number, call in _objects_in(item.get("tool_calls")):
                     path = (key, place, "tool_calls", number)
                     yield from _unknown(call, _call, path)
+
+
+def _objects_in(values: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the objects of a list, each with its index; none of what is no list."""
+    for number, value in enumerate(values if type(values) is list else ()):
+        if type(value) is dict:
+            yield number, value
 
 
 #: Classes of typed objects that are remembered.
@@ -199,6 +205,16 @@ _aliases = {
     "raw_runs": "raw",
     "num_interactions": "num_turns",
 }
+
+
+def _fractions(
+    value: Mapping[str, Any], keys: tuple[str, ...], path: Path
+) -> Iterator[Remark]:
+    """Yield a remark on each of these integers of an object that is a fraction."""
+    for key in keys:
+        number = value.get(key)
+        if type(number) is float and number.is_integer():
+            yield _fraction((*path, key), number)
 
 
 def _fraction(path: Path, value: float) -> Remark:

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_converters.eee.lint.members import Evaluation, Times, Usage, fits
 from harpia_converters.eee.lint.wording import quoted
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint
@@ -13,7 +14,7 @@ CORRECT, GRADED, TOKENS = "E116", "E117", "E118"
 TIMES, ERROR = "E119", "E120"
 
 
-def is_clean(row: Any) -> bool:
+def is_clean(row: Any) -> bool:  # noqa: C901, PLR0911 - one pass, for speed
     """Tell whether a typed row has nothing that `remarks` yields."""
     evaluation, error = row.evaluation, row.error
     score, is_correct = evaluation.score, evaluation.is_correct
@@ -46,16 +47,23 @@ def is_clean(row: Any) -> bool:
 
 def remarks(row: Any) -> Iterator[Remark]:
     """Yield what is wrong with the score, the counts and the times of a row."""
-    yield from _of_score(row["evaluation"])
-    yield from _of_error(row.get("error"), row["evaluation"])
+    if type(row) is not dict:
+        return
+    evaluation = row.get("evaluation")
+    if fits(evaluation, Evaluation):
+        yield from _of_score(evaluation)
+        if type(row.get("error")) is str:
+            yield from _of_error(row["error"], evaluation)
     usage, times = row.get("token_usage"), row.get("performance")
-    if usage:
+    if fits(usage, Usage):
         yield from _of_tokens(usage)
-    if times:
+    if fits(times, Times):
         yield from _of_times(times)
 
 
-LINT = RowLint((CORRECT, GRADED, TOKENS, TIMES, ERROR), remarks, is_clean)
+LINT = RowLint(
+    (CORRECT, GRADED, TOKENS, TIMES, ERROR), remarks, is_clean, takes_refused=True
+)
 
 
 def _of_score(evaluation: Any) -> Iterator[Remark]:
@@ -81,10 +89,8 @@ def _of_score(evaluation: Any) -> Iterator[Remark]:
         )
 
 
-def _of_error(error: Any, evaluation: Any) -> Iterator[Remark]:
+def _of_error(error: str, evaluation: Any) -> Iterator[Remark]:
     """Yield a remark on an error that says nothing, or is of a correct answer."""
-    if error is None:
-        return
     if not error.strip():
         yield Remark(
             ERROR,
@@ -112,7 +118,7 @@ def _of_tokens(usage: Any) -> Iterator[Remark]:
     has_extra_reasoning = reasoning is not None and total == given + made + reasoning
     if total != given + made and not has_extra_reasoning:
         also = (
-            " (with reasoning_tokens {:,})".format(given + made + reasoning)
+            f" (with reasoning_tokens {given + made + reasoning:,})"
             if reasoning
             else ""
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_converters.eee.lint.members import Output, Question, Step, Turn, fits
 from harpia_converters.eee.lint.wording import count_of, quoted
 from harpia_converters.eee.versions import Version
 from harpia_formats.model.format import Remark
@@ -23,7 +24,7 @@ _names = ("evaluation_id", "evaluation_name", "sample_id", "evaluation_result_id
 def lint(version: Version) -> RowLint:
     """Return the check of the texts of a row of `version`."""
     check = _Check(version.turns)
-    return RowLint((CHOICES, EMPTY), check.remarks, check.is_clean)
+    return RowLint((CHOICES, EMPTY), check.remarks, check.is_clean, takes_refused=True)
 
 
 class _Check:
@@ -32,7 +33,7 @@ class _Check:
     def __init__(self, key: str) -> None:
         self._key = key
 
-    def is_clean(self, row: Any) -> bool:
+    def is_clean(self, row: Any) -> bool:  # noqa: PLR0911 - one pass, for speed
         """Tell whether a typed row has nothing that `remarks` yields."""
         if row.sample_id == "" or not (row.evaluation_id and row.evaluation_name):
             return False
@@ -54,55 +55,71 @@ class _Check:
             if not (step.extracted_value and step.extraction_method):
                 return False
         turns = getattr(row, self._key)
-        if turns is not UNSET and turns is not None:
-            for turn in turns:
-                calls = turn.tool_calls
-                if calls is not UNSET and calls is not None:
-                    for call in calls:
-                        if not (call.id and call.name):
-                            return False
-        return True
+        return turns is UNSET or turns is None or _are_calls_named(turns)
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield what is wrong with the choices and the texts of a row."""
+        if type(row) is not dict:
+            return
         for path in self._empty(row):
             name = ".".join(str(part) for part in path if type(part) is str)
             yield Remark(EMPTY, path, f"{name} is empty", _help_of(path))
-        choices = row["input"].get("choices")
-        if choices is not None:
-            yield from _of_choices(row["input"]["reference"], choices)
+        asked: Any = row.get("input")
+        if fits(asked, Question) and asked.get("choices") is not None:
+            yield from _of_choices(asked["reference"], asked["choices"])
 
     def _empty(self, row: Any) -> Iterator[Path]:
         """Yield the paths of texts that are empty and should not be."""
-        for key in _names:
-            if row.get(key) == "":
-                yield (key,)
-        asked = row["input"]
-        if is_blank(asked["raw"]):
-            yield ("input", "raw")
-        if asked.get("formatted") == "":
-            yield ("input", "formatted")
-        reference = asked["reference"]
-        if type(reference) is str:
-            if is_blank(reference):
-                yield ("input", "reference")
-        else:
-            for number, each in enumerate(reference):
-                if is_blank(each):
-                    yield ("input", "reference", number)
-        output = row.get("output")
+        yield from ((key,) for key in _names if row.get(key) == "")
+        asked, output = row.get("input"), row.get("output")
+        if fits(asked, Question):
+            yield from _empty_of_question(asked)
         # Where there was an error there need be no answer.
-        if output and not row.get("error") and _has_no_answer(output["raw"]):
+        if not row.get("error") and fits(output, Output) and _has_no_answer(output):
             yield ("output", "raw")
-        for number, step in enumerate(row["answer_attribution"]):
-            for key in ("extracted_value", "extraction_method"):
-                if not step[key]:
-                    yield ("answer_attribution", number, key)
-        for place, turn in enumerate(row.get(self._key) or ()):
+        steps, turns = row.get("answer_attribution"), row.get(self._key)
+        if fits(steps, list[Step]):
+            for number, step in enumerate(steps):
+                for key in ("extracted_value", "extraction_method"):
+                    if not step[key]:
+                        yield ("answer_attribution", number, key)
+        if fits(turns, list[Turn]):
+            yield from self._empty_of_calls(turns)
+
+    def _empty_of_calls(self, turns: Any) -> Iterator[Path]:
+        """Yield the paths of empty names of tool calls."""
+        for place, turn in enumerate(turns):
             for number, call in enumerate(turn.get("tool_calls") or ()):
                 for key in ("id", "name"):
                     if not call[key]:
                         yield (self._key, place, "tool_calls", number, key)
+
+
+def _empty_of_question(asked: Any) -> Iterator[Path]:
+    """Yield the paths of empty texts of the input of a row."""
+    if is_blank(asked["raw"]):
+        yield ("input", "raw")
+    if asked.get("formatted") == "":
+        yield ("input", "formatted")
+    reference = asked["reference"]
+    if type(reference) is str:
+        if is_blank(reference):
+            yield ("input", "reference")
+        return
+    for number, each in enumerate(reference):
+        if is_blank(each):
+            yield ("input", "reference", number)
+
+
+def _are_calls_named(turns: Any) -> bool:
+    """Tell whether all tool calls of typed turns have an id and a name."""
+    for turn in turns:
+        calls = turn.tool_calls
+        if calls is not UNSET and calls is not None:
+            for call in calls:
+                if not (call.id and call.name):
+                    return False
+    return True
 
 
 def is_blank(text: str) -> bool:
@@ -110,8 +127,9 @@ def is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
-def _has_no_answer(raw: Any) -> bool:
+def _has_no_answer(output: Any) -> bool:
     """Tell whether an output is empty, or a list of empty texts."""
+    raw = output["raw"]
     return not raw if type(raw) is str else not any(raw)
 
 

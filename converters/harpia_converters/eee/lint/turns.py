@@ -6,6 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_converters.eee.lint.members import Counts, Turn, fits
 from harpia_converters.eee.lint.wording import count_of, quoted
 from harpia_converters.eee.versions import Version
 from harpia_formats.model.format import Remark
@@ -20,13 +21,14 @@ _roles = frozenset({"system", "user", "assistant", "tool"})
 _other_roles = {"developer": "system", "function": "tool"}
 _tool_roles = frozenset({"tool", "function"})
 _single = "single_turn"
+_types = frozenset({_single, "multi_turn", "agentic"})
 
 
 def lint(version: Version) -> RowLint:
     """Return the check of the turns of a row of `version`."""
     check = _Check(version.turns)
     codes = INDEX, ROLE, DANGLING, CALL, TYPE, NUM_TURNS, CALLS_COUNT, OTHER_ROLE
-    return RowLint(codes, check.remarks, check.is_clean)
+    return RowLint(codes, check.remarks, check.is_clean, takes_refused=True)
 
 
 @dataclass(slots=True)
@@ -48,7 +50,7 @@ class _Check:
     def __init__(self, key: str) -> None:
         self._key = key
 
-    def is_clean(self, row: Any) -> bool:
+    def is_clean(self, row: Any) -> bool:  # noqa: C901, PLR0911, PLR0912 - one pass, for speed
         """Tell whether a typed row has nothing that `remarks` yields."""
         evaluation = row.evaluation
         kind, given = row.interaction_type, evaluation.num_turns
@@ -95,10 +97,16 @@ class _Check:
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield what is wrong with the turns of a row."""
-        kind, turns = row["interaction_type"], row.get(self._key)
-        evaluation = row["evaluation"]
+        if type(row) is not dict:
+            return
+        kind, turns = row.get("interaction_type"), row.get(self._key)
+        counts = row.get("evaluation")
+        if not fits(counts, Counts):
+            counts = None
         if kind == _single:
-            yield from _of_single_turn(evaluation)
+            yield from _of_single_turn(counts or {})
+        elif kind not in _types or not fits(turns, list[Turn]):
+            return
         elif not turns:
             yield Remark(
                 TYPE,
@@ -116,21 +124,20 @@ class _Check:
                 yield from _of_calls(turn, (self._key, place), calls)
             yield from _unanswered(calls)
             yield from _of_type(kind, turns, calls)
-            yield from _of_counts(evaluation, len(turns), calls.count)
+            if counts is not None:
+                yield from _of_counts(counts, len(turns), calls.count)
 
     def _index(self, turns: list[Any]) -> Iterator[Remark]:
         """Yield a remark on the first turn whose number is not its place."""
         wrong = [place for place, turn in enumerate(turns) if turn["turn_idx"] != place]
         if wrong:
             place, others = wrong[0], len(wrong) - 1
-            also = f", and {count_of(others, 'other turn')} differ" if others else ""
-            if others == 1:
-                also += "s"
+            also = f"; so in {count_of(others, 'later turn')}" if others else ""
             yield Remark(
                 INDEX,
                 (self._key, place, "turn_idx"),
-                f"turn_idx must be {place}, the place of the turn counted from 0, found "
-                f"{quoted(turns[place]['turn_idx'])}{also}",
+                f"turn_idx must be {place}, the place of the turn counted from 0, "
+                f"found {quoted(turns[place]['turn_idx'])}{also}",
                 "number the turns in their order without gaps, and answer_attribution "
                 "with them",
             )
