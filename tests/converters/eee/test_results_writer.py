@@ -80,8 +80,11 @@ def written(
 
 
 def check_pair(samples: Path, aggregate: Path) -> None:
-    """Assert that both files are valid and agree, found by their names alone."""
-    report = validate(samples, aggregate, strict=True, lint=True)
+    """Assert that both files are valid and agree, found by their names alone.
+
+    What lints say of single answers is not the writer's.
+    """
+    report = validate(samples, aggregate, strict=True, lint=True, ignore=("E1", "E306"))
 
     assert report.ok
     assert {each.code for each in report.problems} <= {"S202"}

@@ -54,8 +54,9 @@ RULES = (
         "choices",
         Severity.NOTE,
         "A reference must be one of the choices, or a letter or number of one.",
-        "Otherwise no answer can be right. Letters are A, B, ...; numbers count from "
-        "0 or 1. An empty list of choices is better left out.",
+        "Otherwise no answer can be right. Of several references one is enough. "
+        "Letters are A, B, ...; numbers count from 0 or 1. An empty list of choices is "
+        "better left out.",
         single(b'["3", "4"]', b'["3", "5"]'),
         SINGLE,
         _shape,

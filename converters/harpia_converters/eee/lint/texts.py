@@ -33,9 +33,11 @@ class _Check:
     def __init__(self, key: str) -> None:
         self._key = key
 
-    def is_clean(self, row: Any) -> bool:  # noqa: PLR0911 - one pass, for speed
+    def is_clean(self, row: Any) -> bool:  # noqa: C901, PLR0911 - one pass, for speed
         """Tell whether a typed row has nothing that `remarks` yields."""
         if row.sample_id == "" or not (row.evaluation_id and row.evaluation_name):
+            return False
+        if getattr(row, "evaluation_result_id", UNSET) == "":
             return False
         asked, output = row.input, row.output
         reference, choices = asked.reference, asked.choices
@@ -45,12 +47,14 @@ class _Check:
         for each in references:
             if is_blank(each):
                 return False
-            if choices is not UNSET and choices is not None and each not in choices:
+        # Of several references the first one is mostly that of the choices.
+        has_choices = choices is not UNSET and choices is not None
+        if has_choices and not (choices and references and references[0] in choices):
+            return False
+        if output is not UNSET and output is not None:
+            raw = output.raw
+            if not raw or (type(raw) is list and not any(raw)):
                 return False
-        if choices is not UNSET and choices is not None and not choices:
-            return False
-        if output is not UNSET and output is not None and not output.raw:
-            return False
         for step in row.answer_attribution:
             if not (step.extracted_value and step.extraction_method):
                 return False
@@ -143,7 +147,7 @@ def _help_of(path: Path) -> str:
 
 
 def _of_choices(reference: Any, choices: list[str]) -> Iterator[Remark]:
-    """Yield a remark on references that are none of the choices."""
+    """Yield a remark if no reference is one of the choices."""
     path: Path = ("input", "choices")
     if not choices:
         yield Remark(
@@ -151,21 +155,22 @@ def _of_choices(reference: Any, choices: list[str]) -> Iterator[Remark]:
         )
         return
     listed = [reference] if type(reference) is str else reference
-    plain: set[str] = set()
-    for number, each in enumerate(listed):
-        if each in choices or is_blank(each) or _stands_for(each, len(choices)):
-            continue
-        plain = plain or {choice.strip().casefold() for choice in choices}
-        if each.strip().casefold() in plain:
-            continue
-        place: Path = ("input", "reference")
-        yield Remark(
-            CHOICES,
-            place if type(reference) is str else (*place, number),
-            f"the reference {quoted(each)} is none of the "
-            f"{count_of(len(choices), 'choice')}, nor a letter or number of one",
-            "give the reference as in choices, or the letter of the choice",
-        )
+    plain = {choice.strip().casefold() for choice in choices}
+    if not listed or any(
+        each in choices
+        or is_blank(each)
+        or each.strip().casefold() in plain
+        or _stands_for(each, len(choices))
+        for each in listed
+    ):
+        return
+    yield Remark(
+        CHOICES,
+        ("input", "reference"),
+        f"the reference {quoted(listed[0])} is none of the "
+        f"{count_of(len(choices), 'choice')}, nor a letter or number of one",
+        "give the reference as in choices, or the letter of the choice",
+    )
 
 
 def _stands_for(reference: str, choices: int) -> bool:

@@ -1,0 +1,310 @@
+"""Lints of single rows of EvalEval: each fault is found, and clean rows have none."""
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from eee_rows import (
+    CURRENT,
+    GONE,
+    KINDS,
+    SEED,
+    SHAPES,
+    TAG,
+    Row,
+    changed,
+    clean_row,
+)
+from harpia_formats import Report, validate
+
+SINGLE, MULTI, AGENTIC = KINDS
+TURNS = (MULTI, AGENTIC)
+OPEN = (SEED, TAG)
+LISTS = (TAG, CURRENT)
+
+
+class Fault(NamedTuple):
+    """Changes that make clean rows break one rule."""
+
+    code: str
+    changes: dict[str, Any]
+    kinds: tuple[str, ...] = KINDS
+    shapes: tuple[str, ...] = SHAPES
+
+
+def first(change: Any) -> Any:
+    """Return a change of the first item, or of what is no list."""
+    return lambda value: [change, *value[1:]] if isinstance(value, list) else change
+
+
+def renamed(before: str, after: str) -> Any:
+    """Return a change that renames a key of an object."""
+    return lambda value: {
+        after if key == before else key: member for key, member in value.items()
+    }
+
+
+STEP, TURN = "answer_attribution.0", "turns.2"
+CALL = "turns.2.tool_calls.0"
+FAULTS = (
+    Fault("E101", {"schema_version": "banana"}),
+    Fault("E101", {"schema_version": ""}),
+    Fault("E101", {"schema_version": "0.3.0"}, shapes=OPEN),
+    Fault("E101", {"schema_version": "instance_level_eval_0.2.1"}, shapes=OPEN),
+    Fault("E101", {"schema_version": "0.2.0"}, shapes=(CURRENT,)),
+    Fault("E101", {"schema_version": "v0.3.0"}),
+    Fault("E102", {"model_id": "finch-3b"}),
+    Fault("E102", {"model_id": ""}),
+    Fault("E102", {"model_id": "finch/"}),
+    Fault("E102", {"model_id": "/finch-3b"}),
+    Fault("E102", {"model_id": "finch//3b"}),
+    Fault("E102", {"model_id": "finch/ "}),
+    Fault("E103", {"sample_hash": "0" * 64}),
+    Fault("E103", {"sample_hash": lambda value: value[:32]}),
+    Fault("E103", {"sample_hash": lambda value: value.upper()}),
+    Fault("E103", {"sample_hash": ""}),
+    Fault("E103", {"sample_hash": "not a hash"}),
+    Fault("E103", {"input.raw": "another question?"}),
+    Fault("E104", {"turns.1.turn_idx": 7}, TURNS),
+    Fault("E104", {"turns.0.turn_idx": 1}, TURNS),
+    Fault("E104", {"turns.3.turn_idx": 2}, TURNS),
+    Fault("E105", {"turns.1.role": "human"}, TURNS),
+    Fault("E105", {"turns.0.role": ""}, TURNS),
+    Fault("E105", {"turns.0.role": "System"}, TURNS),
+    Fault("E105", {"turns.0.role": "narrator"}, TURNS),
+    Fault("E129", {"turns.0.role": "developer"}, TURNS),
+    Fault("E129", {"turns.3.role": "function"}, (AGENTIC,)),
+    Fault("E106", {"turns.3.tool_call_id": first("c9")}, (AGENTIC,)),
+    Fault("E106", {"turns.5.tool_call_id": ["c9"]}, (AGENTIC,)),
+    Fault("E106", {"turns.1.tool_call_id": ["c1"]}, (AGENTIC,)),
+    Fault("E107", {"turns.3.tool_call_id": GONE}, (AGENTIC,)),
+    Fault("E107", {"turns.3.tool_call_id": []}, (AGENTIC,)),
+    Fault("E107", {"turns.4.tool_call_id": first("c1")}, (AGENTIC,)),
+    Fault(
+        "E107",
+        {"turns.2.tool_calls.1.id": "c1", "turns.4.tool_call_id": first("c1")},
+        (AGENTIC,),
+    ),
+    Fault("E108", {"interaction_type": "multi_turn"}, (AGENTIC,)),
+    Fault("E108", {"interaction_type": "agentic"}, (MULTI,)),
+    Fault("E108", {"turns": []}, TURNS),
+    Fault("E108", {"turns.2.role": "system", "turns.3.role": "system"}, (MULTI,)),
+    Fault("E109", {"evaluation.num_turns": GONE}, TURNS),
+    Fault("E109", {"evaluation.num_turns": 2}),
+    Fault("E109", {"evaluation.num_turns": None}, TURNS, (CURRENT,)),
+    Fault("E110", {"evaluation.tool_calls_count": 1}),
+    Fault("E110", {"evaluation.tool_calls_count": 0}, (AGENTIC,)),
+    Fault("E111", {"answer_attribution": []}),
+    Fault("E112", {f"{STEP}.is_terminal": False}),
+    Fault("E112", {"answer_attribution": lambda steps: [*steps, *steps]}),
+    Fault(
+        "E112",
+        {
+            "answer_attribution": lambda steps: [
+                *steps,
+                {**steps[0], "is_terminal": False},
+            ]
+        },
+    ),
+    Fault("E113", {f"{STEP}.turn_idx": 9}),
+    Fault("E113", {f"{STEP}.turn_idx": 1}),
+    Fault("E113", {f"{STEP}.turn_idx": 0}, TURNS),
+    Fault("E114", {f"{STEP}.source": ""}),
+    Fault("E114", {f"{STEP}.source": "response"}),
+    Fault("E114", {f"{STEP}.source": "output.raws"}),
+    Fault("E114", {f"{STEP}.source": "output.reasoning_trace"}),
+    Fault("E114", {f"{STEP}.source": "interactions[1].content"}),
+    Fault("E114", {f"{STEP}.source": "messages[9].content"}),
+    Fault("E114", {f"{STEP}.source": "output.raw"}, TURNS),
+    Fault("E114", {f"{STEP}.source": "interactions[4].content"}, shapes=(CURRENT,)),
+    Fault("E114", {f"{STEP}.source": "messages[4].content"}, shapes=OPEN),
+    Fault("E115", {f"{STEP}.extracted_value": "forty-two"}),
+    Fault("E115", {f"{STEP}.extracted_value": "4 2"}),
+    Fault("E116", {"evaluation.score": 0, "evaluation.is_correct": True}),
+    Fault("E116", {"evaluation.score": 1.0, "evaluation.is_correct": False}),
+    Fault(
+        "E116",
+        {"evaluation.score": True, "evaluation.is_correct": False},
+        shapes=OPEN,
+    ),
+    Fault("E117", {"evaluation.score": 0.5, "evaluation.is_correct": True}),
+    Fault("E117", {"evaluation.score": 7, "evaluation.is_correct": True}),
+    Fault("E118", {"token_usage.total_tokens": 1}),
+    Fault("E118", {"token_usage.reasoning_tokens": 5000}),
+    Fault("E118", {"token_usage.input_tokens_cache_read": 5000}),
+    Fault("E119", {"performance.generation_time_ms": 1000}),
+    Fault("E119", {"performance.time_to_first_token_ms": 901}),
+    Fault("E119", {"performance.latency_ms": 0}),
+    Fault("E120", {"error": ""}),
+    Fault(
+        "E120",
+        {"error": "timed out", "evaluation.score": 1, "evaluation.is_correct": True},
+    ),
+    Fault("E121", {"input.choices": []}),
+    Fault("E121", {"input.choices": ["a plum", "a pear"]}),
+    Fault("E122", {"evaluation_id": ""}),
+    Fault("E122", {"evaluation_name": ""}),
+    Fault("E122", {"sample_id": ""}),
+    Fault("E122", {"evaluation_result_id": ""}),
+    Fault("E122", {"input.raw": "", "sample_hash": GONE}),
+    Fault("E122", {"input.raw": " \n", "sample_hash": GONE}),
+    Fault("E122", {"input.reference": first(""), "sample_hash": GONE}),
+    Fault("E122", {"input.formatted": ""}),
+    Fault("E122", {f"{STEP}.extraction_method": ""}),
+    Fault("E122", {f"{STEP}.extracted_value": ""}),
+    Fault("E122", {f"{CALL}.name": ""}, (AGENTIC,)),
+    Fault("E124", {"metrics": 5}, shapes=OPEN),
+    Fault("E124", {"metrics": {"num_turns": 5}}, shapes=OPEN),
+    Fault("E125", {"sample_idx": 3}, shapes=OPEN),
+    Fault("E125", {"messages": []}, shapes=OPEN),
+    Fault("E125", {"output.raw_runs": ["x"]}, (SINGLE,)),
+    Fault("E125", {"evaluation.details": {}}),
+    Fault("E125", {"evaluation": renamed("num_turns", "num_turn")}, (SINGLE,)),
+    Fault("E125", {"input": renamed("choices", "choises")}),
+    Fault("E125", {"token_usage.cached_tokens": 1}),
+    Fault("E125", {"performance.retries": 1}),
+    Fault("E125", {f"{TURN}.name": "bot"}, TURNS),
+    Fault("E125", {f"{CALL}.type": "function"}, (AGENTIC,)),
+    Fault("E125", {f"{STEP}.confidence": 1}),
+    Fault("E128", {"sample_id": 3.0}, shapes=OPEN),
+    Fault("E128", {"turns.0.turn_idx": 0.0}, TURNS),
+    Fault("E128", {f"{STEP}.turn_idx": float}),
+    Fault("E128", {"token_usage.total_tokens": float}),
+    Fault("E128", {"evaluation.num_turns": float}),
+    Fault("E128", {"evaluation.tool_calls_count": float}),
+    # What a schema or a rule of all formats says.
+    Fault("S102", {"evaluation_result_id": None}, shapes=(CURRENT,)),
+    Fault("S102", {"metadata": None}, shapes=OPEN),
+    Fault("S102", {"input.choices": None}, shapes=OPEN),
+    Fault("S102", {"metadata.level": 3}, shapes=(CURRENT,)),
+    Fault("S102", {"performance.additional_details": {"a": 1}}, shapes=(CURRENT,)),
+    Fault("S102", {f"{CALL}.arguments": {"left": 3}}, (AGENTIC,), (CURRENT,)),
+    Fault("S104", {"metrics": 5}, shapes=(CURRENT,)),
+    Fault("S104", {"interactions": None}, shapes=(CURRENT,)),
+)
+CASES = [
+    (fault, shape, kind)
+    for fault in FAULTS
+    for shape in fault.shapes
+    for kind in fault.kinds
+]
+
+
+def report_on(shape: str, *rows: Row) -> Report:
+    """Return the report on rows, with lints, validated as of one shape."""
+    data = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return validate(data, format=shape, lint=True, max_problems=0, examples=0)
+
+
+def name_of(case: Any) -> str:
+    """Return what a case is called in the output of the tests."""
+    if isinstance(case, Fault):
+        return f"{case.code}-{'-'.join(case.changes)}"
+    return str(case)
+
+
+@pytest.mark.parametrize(("fault", "shape", "kind"), CASES, ids=name_of)
+def test_fault_is_found(fault: Fault, shape: str, kind: str) -> None:
+    """A row with one fault breaks the rule that is about it, and no other."""
+    report = report_on(shape, changed(clean_row(shape, kind), fault.changes))
+
+    assert [problem.code for problem in report.problems] == [fault.code]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_clean_rows_have_no_finding(shape: str) -> None:
+    """Of 600 rows of all kinds without a fault, nothing is reported."""
+    rows = [clean_row(shape, KINDS[number % 3], number) for number in range(600)]
+
+    assert not report_on(shape, *rows).problems
+
+
+ALLOWED = (
+    Fault("", {"sample_hash": GONE}),
+    Fault("", {"schema_version": "instance_level_eval_0.2.0"}, shapes=OPEN),
+    Fault("", {"schema_version": "instance_level_eval_0.2.2"}, shapes=(CURRENT,)),
+    Fault("", {"model_id": "openai/openai/model"}),
+    Fault("", {"sample_id": 17}, shapes=OPEN),
+    Fault(
+        "",
+        {
+            "input.choices": ["plum", "pear"],
+            "input.reference": first("B"),
+            "sample_hash": GONE,
+        },
+    ),
+    Fault(
+        "",
+        {
+            "input.choices": ["plum", "pear"],
+            "input.reference": first("1"),
+            "sample_hash": GONE,
+        },
+    ),
+    Fault("", {"input.choices": GONE, "input.formatted": GONE}),
+    Fault("", {"input.reference": [], "sample_hash": GONE}, shapes=LISTS),
+    Fault(
+        "", {f"{STEP}.extraction_method": "llm_judge", f"{STEP}.extracted_value": "x"}
+    ),
+    Fault("", {f"{STEP}.extraction_method": "custom", f"{STEP}.extracted_value": "x"}),
+    Fault("", {f"{STEP}.extracted_value": lambda value: f" {value.upper()}\n"}),
+    Fault("", {f"{STEP}.source": "interactions[turn_idx].content"}, TURNS, OPEN),
+    Fault("", {f"{STEP}.source": "messages[turn_idx].content"}, TURNS, (CURRENT,)),
+    Fault(
+        "",
+        {
+            f"{STEP}.turn_idx": 3,
+            f"{STEP}.source": "interactions[3].content",
+            f"{STEP}.extracted_value": "seven",
+        },
+        (AGENTIC,),
+        OPEN,
+    ),
+    Fault("", {"evaluation.score": 0.5, "evaluation.is_correct": False}),
+    Fault("", {"evaluation.num_turns": GONE}, (SINGLE,)),
+    Fault("", {"evaluation.tool_calls_count": GONE}),
+    Fault(
+        "",
+        {
+            "token_usage.reasoning_tokens": 5000,
+            "token_usage.total_tokens": lambda total: total + 5000,
+        },
+    ),
+    Fault("", {"token_usage": GONE, "performance": GONE, "metadata": GONE}),
+    Fault("", {"performance.latency_ms": None}),
+    Fault(
+        "",
+        {"error": "timed out", "evaluation.score": 0, "evaluation.is_correct": False},
+    ),
+    Fault(
+        "",
+        {
+            "error": "timed out",
+            "evaluation.score": 0,
+            "evaluation.is_correct": False,
+            "output.raw": first(""),
+            f"{STEP}.extraction_method": "custom",
+        },
+        (SINGLE,),
+    ),
+    Fault("", {"metadata.level": 3}, shapes=OPEN),
+    Fault("", {"evaluation_result_id": "orchard:em"}),
+)
+
+
+@pytest.mark.parametrize(
+    ("allowed", "shape", "kind"),
+    [
+        (allowed, shape, kind)
+        for allowed in ALLOWED
+        for shape in allowed.shapes
+        for kind in allowed.kinds
+    ],
+    ids=name_of,
+)
+def test_what_is_allowed_is_not_reported(allowed: Fault, shape: str, kind: str) -> None:
+    """What may be said in several ways is right in each of them."""
+    report = report_on(shape, changed(clean_row(shape, kind), allowed.changes))
+
+    assert not report.problems
