@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 from harpia_formats.framing.container import Layout
-from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.model.format import Container, Dialect, Format, Sniff
 
 #: How sure a format is if another tool writes records that all look the same.
 SHARED = 0.6
@@ -149,23 +149,23 @@ def _most_matching(
     """Return the choice among `variants`, None if no row matches any."""
     if len(rows) == 1:
         return _only_match(matches_of(rows[0], variants), variants)
+    # Most rows match the same by the same, so what they match is counted together.
+    kinds = Counter(_matches_by_row(rows, variants))
     counts: Counter[int] = Counter()
     evidence: dict[int, Counter[str]] = {}
-    matches = list(_matches_by_row(rows, variants))
-    for number, found in chain.from_iterable(matches):
-        counts[number] += 1
-        evidence.setdefault(number, Counter())[found] += 1
+    for matches, times in kinds.items():
+        for number, found in matches:
+            counts[number] += times
+            evidence.setdefault(number, Counter())[found] += times
     if not counts:
         return None
     order = sorted(counts, key=lambda number: (-counts[number], number))
     best = order[0]
-    shared = Counter(
-        number
-        for row in matches
-        if best in dict(row)
-        for number in dict(row)
-        if number != best
-    )
+    shared: Counter[int] = Counter()
+    for matches, times in kinds.items():
+        matched = dict(matches)
+        if matched.pop(best, ""):
+            shared.update(dict.fromkeys(matched, times))
     rivals = [variants[number] for number in order if shared[number] == counts[best]]
     return FormatChoice(
         variants[best],
@@ -189,23 +189,22 @@ def _only_match(
 
 def _matches_by_row(
     rows: Sequence[Any], variants: Sequence[FormatVariant]
-) -> Iterator[list[tuple[int, str]]]:
+) -> Iterator[tuple[tuple[int, str], ...]]:
     """Yield the matches of each row, as `matches_of` returns them.
 
     Behind the first rows, a row is compared with the variants that others matched,
     and with all only if it matches none of those: a thousand rows then take little
     longer than a few.
     """
-    met: dict[int, FormatVariant] = {}
+    met: dict[int, Sniff] = {}
     for number, row in enumerate(rows):
-        matches = []
-        if number >= COMPARED_FULLY:
-            numbers = list(met)
-            known = matches_of(row, list(met.values()))
-            matches = [(numbers[index], found) for index, found in known]
-        matches = matches or matches_of(row, variants)
-        met.update((index, variants[index]) for index, _ in matches)
-        yield matches
+        matches: list[tuple[int, str]] = []
+        if number >= COMPARED_FULLY and row and isinstance(row, Mapping):
+            matches = [(n, found) for n, sniff in met.items() if (found := sniff(row))]
+        if not matches:
+            matches = matches_of(row, variants)
+            met |= {index: variants[index].dialect.sniff for index, _ in matches}
+        yield tuple(matches)
 
 
 def matches_of(row: Any, variants: Sequence[FormatVariant]) -> list[tuple[int, str]]:

@@ -8,7 +8,9 @@ import msgspec
 
 from harpia_formats.framing.chunk import Chunk
 from harpia_formats.framing.container import Layout
+from harpia_formats.model.exact_json import NOT_JSON
 
+_decoder = msgspec.json.Decoder()
 #: Records of a sample, at most.
 SAMPLE_RECORDS = 1_000
 #: Bytes that a sample is taken from, at most, but for the last chunk.
@@ -49,13 +51,34 @@ class Sample:
 
 def parsed_rows(frame: Any) -> Iterator[Any]:
     """Yield the decoded rows of `frame` that are JSON; a fault has none."""
-    for row in frame.rows if isinstance(frame, Chunk) else ():
+    if not isinstance(frame, Chunk):
+        return
+    values = _all_values(frame)
+    if values is not None:
+        yield from values
+        return
+    for row in frame.rows:
         yield from decoded_value(row)
+
+
+def _all_values(chunk: Chunk) -> list[Any] | None:
+    """Return the values of all rows, decoded at once; None where that is not sure."""
+    if chunk.lines and not chunk.is_plain():
+        return None
+    try:
+        if chunk.lines:
+            values: list[Any] = _decoder.decode_lines(chunk.data)
+        else:
+            values = _decoder.decode(b"".join((b"[", chunk.data, b"]")))
+    except NOT_JSON:
+        return None
+    # As many values as lines are one value in each line.
+    return values if len(values) == len(chunk) else None
 
 
 def decoded_value(text: bytes) -> Iterator[Any]:
     """Yield the value of `text` if it is JSON."""
     try:
-        yield msgspec.json.decode(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        yield _decoder.decode(text)
+    except NOT_JSON:
         return

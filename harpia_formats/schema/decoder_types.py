@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from keyword import iskeyword
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal, NewType, Union
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
@@ -14,8 +14,9 @@ Location = tuple[str, ...]
 #: Unknown keys that valid rows have, by the place of their object.
 Extras = Mapping[Location, frozenset[str]]
 
-#: Levels of lists and objects in a value of any type.
-FREE_DEPTH = 6
+#: Levels of lists and objects in a value of any type, at most and at least. Each one
+#: more doubles the time that the decoder of a schema takes to build.
+FREE_DEPTH, LEAST_DEPTH = 6, 2
 Scalar = None | bool | int | float | str
 
 #: Keywords that do not restrict anything.
@@ -53,7 +54,8 @@ def free_type(depth: int = FREE_DEPTH) -> Any:
     free: Any = Scalar
     for _ in range(depth):
         free = Union[Scalar, list[free], dict[str, free]]  # noqa: UP007 - built at run time
-    return free
+    # Unlike other types, `typing` does not look into this one for each field of it.
+    return NewType("FreeValue", free)
 
 
 @dataclass(slots=True)
@@ -63,6 +65,7 @@ class TypeBuilder:
     extras: Extras
     #: Members of the row that conditions restrict.
     asked: frozenset[str]
+    #: The type of values of any type.
     free: Any = field(default_factory=free_type)
     #: The class of the objects at a place.
     classes: dict[Location, type] = field(default_factory=dict)

@@ -8,8 +8,8 @@ allows it; values of any type are declared to a fixed depth, so a row that is to
 is not accepted.
 
 Unknown keys are legal in an open object, and the rows of a file mostly have the same
-few. So the decoder is built after some rows were found valid, with the unknown keys of
-those rows declared, and built again when new ones occur.
+few. So the decoder is built with the unknown keys of the first rows declared, and built
+again when rows with new ones are found valid.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,11 +26,15 @@ from harpia_formats.parsing.duplicate_keys import (
 )
 from harpia_formats.schema.decoder_conditions import Check, asked_members, conditions_of
 from harpia_formats.schema.decoder_types import (
+    ANNOTATIONS,
+    FREE_DEPTH,
+    LEAST_DEPTH,
     Extras,
     Location,
     TypeBuilder,
     UnsupportedSchemaError,
     can_be_field,
+    free_type,
 )
 from harpia_formats.schema.load import Schema
 
@@ -119,18 +123,23 @@ class TypedDecoder:
 
 
 def typed_decoder_of(
-    schema: Schema, extras: Extras | None = None, *, of_items: bool = False
+    schema: Schema,
+    extras: Extras | None = None,
+    *,
+    depth: int = FREE_DEPTH,
+    of_items: bool = False,
 ) -> TypedDecoder:
     """Return the decoder of `schema`, which accepts the unknown keys `extras`, too.
 
-    Rows are objects; those of columns, which `of_items` tells, may be anything else.
-    Raises `UnsupportedSchemaError` if types cannot express the schema.
+    Values of any type are accepted to `depth` levels. Rows are objects; those of
+    columns, which `of_items` tells, may be anything else. Raises
+    `UnsupportedSchemaError` if types cannot express the schema.
     """
     keywords: Mapping[str, Any] = schema if isinstance(schema, dict) else {}
     is_object = keywords.get("type") == "object"
     if not (is_object or of_items):
         raise UnsupportedSchemaError("a row may be something else than an object")
-    builder = TypeBuilder(extras or {}, asked_members(keywords))
+    builder = TypeBuilder(extras or {}, asked_members(keywords), free_type(depth))
     try:
         kind = builder.type_of(schema, ())
         decoder = msgspec.json.Decoder(kind)
@@ -160,43 +169,73 @@ def decoder_of_any_item() -> TypedDecoder:
     return typed_decoder_of(True, of_items=True)  # noqa: FBT003 - a schema
 
 
-@dataclass(slots=True)
-class UnknownKeys:
-    """Collects the unknown keys that valid rows have, by the place of their object."""
+_containers = frozenset({dict, list})
 
+
+def levels_of(value: Any, most: int = FREE_DEPTH) -> int:
+    """Return how many levels of lists and objects a value has, at most `most`."""
+    if not most or type(value) not in _containers:
+        return 0
+    items = value.values() if type(value) is dict else value
+    return 1 + max((levels_of(item, most - 1) for item in items), default=0)
+
+
+@dataclass(slots=True)
+class RowSurvey:
+    """Collects what rows have that their schema does not name."""
+
+    #: The unknown keys, by the place of their object.
     extras: dict[Location, frozenset[str]] = field(default_factory=dict)
+    #: The most levels of a value that may be anything.
+    depth: int = LEAST_DEPTH
 
     def take(self, node: Any, value: Any) -> bool:
-        """Add the keys of a valid row; tell whether there are new ones.
+        """Add what a row has; tell whether there is anything new.
 
         `node` is the schema of the row.
         """
-        before = sum(map(len, self.extras.values()))
+        before = sum(map(len, self.extras.values())), self.depth
         self._walk(node, value, ())
-        return sum(map(len, self.extras.values())) > before
+        return (sum(map(len, self.extras.values())), self.depth) != before
 
     def _walk(self, node: Any, value: Any, location: Location) -> None:
-        if not isinstance(node, dict):
+        if type(value) not in _containers:
+            return
+        if not isinstance(node, dict) or node.keys() <= ANNOTATIONS:
+            self.depth = max(self.depth, levels_of(value))
             return
         for option in (*node.get("oneOf", ()), *node.get("anyOf", ())):
             self._walk(option, value, location)
-        if isinstance(value, list):
-            for item in value:
-                self._walk(node.get("items"), item, (*location, "*"))
-        elif isinstance(value, dict) and "properties" in node:
+        if type(value) is list:
+            if _may_be("array", node):
+                for item in value:
+                    self._walk(node.get("items", True), item, (*location, "*"))
+        elif "properties" in node:
             self._walk_object(node, value, location)
+        elif _may_be("object", node):
+            for member in value.values():
+                rest = node.get("additionalProperties", True)
+                self._walk(rest, member, (*location, "*"))
 
     def _walk_object(
         self, node: Mapping[str, Any], value: Any, location: Location
     ) -> None:
         properties = node["properties"]
-        closed = node.get("additionalProperties") is False
+        rest = node.get("additionalProperties", True)
         for key, member in value.items():
             if key in properties:
                 self._walk(properties[key], member, (*location, key))
                 continue
-            known = self.extras.get(location, frozenset())
-            if closed:
+            if rest is False:
                 continue
+            self._walk(rest, member, (*location, "*"))
+            known = self.extras.get(location, frozenset())
             if len(known) < EXTRAS_LIMIT and can_be_field(key):
                 self.extras[location] = known | {key}
+
+
+def _may_be(name: str, node: Mapping[str, Any]) -> bool:
+    """Tell whether the schema `node` allows values of the JSON type `name`."""
+    if "oneOf" in node or "anyOf" in node:
+        return False
+    return name in node.get("type", name)

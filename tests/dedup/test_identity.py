@@ -13,8 +13,8 @@ from harpia_formats.model.problem import Path
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.typed_decoder import (
+    RowSurvey,
     TypedDecoder,
-    UnknownKeys,
     typed_decoder_of,
 )
 
@@ -47,7 +47,7 @@ RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
 
 def decoder_with_keys_of(schema: dict[str, Any], value: Any) -> TypedDecoder:
     """Return a decoder whose type declares the keys of a record."""
-    unknown = UnknownKeys()
+    unknown = RowSurvey()
     unknown.take(schema, value)
     return typed_decoder_of(schema, unknown.extras)
 

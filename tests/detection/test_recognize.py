@@ -3,6 +3,8 @@ from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.recognize import (
@@ -12,7 +14,7 @@ from harpia_formats.detection.recognize import (
     recognize_as,
     require_documented,
 )
-from harpia_formats.detection.sample import Sample, parsed_rows
+from harpia_formats.detection.sample import Sample, decoded_value, parsed_rows
 from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.framing.container import Layout
 from harpia_formats.model.format import Format
@@ -58,6 +60,35 @@ def test_values_are_the_rows_that_parse() -> None:
 
     assert list(parsed_rows(Chunk(b"\n".join(rows), Cursor(), rows))) == [{"a": 1}, 2]
     assert list(parsed_rows(FramingFault("bom", Cursor()))) == []
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                b'{"a": 1}',
+                b'{"a": [2]}',
+                b"{}",
+                b"[3]",
+                b"4",
+                b"{",
+                b'{"\xff": 1}',
+                b" ",
+            ]
+        ),
+        min_size=1,
+    ),
+    st.booleans(),
+)
+def test_values_are_those_of_each_row(rows: list[bytes], has_end: bool) -> None:
+    """Rows that are decoded at once have the values that each has alone."""
+    alone = [value for row in rows for value in decoded_value(row)]
+    lines = Chunk(b"\n".join(rows) + b"\n" * has_end, Cursor())
+    items = [row for row in rows if list(decoded_value(row))]
+
+    assert list(parsed_rows(lines)) == alone
+    inside = Chunk(b", ".join(items), Cursor(), items=len(items))
+    assert list(parsed_rows(inside)) == alone
 
 
 @pytest.mark.parametrize("formats", [FAMILY, ALL])

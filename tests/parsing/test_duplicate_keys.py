@@ -19,7 +19,7 @@ from harpia_formats.parsing.duplicate_keys import (
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.schema.dialect import record_schema
-from harpia_formats.schema.typed_decoder import UnknownKeys, typed_decoder_of
+from harpia_formats.schema.typed_decoder import RowSurvey, typed_decoder_of
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 TEXTS = st.text(st.sampled_from('ab":\\ \t\u00e9{},'), max_size=6)
@@ -155,7 +155,7 @@ def test_decoded_rows_have_the_same_member_count(name: str, line: bytes) -> None
     counts = []
     for dialect in all_formats()[name].dialects:
         schema = record_schema(dialect)
-        unknown = UnknownKeys()
+        unknown = RowSurvey()
         unknown.take(schema, json.loads(line))
         try:
             decoder = typed_decoder_of(

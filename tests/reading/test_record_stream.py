@@ -22,7 +22,7 @@ from harpia_formats.reading.reader import Reading
 from harpia_formats.reading.record_stream import RecordStream
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.registry import format_of
-from harpia_formats.validation.unit.decoder_training import ROWS_BEFORE_DECODER
+from harpia_formats.validation.unit import decoder_training
 
 GOOD: dict[str, Any] = {
     "id": "1",
@@ -244,6 +244,7 @@ def test_rows_of_arrays_are_accepted_in_chunks(
     take = Taker()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(array, "WINDOW", window)
+        patch.setattr(decoder_training, "FIRST_ROWS", 1)
         reading = Reading([data], "harpia", fail_fast=False)
         for _ in reading.steps(single.append, lambda *_: None, lambda _: None, take):
             pass
@@ -253,7 +254,7 @@ def test_rows_of_arrays_are_accepted_in_chunks(
     assert len(found) == len(in_chunks) + len(single)
     assert found.keys() == {n for n, row in enumerate(rows, 1) if "input" in row}
     if {"id": 7} not in rows:
-        assert in_chunks == set(range(ROWS_BEFORE_DECODER + 1, len(rows) + 1))
+        assert in_chunks == set(range(1, len(rows) + 1))
     for number, (text, start) in found.items():
         assert json.loads(text) == rows[number - 1]
         assert data[start.offset :].startswith(text)

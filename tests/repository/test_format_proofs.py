@@ -29,8 +29,8 @@ from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
 from harpia_formats.schema.load import Schema
 from harpia_formats.schema.typed_decoder import (
+    RowSurvey,
     TypedDecoder,
-    UnknownKeys,
     typed_decoder_of,
 )
 from harpia_formats.schema.validator import schema_validator_of
@@ -254,7 +254,7 @@ def rows_of(variant: FormatVariant) -> list[Any]:
 
 def decoder_for(variant: FormatVariant, *, strict: bool) -> TypedDecoder:
     """Return the typed decoder of a variant that has seen its fixtures."""
-    schema, survey = record_schema(variant.dialect, strict=strict), UnknownKeys()
+    schema, survey = record_schema(variant.dialect, strict=strict), RowSurvey()
     assert isinstance(schema, dict)
     reference = reference_of(schema)
     for each in filter(reference, rows_of(variant)):

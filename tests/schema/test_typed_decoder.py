@@ -17,8 +17,8 @@ from harpia_formats.parsing.locate import duplicates
 from harpia_formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.schema.load import built_in_schema
 from harpia_formats.schema.typed_decoder import (
+    RowSurvey,
     TypedDecoder,
-    UnknownKeys,
     typed_decoder_of,
 )
 from harpia_formats.schema.validator import schema_validator_of
@@ -39,7 +39,7 @@ def records(identifier: str) -> list[Any]:
 
 def learned(identifier: str, *more: Any) -> TypedDecoder:
     """Return the decoder of a format that has seen its fixtures and `more` rows."""
-    schema, unknown = built_in_schema(identifier), UnknownKeys()
+    schema, unknown = built_in_schema(identifier), RowSurvey()
     for each in (*records(identifier), *more):
         unknown.take(schema, each)
     return typed_decoder_of(schema, unknown.extras)
@@ -198,7 +198,7 @@ def test_learns_unknown_keys() -> None:
         "type": "object",
         "properties": {"a": {"properties": {}, "type": "object"}},
     }
-    unknown = UnknownKeys()
+    unknown = RowSurvey()
 
     assert unknown.take(schema, {"b": 1, "a": {"c": 1}})
     assert not unknown.take(schema, {"b": 2})
@@ -206,6 +206,40 @@ def test_learns_unknown_keys() -> None:
 
     assert decoder.accept(b'{"b": [1], "a": {}}') is not None
     assert decoder.accept(b'{"d": 1}') is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "row"),
+    [
+        ({"type": "object", "properties": {"a": {}}}, {"a": [[[[1]]]]}),
+        ({"type": "object", "properties": {"b": {}}}, {"a": [[{"x": {}}]]}),
+        (
+            {"type": "object", "properties": {"a": {"type": "object"}}},
+            {"a": {"x": [[[[]]]]}},
+        ),
+        ({"type": "object", "properties": {"a": {"type": "array"}}}, {"a": [[[[[]]]]]}),
+        (
+            {
+                "type": "object",
+                "properties": {"a": {"oneOf": [{"type": "string"}, {"type": "array"}]}},
+            },
+            {"a": [[[[[2]]]]]},
+        ),
+    ],
+)
+def test_learns_the_depth_of_free_values(
+    schema: dict[str, Any], row: dict[str, Any]
+) -> None:
+    """Values of any type are accepted as deep as those that were seen."""
+    survey, text = RowSurvey(), json.dumps(row).encode()
+    flat = typed_decoder_of(schema, {(): frozenset("a")}, depth=survey.depth)
+
+    assert flat.accept(text) is None
+    assert survey.take(schema, row)
+    assert survey.depth == 4
+    decoder = typed_decoder_of(schema, survey.extras, depth=survey.depth)
+    assert decoder.accept(text) is not None
+    assert decoder.members(decoder.accept(text)) == text.count(b":")
 
 
 def test_condition_on_a_required_key_that_is_not_declared() -> None:
@@ -244,7 +278,7 @@ def test_forbidden_key_is_not_accepted() -> None:
 def test_decoder_does_not_declare_odd_keys() -> None:
     """A key that cannot be the name of a field is not declared in the decoder."""
     schema = {"type": "object", "properties": {"a": {}}}
-    unknown = UnknownKeys()
+    unknown = RowSurvey()
 
     assert not unknown.take(schema, {"\x00": 1, '"': 2, "\\": 3})
     with pytest.raises(UnsupportedSchemaError):
@@ -400,7 +434,7 @@ def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
         "required": ["k"],
         **({"allOf": conditions} if conditions else {}),
     }
-    schema_validator, unknown = schema_validator_of(schema), UnknownKeys()
+    schema_validator, unknown = schema_validator_of(schema), RowSurvey()
     rows = [{"k": key, "n": each} for each in values for key in ("x", "y", "z")]
     rows += [
         {"k": "x"},

@@ -204,12 +204,13 @@ def _sign_below(value: Mapping[str, Any], sign: Sniff) -> str:
     if value.keys() & _other_containers:
         return ""
     members = {key: member for key, member in value.items() if member is not None}
-    objects = [member for member in members.values() if isinstance(member, Mapping)]
-    signs = [found for member in objects if (found := sign(member))]
     rest = [key for key, member in members.items() if not isinstance(member, Mapping)]
-    if not signs or not _are_strays(rest):
+    # Most values are refused here, before their members are looked into.
+    if not _are_strays(rest):
         return ""
-    return f"{signs[0]} under a component's name"
+    objects = (member for member in members.values() if isinstance(member, Mapping))
+    found = next(filter(None, map(sign, objects)), "")
+    return found and f"{found} under a component's name"
 
 
 def _are_strays(keys: list[str]) -> bool:

@@ -131,8 +131,12 @@ class RowValidator:
 
         After each failure in a row the next attempt comes later.
         """
+        if chunk.lines and not chunk.is_plain():
+            return None
+        if self.decoder is None:
+            self.training.begin(chunk)
         decoder = self.decoder
-        if decoder is None or (chunk.lines and not chunk.is_plain()):
+        if decoder is None:
             return None
         if self._pause:
             self._pause -= 1

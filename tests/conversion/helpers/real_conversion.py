@@ -128,6 +128,7 @@ def small_pieces(size: int) -> ExitStack:
         "WORTH_SECONDS": 0,
         "ROWS_PER_BLOCK": 7,
         # The typed decoder, and so the program for many rows, starts soon.
+        "FIRST_ROWS": 3,
         "ROWS_BEFORE_DECODER": 5,
         "DECODERS": 40,
     }

@@ -20,6 +20,7 @@ from harpia_formats.parsing.duplicate_keys import colons
 from harpia_formats.schema.load import built_in_schema
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.mutation import mutants
+from harpia_formats.validation.unit.decoder_training import FIRST_ROWS
 from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator
 
@@ -223,8 +224,13 @@ _ROWS = st.sampled_from(
 )
 
 
-def outcome_of(rows: list[bytes], size: int, warm: int) -> tuple[Any, list[str]]:
-    """Return what a validator finds in `rows`, so many at once, and their keys."""
+def outcome_of(
+    rows: list[bytes], size: int, warm: int, *, lines: bool = False
+) -> tuple[Any, list[str]]:
+    """Return what a validator finds in `rows`, so many at once, and their keys.
+
+    With `lines` they are lines, and not rows that were cut before.
+    """
     schema = {
         "type": "object",
         "required": ["n"],
@@ -235,9 +241,10 @@ def outcome_of(rows: list[bytes], size: int, warm: int) -> tuple[Any, list[str]]
     found: list[tuple[str, int, Any]] = []
     keys: list[str] = []
     for start in range(0, len(rows), size):
-        verdict = validator.validate(
-            Chunk(b"\n".join(rows), Cursor(), rows[start:][:size])
-        )
+        part = rows[start:][:size]
+        cut = Chunk(b"\n".join(rows), Cursor(), part)
+        chunk = Chunk(b"\n".join(part), Cursor()) if lines else cut
+        verdict = validator.validate(chunk)
         found += [(each.code, start + each.row, each.path) for each in verdict.findings]
         keys += verdict.keys
     return found, sorted(keys)
@@ -248,7 +255,25 @@ def test_verdicts_do_not_depend_on_the_size_of_chunks(
     rows: list[bytes], size: int, warm: int
 ) -> None:
     """Findings and keys are those of each row alone, with or without a decoder."""
-    assert outcome_of(rows, size, warm) == outcome_of(rows, 1, 0)
+    one_by_one = outcome_of(rows, 1, 0)
+
+    assert outcome_of(rows, size, warm) == one_by_one
+    assert outcome_of(rows, size, warm, lines=True) == one_by_one
+
+
+@pytest.mark.parametrize("bad", [b"", b'{"id": 7}\n', b"{\n"])
+def test_a_chunk_of_many_rows_has_a_decoder_at_once(bad: bytes) -> None:
+    """A decoder is built before the first of many rows, whatever these are."""
+    row = b'{"id": "a", "n": 1, "free": [[[[1]]]]}\n'
+    schema = {"type": "object", "required": ["n"], "properties": {"n": {}}}
+    few, many = (RowValidator(schema, RowChecks()) for _ in range(2))
+    few.validate(Chunk(row * (FIRST_ROWS - 1), Cursor()))
+    verdict = many.validate(Chunk(bad + row * FIRST_ROWS, Cursor()))
+
+    assert few.decoder is None
+    assert many.training.decoder is not None or bad == b"{\n"
+    assert [each.row for each in verdict.findings] == [0] * bool(bad)
+    assert (verdict.accepted is None) == bool(bad)
 
 
 def test_disagreement_is_raised() -> None:
