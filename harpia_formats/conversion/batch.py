@@ -12,7 +12,12 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk
 from harpia_formats.mapping.carried_values import may_write_floats
 from harpia_formats.mapping.direct_read import DirectRead, direct_read
-from harpia_formats.mapping.record_program import NO_FATES, Outcome, RecordProgram
+from harpia_formats.mapping.record_program import (
+    NO_FATES,
+    Outcome,
+    RecordProgram,
+    WholeRecord,
+)
 from harpia_formats.mapping.row_reader import ReadRow, row_reader
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.to_rows import RecordMapper
@@ -85,7 +90,7 @@ class BatchConverter:
         """
         direct = self._direct_for(decoder)
         if direct is None:
-            return self.convert(self._rows_in(chunk, values), before)
+            return self._collected(self._mapped_in(chunk, values, before))
         return self._collected(self._mapped_directly(chunk, values, direct, before))
 
     def convert(self, rows: Iterable[Row], before: int) -> ConvertedBatch | None:
@@ -95,14 +100,22 @@ class BatchConverter:
         """
         return self._collected(self._mapped(rows, before))
 
-    def _rows_in(self, chunk: Chunk, values: Sequence[Any]) -> Iterator[Row]:
-        """Yield the rows of `chunk`, which a typed decoder decoded as `values`.
+    def _mapped_in(
+        self, chunk: Chunk, values: Sequence[Any], before: int
+    ) -> Iterator[tuple[list[Row], Outcome]]:
+        """Yield the rows of each row of `chunk`, and what became of its fields.
 
-        They are decoded again where a number must keep its text, such as 1e2.
+        A typed decoder decoded them as `values`. They are decoded again where a number
+        must keep its text, such as 1e2. Raises `Unconvertible`.
         """
         if self._keeps_floats:
-            return map(decode, chunk.rows)
-        return map(msgspec.to_builtins, values)
+            return self._mapped(map(decode, chunk.rows), before)
+
+        def whole(number: int) -> Record:
+            record = self._read(decode(chunk.rows[number - before - 1]))
+            return self._after_steps(record, number, FieldFates())
+
+        return self._mapped(map(msgspec.to_builtins, values), before, whole)
 
     def _direct_for(self, decoder: TypedDecoder) -> DirectRead | None:
         """Return the function that reads rows of `decoder` directly, if any."""
@@ -117,10 +130,11 @@ class BatchConverter:
         return self._direct
 
     def _mapped(
-        self, rows: Iterable[Row], before: int
+        self, rows: Iterable[Row], before: int, whole: WholeRecord | None = None
     ) -> Iterator[tuple[list[Row], Outcome]]:
         """Yield the rows of each of `rows`, and what became of its fields.
 
+        `whole` is given if the keys of `rows` have another order than in the file.
         Raises `Unconvertible`.
         """
         read, program, number = self._read, self._program, before
@@ -132,9 +146,15 @@ class BatchConverter:
                 self._models.observe(record)
             if self._has_steps:
                 fates = FieldFates()
-                record = self.steps.before_grouping(record, fates)
-                record = self.steps.after_grouping(record, number, fates)
-            yield program.map(record, number, fates)
+                record = self._after_steps(record, number, fates)
+            yield program.map(record, number, fates, whole)
+
+    def _after_steps(self, record: Record, number: int, fates: FieldFates) -> Record:
+        """Return a record after the steps of the options, which note `fates`."""
+        if not self._has_steps:
+            return record
+        record = self.steps.before_grouping(record, fates)
+        return self.steps.after_grouping(record, number, fates)
 
     def _mapped_directly(
         self, chunk: Chunk, values: Sequence[Any], direct: DirectRead, before: int

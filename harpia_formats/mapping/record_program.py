@@ -99,13 +99,19 @@ class RecordProgram:
         self._stores_extras = mapper.stores_extras
 
     def map(
-        self, record: Record, number: int, before: FieldFates
+        self,
+        record: Record,
+        number: int,
+        before: FieldFates,
+        whole: WholeRecord | None = None,
     ) -> tuple[list[Row], Outcome]:
         """Return the rows of `record`, and what became of its fields.
 
         `number` is its id if it needs one; `before` has the fates that were noted
-        before. The rows are not checked. Raises `Unconvertible` where the mapper does,
-        maybe with another reason.
+        before. If `record` has the keys of open objects in another order than its row,
+        `whole` returns the record with a number in that order. The rows are not
+        checked. Raises `Unconvertible` where the mapper does, maybe with another
+        reason.
         """
         fates = FieldFates()
         final, parts, rows = self._rows_of(record, number, fates)
@@ -114,7 +120,8 @@ class RecordProgram:
         outcome = self._outcomes.get(key)
         if outcome is None:
             answered = bool(final.outputs)
-            outcome = self._settled(record, before, fates, answered=answered)
+            first = record if whole is None else whole(number)
+            outcome = self._settled(first, before, fates, answered=answered)
             self._keep(key, outcome)
         if outcome.stored:
             store_extras(final, parts, rows, self.mapper.target, outcome.stored)
