@@ -1,6 +1,6 @@
 """The format haystack: the inputs of an evaluator, one column (list) for each."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harpia_converters.haystack.detection import (
@@ -30,7 +30,7 @@ _types = {
 
 
 def lengths(items: Mapping[Path, int]) -> Iterator[Remark]:
-    """Yield a remark for each column whose length is not the usual one (K101).
+    """Yield remarks on the lengths and the names of columns (K101, K103).
 
     `items` has the number of items in the column at each path.
     """
@@ -38,6 +38,7 @@ def lengths(items: Mapping[Path, int]) -> Iterator[Remark]:
     for path, count in items.items():
         components.setdefault(path[:-1], {})[path] = count
     for columns in components.values():
+        yield from _spellings(columns)
         usual = first_of_usual_length(columns)
         for path, count in columns.items():
             if count != columns[usual]:
@@ -49,6 +50,21 @@ def lengths(items: Mapping[Path, int]) -> Iterator[Remark]:
                     "give one item for each row: Haystack needs columns of one length"
                 )
                 yield Remark("K101", path, message, help_)
+
+
+def _spellings(columns: Iterable[Path]) -> Iterator[Remark]:
+    """Yield a remark for each column that is named almost like a known one (K103)."""
+    names = {str(path[-1]): path for path in columns}
+    if names.keys() <= COLUMNS:
+        return
+    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - start-up: for other columns only
+
+    for name in names.keys() - COLUMNS:
+        meant = nearest(name, COLUMNS - names.keys())
+        if meant:
+            message = f"the column {quoted(name)} is named almost like {quoted(meant)}"
+            help_ = f"rename it to {quoted(meant)} if that is meant"
+            yield Remark("K103", names[name], message, help_, at_key=True)
 
 
 def remarks(row: Any) -> Iterator[Remark]:

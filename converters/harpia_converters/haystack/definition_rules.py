@@ -8,6 +8,7 @@ _definition = (
     b'"outputs": ["score"], "examples": '
     b'[{"inputs": {"responses": "Go!"}, "outputs": {"score": 1}}]}\n'
 )
+_no_score = b'{"inputs": {"responses": "Oh!"}, "outputs": {"score": "no"}}'
 _validated_as = "haystack-evaluator"
 _dumped = (
     b'{"type": "haystack.components.evaluators.llm_evaluator.LLMEvaluator", '
@@ -158,5 +159,64 @@ DEFINITION_RULES = (
         _definition.replace(b"Is it rude?", b"Is {{ it rude?"),
         _definition,
         _validated_as,
+    ),
+    Rule(
+        "K313",
+        "example-input-kind",
+        Severity.NOTE,
+        "An example should give for each input what one row has of it.",
+        "The type of an input is a list of what the rows have, and an example stands "
+        "for one row. Haystack does not check it: the judge is then shown examples "
+        "that look otherwise than what it is to judge.",
+        _definition.replace(b'"Go!"', b'["Go!"]'),
+        _definition,
+        _validated_as,
+        lint=True,
+    ),
+    Rule(
+        "K314",
+        "example-output-kinds",
+        Severity.NOTE,
+        "The examples should give values of one kind for an output.",
+        "The judge follows the examples, and Haystack does not check the kind of what "
+        "it answers: 1 in one row and yes in another cannot be averaged.",
+        _definition.replace(b"}}]}", b"}}, " + _no_score + b"]}"),
+        _definition,
+        _validated_as,
+        lint=True,
+    ),
+    Rule(
+        "K315",
+        "output-named-like-input",
+        Severity.NOTE,
+        "An output should not be named like an input.",
+        "Haystack accepts it. The prompt then shows both under one name.",
+        _definition.replace(b'"score"', b'"responses"'),
+        _definition,
+        _validated_as,
+        lint=True,
+    ),
+    Rule(
+        "K316",
+        "empty-output-name",
+        Severity.WARNING,
+        "The name of an output should not be empty.",
+        "Haystack accepts it, and asks the judge for a value under an empty key.",
+        _definition.replace(b'"score"', b'""'),
+        _definition,
+        _validated_as,
+        lint=True,
+    ),
+    Rule(
+        "K317",
+        "no-instructions",
+        Severity.WARNING,
+        "The instructions should not be empty.",
+        "Haystack accepts it. The judge is then asked for outputs and not told what "
+        "they mean.",
+        _definition.replace(b"Is it rude?", b""),
+        _definition,
+        _validated_as,
+        lint=True,
     ),
 )

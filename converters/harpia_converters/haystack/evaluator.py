@@ -17,6 +17,8 @@ from harpia_converters.haystack.loading_checks import loading_remarks
 from harpia_converters.haystack.values import object_in
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
+_LINTS = "harpia_converters.haystack.definition_lints:"
+
 
 def dumped_remarks(document: Any) -> Iterator[Remark]:
     """Yield remarks on the parameters in an LLMEvaluator's `to_dict`."""
@@ -52,6 +54,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="haystack-evaluator-strict",
             remarks=definition_checks.remarks,
+            lints=_LINTS + "DEFINITION",
             one_of=frozenset({"instructions", "inputs"}),
         ),
         Dialect(
@@ -61,6 +64,7 @@ FORMAT = Format(
             Container.DOCUMENT,
             strict="haystack-evaluator-to-dict-strict",
             remarks=dumped_remarks,
+            lints=_LINTS + "DUMPED",
             one_of=frozenset({"init_parameters", "type"}),
         ),
         Dialect(
@@ -70,6 +74,7 @@ FORMAT = Format(
             Container.DOCUMENT,
             strict="haystack-evaluator-component-strict",
             remarks=partial(of_components, remarks=component_remarks),
+            lints=_LINTS + "COMPONENTS",
         ),
         Dialect(
             "haystack-evaluator-pipeline",
@@ -78,6 +83,7 @@ FORMAT = Format(
             Container.DOCUMENT,
             strict="haystack-evaluator-pipeline-strict",
             remarks=pipeline_remarks,
+            lints=_LINTS + "PIPELINE",
             one_of=frozenset({"components"}),
         ),
     ),

@@ -93,6 +93,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="haystack-results-strict",
             remarks=remarks,
+            lints="harpia_converters.haystack.result_lints:RESULTS",
             one_of=frozenset({"individual_scores", "results"}),
         ),
         Dialect(
@@ -102,6 +103,7 @@ FORMAT = Format(
             Container.DOCUMENT,
             strict="haystack-results-component-strict",
             remarks=partial(of_components, remarks=remarks),
+            lints="harpia_converters.haystack.result_lints:COMPONENTS",
         ),
     ),
 )

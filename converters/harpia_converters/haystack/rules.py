@@ -15,6 +15,10 @@ _results = (
     b'"meta": [{"model": "m"}, {"model": "m"}], "score": 0.75, '
     b'"individual_scores": [0.5, 1.0]}\n'
 )
+_relevant = (
+    b'{"results": [{"relevant_statements": ["a"], "score": 1}], "score": 1, '
+    b'"individual_scores": [1]}\n'
+)
 
 _column_rules = (
     Rule(
@@ -40,6 +44,18 @@ _column_rules = (
         b'{"questions": ["2+2?"], "contexts": ["Numbers."]}\n',
         b'{"questions": ["2+2?"], "contexts": [["Numbers."]]}\n',
         "haystack",
+    ),
+    Rule(
+        "K103",
+        "column-spelling",
+        Severity.WARNING,
+        "A column should not be named almost like one that evaluators expect.",
+        "Haystack passes columns by name, and most evaluators take only the names that "
+        "they declare, which are in the plural.",
+        b'{"question": ["2+2?"], "responses": ["4"]}\n',
+        b'{"questions": ["2+2?"], "responses": ["4"]}\n',
+        "haystack",
+        lint=True,
     ),
 )
 _run_rules = (
@@ -87,6 +103,18 @@ _run_rules = (
         _run,
         "haystack-run",
     ),
+    Rule(
+        "K205",
+        "run-score-not-mean",
+        Severity.NOTE,
+        "The score of a metric should be the mean of its individual scores.",
+        "It is for all of Haystack's own evaluators. Rows without a score, which are "
+        "null, are left out.",
+        _run.replace(b"1.0", b"0.5"),
+        _run,
+        "haystack-run",
+        lint=True,
+    ),
 )
 _result_rules = (
     Rule(
@@ -132,6 +160,58 @@ _result_rules = (
         _results.replace(b"[0.5, 1.0]", b"[0.5]"),
         _results,
         "haystack-results",
+    ),
+    Rule(
+        "K405",
+        "score-not-mean",
+        Severity.NOTE,
+        "The score of an evaluator should be the mean of its individual scores.",
+        "It is for all of Haystack's own evaluators. Rows without a score, which are "
+        "null, are left out.",
+        _results.replace(b"0.75", b"0.5"),
+        _results,
+        "haystack-results",
+        lint=True,
+    ),
+    Rule(
+        "K406",
+        "row-score",
+        Severity.WARNING,
+        "The score of a row should be its individual score, and the mean of the scores "
+        "of its statements.",
+        "Haystack computes both at once, so the file was changed or put together from "
+        "two.",
+        _results.replace(b"[0.5, 1.0]", b"[1.0, 0.5]").replace(
+            b'{"statements": ["c"], "statement_scores": [1], "score": 1.0}', b"null"
+        ),
+        _results,
+        "haystack-results",
+        lint=True,
+    ),
+    Rule(
+        "K407",
+        "relevant-statements-form",
+        Severity.WARNING,
+        "The relevant statements of a row should be a list.",
+        "Haystack does not check what the judge answers, and gives the score 1 for "
+        "everything that is not empty, such as the text no.",
+        _relevant.replace(b'["a"]', b'"no"'),
+        _relevant,
+        "haystack-results",
+        lint=True,
+    ),
+    Rule(
+        "K408",
+        "statement-score",
+        Severity.NOTE,
+        "The score of a statement should be 0 or 1.",
+        "Haystack asks the judge for 0 or 1 and does not check what it answers.",
+        _results.replace(b'[1], "score": 1.0', b'[0.5], "score": 0.5')
+        .replace(b"0.75", b"0.5")
+        .replace(b"[0.5, 1.0]", b"[0.5, 0.5]"),
+        _results,
+        "haystack-results",
+        lint=True,
     ),
 )
 

@@ -76,6 +76,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="haystack-run-strict",
             remarks=remarks,
+            lints="harpia_converters.haystack.result_lints:RUN",
             one_of=frozenset({"run_name", "inputs"}),
         ),
     ),

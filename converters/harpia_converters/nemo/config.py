@@ -144,6 +144,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="nemo-config-strict",
             remarks=remarks,
+            lints="harpia_converters.nemo.config_lints:LINTS",
             one_of=frozenset({"type", "tasks"}),
         ),
         Dialect(
@@ -153,6 +154,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="nemo-config-list-strict",
             remarks=remarks,
+            lints="harpia_converters.nemo.config_lints:LINTS",
             documented=False,
             one_of=frozenset({"tasks"}),
         ),

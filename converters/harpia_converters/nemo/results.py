@@ -8,12 +8,13 @@ from harpia_converters.nemo.results_tree import Placed, metrics_of, scores_of
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
 
-NO_STATS, SCORE_NAME, SAMPLE_TREE, ABOVE_ONE = "N201", "N202", "N203", "N204"
+NO_STATS, SCORE_NAME, SAMPLE_TREE = "N201", "N202", "N203"
 
 #: Names in the sample of NVIDIA's page, and those in its table and in real results.
 _real_names = {"em_score": "em", "f1_score": "f1"}
 #: Where that sample has the scores of all metrics in one.
 _sample_place: Path = ("groups", "evaluation", "metrics", "evaluation")
+
 #: Scores of similarity metrics from 0 to 1. Without accuracy: others use that name.
 SHARES = frozenset(
     "bleu_score rouge_1_score rouge_2_score rouge_3_score rouge_L_score em f1".split()
@@ -32,14 +33,13 @@ def sniff(document: Mapping[str, Any]) -> str:
 
 
 def remarks(document: Any) -> Iterator[Remark]:
-    """Yield remarks on scores that some readers refuse or misname (N201-N204)."""
+    """Yield remarks on scores that some readers refuse or misname (N201-N203)."""
     if not isinstance(document, Mapping):
         return
     scores = list(scores_of(document))
     yield from _without_stats(scores)
-    for place, score in scores:
+    for place, _ in scores:
         yield from _misnamed(place)
-        yield from _beyond_share(place, score.get("value"))
     if any(place[: len(_sample_place)] == _sample_place for place, _ in scores):
         yield _as_in_the_sample()
 
@@ -73,18 +73,6 @@ def _misnamed(place: Path) -> Iterator[Remark]:
         )
 
 
-def _beyond_share(place: Path, value: Any) -> Iterator[Remark]:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if place[-1] in SHARES and is_number and not 0 <= value <= 1:
-        yield Remark(
-            ABOVE_ONE,
-            (*place, "value"),
-            f"{place[-1]} must be from 0 to 1 in results of similarity metrics",
-            "divide it by 100 if it is a percentage; NVIDIA's custom evaluations "
-            "give BLEU from 0 to 100, as sentence and corpus",
-        )
-
-
 def _as_in_the_sample() -> Remark:
     return Remark(
         SAMPLE_TREE,
@@ -109,6 +97,7 @@ FORMAT = Format(
             container=Container.DOCUMENT,
             strict="nemo-results-strict",
             remarks=remarks,
+            lints="harpia_converters.nemo.results_lints:LINTS",
             one_of=frozenset({"tasks", "groups"}),
         ),
     ),

@@ -13,8 +13,28 @@ _sample = _result.replace(b"tasks", b"groups").replace(b'"t"', b'"evaluation"')
 _stats = b'"stats": {"count": 4, "sum": 1, "mean": 0.25}}'
 _config = (
     b'{"type": "similarity_metrics", "params": {%s}, "tasks": {"t": '
-    b'{"type": "default", "metrics": {"m": {"type": "%s"}}}}}\n'
+    b'{"type": "default", "dataset": "a/b", "metrics": {"m": {"type": "%s"}}}}}\n'
 )
+_check = (
+    b'{"type": "custom", "tasks": {"t": {"type": "data", "metrics": {"m": {"type": '
+    b'"string-check", "params": {"check": ["{{item.a}}", "%s", "{{item.b}}"]}}}}}}\n'
+)
+_offline = (
+    b'{"type": "similarity_metrics", "target": {"type": "cached_outputs", '
+    b'"cached_outputs": {"files_url": "nds:r/%s"}}, "tasks": {"t": {"type": "default", '
+    b'"dataset": {"files_url": "nds:r/input.json"}, '
+    b'"metrics": {"em": {"type": "em"}}}}}\n'
+)
+
+
+def _task(dataset: bytes) -> bytes:
+    """Return a configuration with one task, which has this dataset."""
+    given = _config.replace(b'"dataset": "a/b"', dataset).replace(b'"m"', b'"em"')
+    return given % (
+        b"",
+        b"em",
+    )
+
 
 RULES = (
     Rule(
@@ -93,7 +113,19 @@ RULES = (
         "NVIDIA's page calls em a percentage, but its value is a share, as in the "
         "page's own sample. BLEU from 0 to 100 comes from custom evaluations, under "
         "the names sentence and corpus; the two must not be compared.",
-        _result % (b"em", b'"em": {"value": 25, ' + _stats),
+        _result % (b"em", b'"em": {"value": 25, "stats": {}}'),
+        _result % (b"em", b'"em": {"value": 0.25, ' + _stats),
+        "nemo-results",
+        lint=True,
+    ),
+    Rule(
+        "N205",
+        "stats-disagree",
+        Severity.WARNING,
+        "The value of a score and its statistics should agree.",
+        "value is mean, mean is sum / count and between min and max, and stddev is the "
+        "root of variance. Numbers that differ by rounding are not reported.",
+        _result % (b"em", b'"em": {"value": 0.5, ' + _stats),
         _result % (b"em", b'"em": {"value": 0.25, ' + _stats),
         "nemo-results",
         lint=True,
@@ -121,5 +153,88 @@ RULES = (
         _config % (b'"temperature": 0.0', b"rouge"),
         _config % (b'"temperature": 0.7', b"rouge"),
         "nemo-config",
+    ),
+    Rule(
+        "N303",
+        "template-in-similarity-metrics",
+        Severity.WARNING,
+        "A configuration of similarity_metrics should have no templates.",
+        "Templates such as {{item.answer}} belong to custom evaluations and to the "
+        "open SDK. In similarity_metrics they are plain text.",
+        _task(b'"dataset": {"files_url": "hf://datasets/a/{{item.file}}"}'),
+        _task(b'"dataset": {"files_url": "hf://datasets/a/b"}'),
+        "nemo-config",
+        lint=True,
+    ),
+    Rule(
+        "N304",
+        "misnamed-metric",
+        Severity.NOTE,
+        "A metric should not have the name of another metric.",
+        "Its results are found under the name, so they would be taken for those of "
+        "the other metric.",
+        _config.replace(b'"m"', b'"rouge"') % (b"", b"bleu"),
+        _config.replace(b'"m"', b'"bleu"') % (b"", b"bleu"),
+        "nemo-config",
+        lint=True,
+    ),
+    Rule(
+        "N305",
+        "nothing-to-compute",
+        Severity.WARNING,
+        "A task of similarity_metrics should have a dataset and metrics.",
+        "The client requires neither, and without one of them there is nothing to "
+        "compute.",
+        _task(b'"dataset": "a/b"').replace(b'{"em": {"type": "em"}}', b"{}"),
+        _task(b'"dataset": "a/b"'),
+        "nemo-config",
+        lint=True,
+    ),
+    Rule(
+        "N306",
+        "task-type",
+        Severity.NOTE,
+        "The type of a task of similarity_metrics should be default.",
+        "NVIDIA's page and real runs have this type only; the client takes any text.",
+        _task(b'"dataset": "a/b"').replace(b'"default"', b'"completion"'),
+        _task(b'"dataset": "a/b"'),
+        "nemo-config",
+        lint=True,
+    ),
+    Rule(
+        "N307",
+        "count-parameter",
+        Severity.WARNING,
+        "Parameters that count something should be at least 1, and max_retries 0.",
+        "They are max_tokens, tokens_to_generate, limit_samples, parallelism and "
+        "request_timeout. The client takes any number.",
+        _config % (b'"max_tokens": 0', b"rouge"),
+        _config % (b'"max_tokens": 200', b"rouge"),
+        "nemo-config",
+        lint=True,
+    ),
+    Rule(
+        "N308",
+        "check-form",
+        Severity.WARNING,
+        "A string-check or number-check should compare two texts by an operation.",
+        "Its check is [left, operation, right]. The operations are those of the open "
+        "SDK; absolute difference needs an epsilon, and no other one takes it.",
+        _check % b"same",
+        _check % b"equals",
+        "nemo-config",
+        lint=True,
+    ),
+    Rule(
+        "N309",
+        "answers-from-questions",
+        Severity.WARNING,
+        "The answers of an offline run should not be read from the file of questions.",
+        "cached_outputs has the address of output.json. Some tools write both files "
+        "under one name.",
+        _offline % b"input.json",
+        _offline % b"output.json",
+        "nemo-config",
+        lint=True,
     ),
 )

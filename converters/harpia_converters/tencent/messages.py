@@ -25,6 +25,7 @@ FORMAT = Format(
             partial(sign_of, kind=MESSAGES),
             strict="tencent-messages-strict",
             remarks=message_remarks,
+            lints="harpia_converters.tencent.lints:MESSAGES",
             own_sign=own_sign,
             rivals=RIVALS,
             unread_answer=unread_answer,

@@ -18,6 +18,7 @@ FORMAT = Format(
             partial(sign_of, kind=OUTPUTS),
             strict="tencent-outputs-strict",
             remarks=output_remarks,
+            lints="harpia_converters.tencent.lints:OUTPUTS",
             one_of=frozenset({"model_outputs"}),
         ),
     ),

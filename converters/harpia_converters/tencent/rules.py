@@ -6,6 +6,12 @@ from harpia_formats.rules import Rule
 _question = b'{"role": "user", "content": "Quanto \xc3\xa9 7 + 5?"}'
 _answer = b'"responses": [{"content": "12"}]'
 _outputs = b'"model_outputs": [{"model_name": "finch-3b", ' + _answer + b"}]"
+_reply = b'{"role": "assistant", "content": "12"}'
+
+
+def _set(*outputs: bytes) -> bytes:
+    """Return a set in which each row has a question and some outputs of models."""
+    return b"".join(_chat(_question, more=b", " + each) for each in outputs)
 
 
 def _chat(*messages: bytes, more: bytes = b"") -> bytes:
@@ -100,6 +106,102 @@ RULES = (
         ),
         _chat(_question, more=b", " + _outputs),
         "tencent-outputs",
+        lint=True,
+    ),
+    Rule(
+        "T203",
+        "other-models",
+        Severity.NOTE,
+        "Each row of a set should have answers of the same models.",
+        "The report adds up by model, so models that answered other questions cannot "
+        "be compared. A row that names a model otherwise is found, too. The rows of "
+        "Tencent's own example differ.",
+        _set(_outputs, _outputs.replace(b"finch-3b", b"heron-7b")),
+        _set(_outputs, _outputs),
+        "tencent-outputs",
+        lint=True,
+    ),
+    Rule(
+        "T204",
+        "model-spelling",
+        Severity.WARNING,
+        "A model should have the same name in the whole set.",
+        "Tencent asks for it, and the report has one model for each name. The names "
+        "that are listed here differ from those of another row in case or in the marks "
+        "between words only.",
+        _set(_outputs, _outputs.replace(b"finch-3b", b"Finch_3B")),
+        _set(_outputs, _outputs),
+        "tencent-outputs",
+        lint=True,
+    ),
+    Rule(
+        "T205",
+        "other-number-of-responses",
+        Severity.NOTE,
+        "A model should have as many responses in each row of a set.",
+        "Several responses are allowed. Where their number differs, a mean over "
+        "responses weighs the questions differently, and pass@k is not of one k.",
+        _set(_outputs, _outputs.replace(b'"12"}', b'"12"}, {"content": "11"}')),
+        _set(_outputs, _outputs),
+        "tencent-outputs",
+        lint=True,
+    ),
+    Rule(
+        "T206",
+        "turn-order",
+        Severity.NOTE,
+        "User and assistant should speak by turns, and the user first.",
+        "Tencent states no such rule. The judge's data.question is the last message of "
+        "the user alone: of two that follow each other, the first is history.",
+        _chat(_question, _question, _reply),
+        _chat(_question, _reply),
+        "tencent-messages",
+        lint=True,
+    ),
+    Rule(
+        "T207",
+        "unasked-turn",
+        Severity.WARNING,
+        "A last message of the assistant should answer one of the user.",
+        "It is taken as data.gt, the expected answer to data.question. Here it follows "
+        "another message of the assistant, so the question has two answers.",
+        _chat(_question, _reply, _reply),
+        _chat(_question, _reply),
+        "tencent-messages",
+        lint=True,
+    ),
+    Rule(
+        "T208",
+        "empty-reasoning",
+        Severity.NOTE,
+        "reasoning_content should not be empty.",
+        "Tencent asks to leave the key out where a model gave no reasoning.",
+        _set(_outputs.replace(b'"12"', b'"12", "reasoning_content": ""')),
+        _set(_outputs),
+        "tencent-outputs",
+        lint=True,
+    ),
+    Rule(
+        "T209",
+        "model-name",
+        Severity.WARNING,
+        "The name of a model should not be empty, nor have spaces around it.",
+        "It is what the report adds up by, so it must be the same in every row.",
+        _set(_outputs.replace(b"finch-3b", b"finch-3b ")),
+        _set(_outputs),
+        "tencent-outputs",
+        lint=True,
+    ),
+    Rule(
+        "T210",
+        "repeated-row-id",
+        Severity.WARNING,
+        "Two rows of a set should not have the same id.",
+        "Tencent does not ask for ids and keeps the key as it is. Where rows have ids, "
+        "a result cannot be traced to one of two rows that share one.",
+        _chat(_question, more=b', "id": "1"') * 2,
+        _chat(_question, more=b', "id": "1"') + _chat(_question, more=b', "id": "2"'),
+        "tencent-messages",
         lint=True,
     ),
 )

@@ -191,13 +191,11 @@ def test_any_json_can_be_remarked_on(row: Any) -> None:
         ([{"role": "User"}], [("T101", ("messages", 0, "role"))]),
         ([SYSTEM], [("T102", ("messages",))]),
         ([ANSWER], [("T102", ("messages",))]),
-        ([QUESTION, SYSTEM], [("T201", ("messages", 1, "role"))]),
-        ([SYSTEM, SYSTEM, QUESTION], [("T201", ("messages", 1, "role"))]),
     ],
 )
 @pytest.mark.parametrize("kind", ["tencent-messages", "tencent-outputs"])
 def test_messages_are_remarked_on(row: Any, expected: Any, kind: str) -> None:
-    """Odd roles, a missing question and late system messages get remarks, in order."""
+    """Odd roles and a missing question get remarks, in order."""
     whole = {"messages": row, "model_outputs": [OUTPUT]}
 
     assert remarks_of(whole, kind) == expected
@@ -211,16 +209,10 @@ def test_question_under_an_unknown_role_is_not_missed() -> None:
 
 
 def test_outputs_are_remarked_on() -> None:
-    """An empty list of outputs gets a remark, and so does a second entry of a model."""
-    other = {"model_name": "heron-7b", "responses": []}
+    """An empty list of outputs gets a remark."""
     empty = {"messages": [QUESTION], "model_outputs": []}
-    twice = {"messages": [QUESTION], "model_outputs": [OUTPUT, other, OUTPUT, OUTPUT]}
 
     assert remarks_of(empty, "tencent-outputs") == [("T103", ("model_outputs",))]
-    assert remarks_of(twice, "tencent-outputs") == [
-        ("T202", ("model_outputs", 2, "model_name")),
-        ("T202", ("model_outputs", 3, "model_name")),
-    ]
 
 
 @pytest.mark.parametrize(("dialect", "answers"), [(0, "response"), (1, "answer")])
@@ -254,7 +246,9 @@ def test_only_the_alias_is_undocumented() -> None:
     assert undocumented == ["answer"]
 
 
-@pytest.mark.parametrize("rule", rules.RULES, ids=lambda each: each.code)
+@pytest.mark.parametrize(
+    "rule", [each for each in rules.RULES if not each.lint], ids=lambda each: each.code
+)
 def test_examples_of_a_rule_show_it(rule: Rule) -> None:
     """The bad example of a rule has that one remark, the good one has none."""
     own = FORMATS[str(rule.validated_as)].dialects[0]

@@ -1,0 +1,230 @@
+"""The lints of Tencent's rows: messages and answers, and names of models (T2)."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from harpia_converters.tencent.row_checks import ROLES, texts_in
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import (
+    AcrossRows,
+    Agreement,
+    Disagreement,
+    Lints,
+    RowLint,
+)
+from harpia_formats.model.problem import Path
+from harpia_formats.text.describe import short_json
+
+LATE_SYSTEM, REPEATED_MODEL = "T201", "T202"
+OTHER_MODELS, MODEL_SPELLING, OTHER_COUNT = "T203", "T204", "T205"
+TURN_ORDER, UNASKED_TURN = "T206", "T207"
+EMPTY_REASONING, MODEL_NAME, REPEATED_ID = "T208", "T209", "T210"
+
+_user, _system, _assistant = "user", "system", "assistant"
+
+
+def message_remarks(row: Any) -> Iterator[Remark]:
+    """Yield remarks on the roles of the messages of a row, in their order."""
+    turns = list(texts_in(row, "messages", "role"))
+    # A message of an unknown role may be anything.
+    known = all(role in ROLES for _, role in turns)
+    for (_, before), (path, role) in pairwise(turns):
+        if role == _system:
+            yield Remark(
+                LATE_SYSTEM,
+                path,
+                "a system message comes after another message",
+                "put all system instructions into one message, the first",
+            )
+        elif role == before and known and path != turns[-1][0]:
+            yield _repeated_role(path, role)
+    said = [(path, role) for path, role in turns if role != _system]
+    if said and known:
+        yield from _first_and_last(said)
+
+
+def _repeated_role(path: Path, role: str) -> Remark:
+    return Remark(
+        TURN_ORDER,
+        path,
+        f"two messages of the {role} follow each other",
+        "join them, or put the message between them that is missing",
+    )
+
+
+def _first_and_last(said: list[tuple[Path, str]]) -> Iterator[Remark]:
+    """Yield remarks on the first and on the last message but those of the system."""
+    (path, role), last = said[0], len(said) - 1
+    if role == _assistant and last:
+        yield Remark(
+            TURN_ORDER,
+            path,
+            "the assistant speaks first",
+            "begin with the message of the user that it answers",
+        )
+    end, role = said[-1]
+    if not last:
+        return
+    before = said[-2][1]
+    if role == _assistant and before != _user:
+        yield Remark(
+            UNASKED_TURN,
+            end,
+            "the last message, which is data.gt, answers no message of the user",
+            "put the user's question before it, or remove it",
+        )
+    elif role == before == _user:
+        yield _repeated_role(end, role)
+
+
+def output_remarks(row: Any) -> Iterator[Remark]:
+    """Yield remarks on the messages and on the outputs of models of a row."""
+    yield from message_remarks(row)
+    seen: Counter[str] = Counter()
+    for path, name in texts_in(row, "model_outputs", "model_name"):
+        seen[name] += 1
+        if seen[name] > 1:
+            yield Remark(
+                REPEATED_MODEL,
+                path,
+                "model_outputs has an earlier entry of this model",
+                "put all responses of the model into one entry",
+            )
+        if not name or name != name.strip():
+            yield Remark(
+                MODEL_NAME,
+                path,
+                f"the name of the model is {_blank(name)}",
+                "give the same name in the whole set, without spaces around it",
+            )
+    for number, output in enumerate(_list_in(row, "model_outputs")):
+        path = ("model_outputs", number)
+        for inner, text in texts_in(output, "responses", "reasoning_content"):
+            if not text.strip():
+                yield Remark(
+                    EMPTY_REASONING,
+                    (*path, *inner),
+                    "reasoning_content is empty",
+                    "leave the key out if there is no reasoning",
+                )
+
+
+def _blank(name: str) -> str:
+    return f"{short_json(name)}, with spaces around it" if name.strip() else "empty"
+
+
+def _list_in(row: Any, key: str) -> list[Any]:
+    items = row.get(key) if isinstance(row, Mapping) else None
+    return items if isinstance(items, list) else []
+
+
+def _names_in(outputs: Any) -> list[str]:
+    """Return the names of the models in model_outputs, each once."""
+    found = texts_in({"model_outputs": outputs}, "model_outputs", "model_name")
+    return sorted({name for _, name in found})
+
+
+def _bare(name: str) -> str:
+    """Return a name without case, and without marks between its words."""
+    return "".join(letter for letter in name.casefold() if letter.isalnum()) or name
+
+
+def _bare_names(outputs: Any) -> str | None:
+    names = _names_in(outputs)
+    return ", ".join(sorted({_bare(name) for name in names})) if names else None
+
+
+def _names(outputs: Any) -> str | None:
+    return ", ".join(_names_in(outputs)) or None
+
+
+def _counts(outputs: Any) -> str | None:
+    """Return how many responses each model has, in the order of their names."""
+    found: Counter[str] = Counter()
+    for output in outputs if isinstance(outputs, list) else ():
+        name = output.get("model_name") if isinstance(output, Mapping) else None
+        if isinstance(name, str):
+            found[name] += len(_list_in(output, "responses"))
+    return ", ".join(f"{found[name]} of {name}" for name in sorted(found)) or None
+
+
+def _shown(text: str) -> str:
+    return short_json(text) if text else "others"
+
+
+def _message(what: str) -> Any:
+    def message(found: Disagreement) -> str:
+        return (
+            f"this row has {what} {_shown(found.value)}, but {found.owner} has "
+            f"{_shown(found.earlier)}"
+        )
+
+    return message
+
+
+_outputs: tuple[Path, ...] = (("model_outputs",),)
+_ids = AcrossRows(
+    REPEATED_ID,
+    Agreement.UNIQUE,
+    (("id",),),
+    lambda found: f"{found.owner} has the same id {_shown(found.value)}",
+    "give each row an id of its own: results are found by it",
+)
+
+MESSAGES = Lints(
+    rows=(
+        RowLint(
+            (LATE_SYSTEM, TURN_ORDER, UNASKED_TURN),
+            message_remarks,
+        ),
+    ),
+    across=(_ids,),
+)
+OUTPUTS = Lints(
+    rows=(
+        RowLint(
+            (
+                LATE_SYSTEM,
+                TURN_ORDER,
+                UNASKED_TURN,
+                REPEATED_MODEL,
+                MODEL_NAME,
+                EMPTY_REASONING,
+            ),
+            output_remarks,
+        ),
+    ),
+    across=(
+        _ids,
+        AcrossRows(
+            OTHER_MODELS,
+            Agreement.ONE_VALUE,
+            _outputs,
+            _message("answers of the models"),
+            "give the answers of the same models in each row",
+            value_text=_bare_names,
+        ),
+        AcrossRows(
+            MODEL_SPELLING,
+            Agreement.BY_KEY,
+            _outputs,
+            _message("the names of models"),
+            "give the same name to the same model in the whole set",
+            key=_outputs,
+            value_text=_names,
+            key_text=_bare_names,
+        ),
+        AcrossRows(
+            OTHER_COUNT,
+            Agreement.BY_KEY,
+            _outputs,
+            _message("as responses"),
+            "give as many responses of a model in each row",
+            key=_outputs,
+            value_text=_counts,
+            key_text=_names,
+        ),
+    ),
+)
