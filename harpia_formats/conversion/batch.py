@@ -169,9 +169,8 @@ class BatchConverter:
         def whole(number: int) -> Record:
             return self._read(decode(chunk.rows[number - before - 1]))
 
-        for value in values:
+        for found in direct.records(chunk, values):
             number += 1
-            found = direct(value)
             record = whole(number) if found is None else found[0]
             if selects:
                 self._models.observe(record)

@@ -16,7 +16,7 @@ def may_write_extra(source: FormatAdapter, target: FormatAdapter) -> bool:
     )
 
 
-def writes_float_fields(source: FormatAdapter, target: FormatAdapter) -> bool:
+def _writes_float_fields(source: FormatAdapter, target: FormatAdapter) -> bool:
     """Tell whether `target` has a place for a field of `source` with floats."""
     paths = {mapping.record_path for mapping in source.fields} | source.other_paths
     return any(
@@ -40,4 +40,4 @@ def may_write_floats(
     is_chat = target.capacity.messages or target.capacity.turns
     if is_chat and paths & {"messages", "outputs.turns"}:
         return True
-    return writes_float_fields(source, target)
+    return _writes_float_fields(source, target)

@@ -1,16 +1,15 @@
 """Read the fields that a target needs straight from what a typed decoder decoded.
 
 A row of a format with `FormatAdapter.reads_by_fields` needs no dict then, no field that
-is not written, and no extra. The types of all its values are the key of what becomes of
-its fields, which is found once for each key by reading one such row as a whole.
+is not written, and its extra only for targets that may write that. The types of all its
+values are the key of what becomes of its fields, which is found once for each key by
+reading one such row as a whole.
 """
 
-from harpia_formats.mapping.carried_values import (
-    may_write_extra,
-    writes_float_fields,
-)
+from harpia_formats.mapping.carried_values import may_write_extra
 from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.direct_read_code import DirectRead, DirectReader
+from harpia_formats.mapping.direct_read_code import DirectReader
+from harpia_formats.mapping.direct_records import DirectRead
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
@@ -25,15 +24,16 @@ def direct_read(
 ) -> DirectRead | None:
     """Return the function that reads rows of `decoder` for `target`.
 
-    None where rows have to be read as a whole: their extra is written, or a number
-    that only the exact decoder reads as it is, or their objects have no types.
+    None where rows have to be read as a whole, such as where their objects have no
+    types.
     """
     if not source.reads_by_fields or choices.keep_extra:
-        return None
-    if may_write_extra(source, target) or writes_float_fields(source, target):
         return None
     paths = {mapping.record_path for mapping in source.fields}
     if len(paths) < len(source.fields) or "messages" in paths:
         return None
-    reader = DirectReader(source, target, choices, decoder)
+    has_extra = may_write_extra(source, target)
+    reader = DirectReader(
+        source, decoder, has_extra=has_extra, target=target, choices=choices
+    )
     return reader.function() if reader.is_typed() else None

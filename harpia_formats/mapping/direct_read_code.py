@@ -1,18 +1,25 @@
 """Write the function that reads needed fields from what a typed decoder decoded."""
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from types import SimpleNamespace
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import astuple
 
 from harpia_formats.mapping.choices import Choices, Turns
 from harpia_formats.mapping.compiled_table import Code, arguments
-from harpia_formats.mapping.extras import EXTRAS_KEY
+from harpia_formats.mapping.decoded_types import (
+    has_objects,
+    is_text_list,
+    json_types,
+    type_at,
+)
+from harpia_formats.mapping.direct_objects import DirectObjects
+from harpia_formats.mapping.direct_records import DirectRead
+from harpia_formats.mapping.exact_parts import ExactParts
 from harpia_formats.mapping.presence import members_key
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -29,11 +36,6 @@ from harpia_formats.model.record import (
     Record,
     Score,
 )
-from harpia_formats.schema.typed_decoder import TypedDecoder
-
-#: Returns the record of a decoded row with the fields that a target needs, and the key
-#: of what becomes of all its fields; None for a row that has to be read as a whole.
-DirectRead = Callable[[Any], tuple[Record, Hashable] | None]
 
 #: Fields that may decide on what is written though the target has no place for them.
 _always = frozenset(
@@ -45,18 +47,12 @@ _levels = (("outputs.scores.", "scores"), ("outputs.", "outputs"), ("", "record"
 
 
 @dataclass(slots=True)
-class DirectReader:
+class DirectReader(DirectObjects):
     """Writes the function that reads rows of one decoder for one target."""
 
-    source: FormatAdapter
+    _: KW_ONLY
     target: FormatAdapter
     choices: Choices
-    decoder: TypedDecoder
-    code: Code = field(init=False)
-    #: The variable of each object in rows, by its keys.
-    objects: dict[tuple[str, ...], str] = field(default_factory=dict)
-    #: What the key is made of.
-    key: list[str] = field(default_factory=list)
     #: The variable of each needed field, by the struct that it is of and its name.
     found: dict[str, dict[str, str]] = field(default_factory=dict)
     #: The variables of fields of outputs and scores that are not needed.
@@ -68,6 +64,7 @@ class DirectReader:
         self.code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
         self.code.names |= {"to_builtins": msgspec.to_builtins, "BUILTIN": _builtins}
         self.found = {name: {} for _, name in _levels}
+        self.parts = ExactParts(self.decoder)
 
     def is_typed(self) -> bool:
         """Tell whether the decoder has a type for each object that holds fields."""
@@ -82,70 +79,52 @@ class DirectReader:
     def function(self) -> DirectRead:
         """Return the function."""
         code = self.code
-        self._object(())
-        self._refuse_extras()
+        self._find_exact()
+        parts = self.parts.reader()
+        self.object(())
+        self.refuse_extras()
         for mapping in self.source.fields:
             self._field(mapping)
         for path in self._deciders():
-            value = self._value(path)
+            value = self.value(path)
             self.key.append(f"{value} if type({value}) is str else None")
+        if self.has_extra and (extra := self.add_extra()):
+            self.found["record"]["extra"] = extra
         self._make()
         code.add(f"return Record({arguments(self.found['record'])}), key")
-        return code.function("direct(row)")
+        return DirectRead(code.function("direct(row, parts)"), parts)
 
-    def _object(self, path: tuple[str, ...]) -> str:
-        """Add the lines that find the object at `path`; return its variable."""
-        known = self.objects.get(path)
-        if known is not None:
-            return known
-        code = self.code
-        if not path:
-            self.objects[path] = "row"
-            self.key.append("*map(type, astuple(row))")
-            return "row"
-        variable, types = code.variable("o"), code.variable("t")
-        struct, attributes = self.decoder.classes[path], self.decoder.attributes[path]
-        absent = SimpleNamespace(**dict.fromkeys(attributes.values(), UNSET))
-        code.add(f"{variable} = {self._value(path)}", f"{types} = None")
-        code.block(
-            f"if type({variable}) is {code.name_of(struct)}:",
-            f"{types} = (*map(type, astuple({variable})),)",
-        )
-        # A value of another type, such as a list, may have fields inside.
-        code.block(
-            f"elif {variable} is not UNSET and {variable} is not None:", "return None"
-        )
-        code.block("else:", f"{variable} = {code.name_of(absent)}")
-        self.objects[path] = variable
-        self.key.append(types)
-        return variable
+    def _find_exact(self) -> None:
+        """Find the values that have to be taken from the exact parts."""
+        paths = [
+            mapping.path for mapping in self.source.fields if self._is_written(mapping)
+        ]
+        if self.has_extra:
+            known = {mapping.path for mapping in self.source.fields}
+            owners = {path[:size] for path in known for size in range(len(path))}
+            paths += [
+                (*owner, key)
+                for owner in owners
+                for key in self.decoder.attributes[owner]
+                if (*owner, key) not in known | owners
+            ]
+        self.exact = {path for path in paths if self.parts.add(path)}
 
-    def _value(self, path: tuple[str, ...]) -> str:
-        """Return the expression of the value at `path`, `UNSET` if no row has it."""
-        owner = self._object(path[:-1])
-        attribute = self.decoder.attributes[path[:-1]].get(path[-1])
-        return "UNSET" if attribute is None else f"{owner}.{attribute}"
+    def _is_written(self, mapping: FieldMapping) -> bool:
+        """Tell whether the target writes the value of a field, maybe as messages."""
+        if mapping.record_path == "outputs.turns" and self._writes_turns:
+            return True
+        return self.target.carries(mapping.record_path)
 
-    def _refuse_extras(self) -> None:
-        """Add the lines that return None for a row with extra fields of a record."""
-        path = self.source.extras_path
-        if path == ():
-            self.code.block(
-                f"if {self._value((EXTRAS_KEY,))} is not UNSET:", "return None"
-            )
-        elif path is not None:
-            owner = self._value(path)
-            self.code.add(f"e = {owner}")
-            self.code.block(
-                "if e is not UNSET and e is not None:",
-                "if type(e) is not dict: e = to_builtins(e)",
-                f"if {EXTRAS_KEY!r} in e: return None",
-            )
+    @property
+    def _writes_turns(self) -> bool:
+        capacity = self.target.capacity
+        return capacity.messages or capacity.turns
 
     def _is_needed(self, mapping: FieldMapping) -> bool:
         """Tell whether the value of a field may decide on anything but its type."""
         path, capacity = mapping.record_path, self.target.capacity
-        if path in _always or self.target.carries(path):
+        if self.has_extra or path in _always or self.target.carries(path):
             return True
         if path == "outputs.turns":
             return capacity.messages or capacity.outputs is not Cardinality.NONE
@@ -155,8 +134,8 @@ class DirectReader:
         """Add the lines that read one field."""
         code, path = self.code, mapping.record_path
         start, level = next(each for each in _levels if path.startswith(each[0]))
-        value = code.variable("v")
-        code.add(f"{value} = {self._value(mapping.path)}")
+        value = self.values[mapping.path] = code.variable("v")
+        code.add(f"{value} = {self.value(mapping.path)}")
         types = FIELD_TYPES[path]
         if path in OPEN_OBJECTS:
             self.key.append(f"{code.name_of(_keys_of)}({value})")
@@ -171,11 +150,12 @@ class DirectReader:
         if _is_read_by_value(mapping):
             # An empty list may be read as null, and another one as a text.
             self.key.append(f"type({value})")
+        if type_at(self.decoder, mapping.path) is UnsetType:
+            return
         self.found[level][path.removeprefix(start)] = value
-        code.block(
-            f"if {value} is not UNSET:",
-            *self._taken(mapping, value),
-        )
+        lines = self._taken(mapping, value)
+        if lines:
+            code.block(f"if {value} is not UNSET:", *lines)
 
     def _taken(self, mapping: FieldMapping, value: str) -> list[str]:
         """Return the lines that take the value of a needed field.
@@ -183,21 +163,28 @@ class DirectReader:
         A null that the field cannot hold is not taken, and goes to the extra.
         """
         path, codec = mapping.record_path, mapping.codec
+        kind = type_at(self.decoder, mapping.path)
+        found, types = json_types(kind), frozenset(FIELD_TYPES[path])
         lines = []
-        if path == "outputs.turns" and (
-            self.target.capacity.messages or self.target.capacity.turns
-        ):
-            # Messages are written, and may have numbers.
-            lines.append(f"if {value} is not None: return None")
-        lines += [
-            f"raw = {value}",
-            f"if type(raw) not in BUILTIN: {value} = to_builtins(raw)",
-        ]
-        if codec is not None and codec.read is not as_is:
+        if mapping.path not in self.exact and has_objects(kind):
+            lines = [f"if type({value}) not in BUILTIN: {value} = to_builtins({value})"]
+        is_read = codec is not None and codec.read is not as_is
+        has_items = path in OBJECT_LISTS or (
+            path in TEXT_LISTS and not is_text_list(kind)
+        )
+        if not is_read and not has_items and found - {type(None)} <= types:
+            # Its type alone tells that it fits.
+            if found <= types:
+                return lines
+            return [f"if {value} is None: {value} = UNSET", *lines]
+        lines.insert(0, f"raw = {value}")
+        if codec is not None and is_read:
             lines.append(f"{value} = {self.code.name_of(codec.read)}({value})")
         if self._takes_last_answer(mapping):
             lines = self._last_answer(mapping, value, lines)
-        fits = f"type({value}) in {self.code.name_of(frozenset(FIELD_TYPES[path]))}"
+        fits = f"type({value}) in {self.code.name_of(types)}"
+        if len(types) == 1:
+            fits = f"type({value}) is {self.code.name_of(*types)}"
         if path in TEXT_LISTS:
             fits += f" and TEXT.issuperset(map(type, {value}))"
         elif path in OBJECT_LISTS:
@@ -213,8 +200,7 @@ class DirectReader:
         """Tell whether nothing but the last answer of a conversation is written."""
         if mapping.record_path != "outputs.turns" or mapping.codec is None:
             return False
-        capacity = self.target.capacity
-        is_text = not (capacity.turns or capacity.messages)
+        is_text = not self._writes_turns
         is_typed = (*mapping.path, "*") in self.decoder.classes
         is_last = self.choices.turns is Turns.LAST
         return is_text and is_last and is_typed and mapping.codec.by_item

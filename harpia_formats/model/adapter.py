@@ -166,6 +166,9 @@ class FormatAdapter:
     #: Whether `read` takes each field from the path that `fields` names, by its codec,
     #: if all values fit their fields: nothing else decides but `discriminators`.
     reads_by_fields: bool = False
+    #: Changes the members of a row that are no fields to what `read` keeps of them, for
+    #: `reads_by_fields`; None where it keeps them as they are.
+    keep_members: Callable[[Row], Row] | None = None
     #: Whether a file is written as an array by default, and not as lines.
     written_as_array: bool = False
     #: Whether a blank cell of a table, without quotes, is an absent value.

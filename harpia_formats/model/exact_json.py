@@ -47,6 +47,11 @@ def as_json(value: Any) -> msgspec.Raw:
     raise TypeError(f"{type(value).__name__} is not JSON")
 
 
+def decoder_of(kind: Any) -> "msgspec.json.Decoder[Any]":
+    """Return a decoder of a type; in parts of any type, numbers keep their text."""
+    return msgspec.json.Decoder(kind, float_hook=_number)
+
+
 #: Decodes a JSON text; raises `NOT_JSON`, also for a number that is out of range.
 decode = msgspec.json.Decoder(float_hook=_number).decode
 _encoder = msgspec.json.Encoder(enc_hook=as_json)

@@ -67,6 +67,18 @@ def _read(row: Row, table: FieldTable, version: Version) -> Record:
     return record
 
 
+def _kept_members(left: Row, version: Version) -> Row:
+    """Return what `_read` keeps of the members of a row that are no fields."""
+    if left.get("schema_version") == version.label:
+        del left["schema_version"]
+    if version.turns != TURNS and version.turns in left:
+        del left[version.turns]
+        left = dict(sorted({**left, TURNS: None}.items()))
+    if "output" in left:
+        left["output"] = left.pop("output")
+    return left
+
+
 def _with_answers(record: Record, output: Row) -> Record:
     """Return `record` with an output for each answer in `output`, its row's member."""
     answers, left = answers_in(output)
@@ -183,6 +195,7 @@ def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
         write=partial(_write, table=table, version=version, order=order),
         capacity=capacity,
         reads_by_fields=True,
+        keep_members=partial(_kept_members, version=version),
         extras_path=("metadata",),
         extras_as_text=True,
         other_paths=frozenset({"outputs.index"}) if version.has_lists else frozenset(),
