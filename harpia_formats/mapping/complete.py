@@ -117,6 +117,11 @@ class Completion:
     _of_scores: list[_Constant] = field(default_factory=list)
     _has_members: bool = False
     _has_text: bool = False
+    #: An output and a score that lack everything, with the constants, and their fates.
+    _new_output: Output = field(default_factory=Output)
+    _output_fates: list[FieldFate] = field(default_factory=list)
+    _new_score: Score = field(default_factory=Score)
+    _score_fates: list[FieldFate] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for path, value in self.constants.items():
@@ -131,6 +136,12 @@ class Completion:
             else:
                 self._own.append(found)
         self._has_text = "outputs.text" in self.constants
+        # Those that lack something mostly lack everything.
+        fates = FieldFates()
+        self._new_score = self._score(Score(), fates)
+        self._score_fates, fates.entries = fates.entries, []
+        self._new_output = self._output(Output(), fates)
+        self._output_fates = fates.entries
 
     def complete(self, record: Record, fates: FieldFates) -> Record:
         """Return `record` with the constants for fields that it lacks."""
@@ -145,8 +156,9 @@ class Completion:
         outputs = record.outputs
         if not outputs and self._has_text:
             fates.entries.append(_no_outputs)
-            outputs = [Output()]
-        if outputs and (self._of_outputs or self._of_scores):
+            fates.entries += self._output_fates
+            changes["outputs"] = [self._new_output]
+        elif outputs and (self._of_outputs or self._of_scores):
             changes["outputs"] = [self._output(output, fates) for output in outputs]
         return replace(record, **changes) if changes else record
 
@@ -158,9 +170,11 @@ class Completion:
             if getattr(output, name) is UNSET and not (is_answered and name == "text"):
                 changes[name] = value
                 fates.entries.append(fate)
-        if self._of_scores:
-            scores = output.scores or [Score()]
-            changes["scores"] = [self._score(score, fates) for score in scores]
+        if self._of_scores and output.scores:
+            changes["scores"] = [self._score(score, fates) for score in output.scores]
+        elif self._of_scores:
+            changes["scores"] = [self._new_score]
+            fates.entries += self._score_fates
         return replace(output, **changes)
 
     def _score(self, score: Score, fates: FieldFates) -> Score:

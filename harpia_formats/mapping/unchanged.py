@@ -5,7 +5,10 @@ The functions return True only where the step notes no fate either.
 
 from collections.abc import Callable, Sequence
 
+from msgspec import UNSET
+
 from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.compiled_table import Code
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.record import Record
 
@@ -17,70 +20,38 @@ def unsplit_check(capacity: RowCapacity, choices: Choices) -> Check:
 
     Where it does, `fit_record` does only what `fit_chats` does.
     """
-    checks: list[Check] = []
-    if choices.model is not None:
-        checks.append(lambda record: _is_all_of(record, choices.model))
+    checks: list[str] = []
+    model = choices.model
+    if model is not None:
+        checks.append("all([output.model == MODEL for output in outputs])")
     if capacity.references is Cardinality.ONE:
-        checks.append(_has_one_reference)
+        checks.append("(not record.references or len(record.references) == 1)")
     if capacity.outputs in {Cardinality.ONE, Cardinality.MANY_OF_ONE_MODEL}:
-        checks.append(_has_one_output)
+        checks.append("len(outputs) <= 1")
     if capacity.scores is Cardinality.ONE:
-        checks.append(_has_one_score)
-    return _all_of(checks)
+        has_one = "not outputs[0].scores or len(outputs[0].scores) == 1"
+        checks.append(f"(len(outputs) != 1 or {has_one})")
+    return _all_of(checks, model)
 
 
 def same_chats_check(capacity: RowCapacity) -> Check:
     """Return a function that tells whether `fit_chats` returns a record as it is."""
-    checks: list[Check] = []
+    checks: list[str] = []
     if not capacity.messages:
-        checks.append(_has_no_messages)
+        checks.append("record.messages is UNSET")
     is_answered = capacity.messages or capacity.outputs is not Cardinality.NONE
     if not capacity.turns and is_answered:
-        checks.append(_has_no_turns)
+        checks.append("not any([output.turns for output in outputs])")
     return _all_of(checks)
 
 
-def _all_of(checks: Sequence[Check]) -> Check:
+def _all_of(checks: Sequence[str], model: str | None = None) -> Check:
     """Return a function that tells whether all `checks` are true of a record.
 
-    One or two checks are called without a loop.
+    It is called for each record, so there is one function for all of them.
     """
     if not checks:
         return lambda record: True  # noqa: ARG005 - the signature of `Check`
-    first, *others = checks
-    if not others:
-        return first
-    if len(others) == 1:
-        (second,) = others
-        return lambda record: first(record) and second(record)
-    rest = _all_of(others)
-    return lambda record: first(record) and rest(record)
-
-
-def _is_all_of(record: Record, model: str | None) -> bool:
-    return all(output.model == model for output in record.outputs)
-
-
-def _has_one_reference(record: Record) -> bool:
-    references = record.references
-    return not references or len(references) == 1
-
-
-def _has_one_output(record: Record) -> bool:
-    return len(record.outputs) <= 1
-
-
-def _has_one_score(record: Record) -> bool:
-    outputs = record.outputs
-    if len(outputs) != 1:
-        return True
-    scores = outputs[0].scores
-    return not scores or len(scores) == 1
-
-
-def _has_no_messages(record: Record) -> bool:
-    return not record.messages and type(record.messages) is not list
-
-
-def _has_no_turns(record: Record) -> bool:
-    return not any(output.turns for output in record.outputs)
+    code = Code({"MODEL": model, "UNSET": UNSET})
+    code.add("outputs = record.outputs", f"return {' and '.join(checks)}")
+    return code.function("is_unchanged(record)")

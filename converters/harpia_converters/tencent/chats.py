@@ -17,29 +17,38 @@ from harpia_formats.model.record import Record
 
 #: Keys of messages that call tools or hold their results.
 _tool_keys = frozenset({"tool_calls", "tool_call_id", "function_call"})
-#: The fields of a chat by its roles, if its messages have no further keys.
-_plain = {("user",): ("prompt",), ("system", "user"): ("system", "prompt")}
-_most_plain = max(map(len, _plain))
+#: The roles of a chat that is not kept as messages, with the fields that they are, by
+#: the number of messages; these have no further keys.
+_plain = {
+    1: (("user", "prompt"),),
+    2: (("system", "system"), ("user", "prompt")),
+}
 _usual_keys = [*MESSAGE_KEYS]
 
 
 def read_chat(messages: list[Row]) -> tuple[Row, Row]:
     """Return the record's fields for a chat, and extra keys of its last answer."""
-    if messages[-1]["role"] != "assistant":
+    answer = messages[-1]
+    if answer["role"] != "assistant":
         return _question(messages), {}
-    *before, answer = messages
-    fields = {**_question(before), "gt": answer["content"]}
-    return fields, without(answer, MESSAGE_KEYS)
+    fields = _question(messages[:-1])
+    fields["gt"] = answer["content"]
+    # Most messages have no more keys than they must have.
+    is_usual = len(answer) == len(MESSAGE_KEYS)
+    return fields, {} if is_usual else without(answer, MESSAGE_KEYS)
 
 
 def _question(messages: list[Row]) -> Row:
-    if len(messages) > _most_plain:
+    """Return the prompt, and the system prompt, or messages that are more than that."""
+    count = len(messages)
+    if count not in _plain:
         return {"messages": messages}
-    names = _plain.get(tuple([message["role"] for message in messages]))
-    if names is None or any(len(message) > len(MESSAGE_KEYS) for message in messages):
-        return {"messages": messages}
-    texts = [message["content"] for message in messages]
-    return dict(zip(names, texts, strict=True))
+    fields = {}
+    for message, (role, name) in zip(messages, _plain[count], strict=True):
+        if message["role"] != role or len(message) > len(MESSAGE_KEYS):
+            return {"messages": messages}
+        fields[name] = message["content"]
+    return fields
 
 
 def write_chat(record: Record, rest: Row, fates: FieldFates) -> list[Row]:

@@ -4,7 +4,7 @@ from msgspec import UNSET
 
 from harpia_converters.tencent.answers import read_answers, write_answers
 from harpia_converters.tencent.chats import read_chat, write_chat
-from harpia_converters.tencent.extra_fields import KEY, as_extra, kept_of, put_back
+from harpia_converters.tencent.extra_fields import KEY, kept_of, put_back
 from harpia_converters.tencent.manual_mapping import read_turns, write_turns
 from harpia_converters.tencent.table_mapping import (
     COLUMNS,
@@ -89,11 +89,13 @@ def _read(row: Row) -> Record:
     settings: Row = {}
     rest: Row = {"messages": beside_answer} if beside_answer else {}
     for key, value in row.items():
+        if key in _own:
+            continue
         if key in _settings:
             settings[key] = value
         elif key == "id" and fits("id", value):
             fields["id"] = value
-        elif key not in _own:
+        else:
             rest[key] = value
     if "ref_answer" in row:
         fields["references"] = [row["ref_answer"]]
@@ -101,7 +103,9 @@ def _read(row: Row) -> Record:
         fields["params"] = settings
     if "model_outputs" in row:
         fields["outputs"] = read_answers(row["model_outputs"])
-    return Record(**fields, **as_extra(rest))
+    if rest:
+        fields["extra"] = {KEY: rest}
+    return Record(**fields)
 
 
 def _write(record: Record, fates: FieldFates) -> Row:
