@@ -1,7 +1,7 @@
 """Read a source a second time; one that cannot be read twice is copied."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -39,7 +39,7 @@ class RereadableSource:
     ) -> None:
         self._stack.close()
 
-    def blocks(self) -> Iterator[bytes]:
+    def blocks(self) -> Generator[bytes, None, None]:
         """Yield the blocks once more, as far as the source can be read."""
         copy = self.copy
         if copy is not None:

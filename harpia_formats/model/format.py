@@ -197,6 +197,8 @@ class Format:
     adapter: str = ""
     #: Whether its rows can be read and not written: the adapter has no `write`.
     read_only: bool = False
+    #: The place of its `UnsafeRepairs` as `module:name`; empty if it has none.
+    unsafe_repairs: str = ""
     #: The place of its `ResultFormat` as `module:name`; empty if no scores are written
     #: to it.
     results: str = ""

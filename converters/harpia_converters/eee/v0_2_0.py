@@ -20,6 +20,7 @@ FORMAT = Format(
     vendor=VENDOR,
     adapter="harpia_converters.eee.mapping:V0_2_0",
     results="harpia_converters.eee.results_writer:V0_2_0",
+    unsafe_repairs="harpia_converters.eee.repairs:with_interactions",
     family="eee",
     dialects=(
         Dialect(

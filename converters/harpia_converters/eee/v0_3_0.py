@@ -21,6 +21,7 @@ FORMAT = Format(
     vendor=VENDOR,
     adapter="harpia_converters.eee.mapping:V0_3_0",
     results="harpia_converters.eee.results_writer:V0_3_0",
+    unsafe_repairs="harpia_converters.eee.repairs:with_messages",
     family="eee",
     dialects=(
         Dialect(

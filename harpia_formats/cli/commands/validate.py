@@ -25,17 +25,22 @@ from harpia_formats.cli.options.validation import (
     Examples,
     ExitZero,
     FailFast,
+    Fix,
+    FixedOutput,
     Format,
     Ignore,
     Limit,
     Lint,
     MaxProblems,
     OutputFormat,
+    OverwriteFixed,
     RowTimeout,
     Schema,
     Select,
+    ShowDiff,
     Statistics,
     Strict,
+    UnsafeFixes,
     WriteBaseline,
 )
 from harpia_formats.cli.options.values import column_map, comma_separated
@@ -85,10 +90,16 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     write_baseline: WriteBaseline = None,
     error_on_warning: ErrorOnWarning = False,
     exit_zero: ExitZero = False,
+    fix: Fix = False,
+    unsafe_fixes: UnsafeFixes = False,
+    diff: ShowDiff = False,
+    output: FixedOutput = None,
+    overwrite: OverwriteFixed = False,
 ) -> ExitCode:
     """Check files against their format, and show where they break it and why.
 
-    Findings go to standard output, everything else to standard error.
+    Findings go to standard output, everything else to standard error. With --fix the
+    files are repaired first, and what is left is shown.
 
     Exit codes:
     - 0: no errors
@@ -126,6 +137,21 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         engine=engine,
         progress=progress.update,
     )
+    is_unable = False
+    if fix or unsafe_fixes or diff:
+        from harpia_formats.cli.run_fix import fix_files  # noqa: PLC0415 - only for repairs: start-up time
+        from harpia_formats.repair.options import FixOptions  # noqa: PLC0415 - as above
+
+        wanted = FixOptions(
+            unsafe=unsafe_fixes, diff=diff, output=output, overwrite=overwrite
+        )
+        done = fix_files(paths, options, wanted, progress, quiet=quiet)
+        paths, is_unable = done.paths, done.is_failed
+        if diff or not paths:
+            found = ExitCode.FOUND if done.changes and not exit_zero else ExitCode.OK
+            return ExitCode.UNABLE if is_unable else found
+    elif output is not None or overwrite:
+        raise UsageError("--output and --overwrite are for repairs; add --fix")
     run = Validation(paths, options)
     with progress:
         report = write_report(
@@ -144,9 +170,10 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     print_unmatched(report.unmatched)
     print_baseline(report.baseline, write_baseline, run.baseline.total)
     exit_zero = exit_zero or bool(write_baseline and not baseline)
-    return report_exit_code(
+    code = report_exit_code(
         report, error_on_warning=error_on_warning, exit_zero=exit_zero
     )
+    return max(code, ExitCode.UNABLE) if is_unable else code
 
 
 def _check_combination(

@@ -8,7 +8,7 @@ import typer
 from harpia_formats.cli.options.declare import READING, flag, number, text
 from harpia_formats.reporters import REPORTERS, UnknownReporter, reporter_named
 
-VALIDATION, REPORTING = "Validation", "Reporting"
+VALIDATION, REPORTING, REPAIRS = "Validation", "Reporting", "Repairs"
 #: The built-in reporters, each with what it writes.
 _REPORTERS = ", ".join(f"{name} ({each.summary})" for name, each in REPORTERS.items())
 
@@ -153,4 +153,43 @@ ErrorOnWarning = Annotated[
 ExitZero = Annotated[
     bool,
     flag("--exit-zero", "Exit with 0 even if errors are found.", panel=REPORTING),
+]
+Fix = Annotated[
+    bool,
+    flag(
+        "--fix",
+        "Repair what can be without hiding anything, rewrite the files, and validate "
+        "them then.",
+        panel=REPAIRS,
+    ),
+]
+UnsafeFixes = Annotated[
+    bool,
+    flag(
+        "--unsafe-fixes",
+        "Repair also what may hide what was wrong, such as counts and hashes.",
+        panel=REPAIRS,
+    ),
+]
+ShowDiff = Annotated[
+    bool,
+    flag(
+        "--diff",
+        "Write nothing, and show the repairs as a unified diff; exit with 1 if there "
+        "are any.",
+        panel=REPAIRS,
+    ),
+]
+FixedOutput = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Write the repaired file here; the input stays as it is.",
+        "--output",
+        "-o",
+        panel=REPAIRS,
+    ),
+]
+OverwriteFixed = Annotated[
+    bool, flag("--overwrite", "Replace an existing output.", panel=REPAIRS)
 ]

@@ -1,0 +1,185 @@
+"""Repairs of rows by EvalEval's own rules, which can hide what was wrong."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harpia_converters.eee.sample_hash import canonical_list, first_joined, recipe_of
+from harpia_formats.model.problem import Path
+from harpia_formats.model.repair import ADD, REMOVE, REPLACE, Repair
+
+BRANCH, HASH, TURN_INDEX = "C201", "E103", "E104"
+TURN_COUNT, TOOL_CALL_COUNT = "E109", "E110"
+
+#: The path of a text in a turn, in the source of an attribution.
+_source = re.compile(r"(interactions|messages)\[(\d+)\]")
+
+
+def with_interactions(row: Any) -> Iterator[Repair]:
+    """Yield the repairs of a row of 0.2.0, whose turns are in `interactions`."""
+    yield from _repairs(row, "interactions", is_documented_hash=False)
+
+
+def with_messages(row: Any) -> Iterator[Repair]:
+    """Yield the repairs of a row of 0.2.1 to 0.3.0, whose turns are in `messages`."""
+    yield from _repairs(row, "messages", is_documented_hash=True)
+
+
+def _repairs(row: Any, key: str, *, is_documented_hash: bool) -> Iterator[Repair]:
+    if not isinstance(row, dict):
+        return
+    yield from _of_hash(row, is_documented=is_documented_hash)
+    branch = _extra_branch(row, key)
+    if branch:
+        what = f"removed {branch}, which {row['interaction_type']} rows do not have"
+        yield Repair(BRANCH, REMOVE, (branch,), what)
+    turns = row.get(key)
+    if branch == key:
+        yield from _to_output(row, key)
+    elif isinstance(turns, list) and all(isinstance(turn, dict) for turn in turns):
+        yield from _of_turns(row, key, turns)
+    yield from _of_counts(row, [] if branch == key else turns)
+
+
+def _of_hash(row: Mapping[str, Any], *, is_documented: bool) -> Iterator[Repair]:
+    """Yield the repair of a `sample_hash` that no recipe gives."""
+    given, input_ = row.get("sample_hash"), row.get("input")
+    if not isinstance(given, str) or not isinstance(input_, dict):
+        return
+    raw, references = input_.get("raw"), input_.get("reference")
+    if isinstance(references, str):
+        references = [references]
+    if not isinstance(raw, str) or not _is_texts(references) or not references:
+        return
+    if not recipe_of(given, raw, references):
+        recipe = canonical_list if is_documented else first_joined
+        what = f"computed the hash again by recipe {'A' if is_documented else 'C'}"
+        value = recipe(raw, references)
+        yield Repair(HASH, REPLACE, ("sample_hash",), what, value)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _extra_branch(row: Mapping[str, Any], key: str) -> str:
+    """Return the key of the branch that contradicts the interaction type, or "".
+
+    It is empty, or the other branch has what it holds.
+    """
+    output, turns = row.get("output"), row.get(key)
+    kind = row.get("interaction_type")
+    if kind == "single_turn" and isinstance(output, dict) and isinstance(turns, list):
+        return key if _is_one_exchange(turns) else ""
+    is_several = kind in {"multi_turn", "agentic"}
+    if is_several and output is not None and isinstance(turns, list) and turns:
+        return "output" if _is_in_turns(output, turns) else ""
+    return ""
+
+
+def _is_one_exchange(turns: list[Any]) -> bool:
+    """Return whether turns are one prompt and one answer at most, without tools."""
+    if not all(isinstance(turn, dict) for turn in turns):
+        return False
+    roles = [turn.get("role") for turn in turns]
+    has_tools = "tool" in roles or any(turn.get("tool_calls") for turn in turns)
+    return not has_tools and max(roles.count("user"), roles.count("assistant")) <= 1
+
+
+def _is_in_turns(output: Any, turns: list[Any]) -> bool:
+    """Return whether an output is empty, or its answers are texts of turns."""
+    if not isinstance(output, dict):
+        return output in ("", [])
+    answers = output.get("raw") or []
+    answers = [answers] if isinstance(answers, str) else answers
+    texts = [turn.get("content") for turn in turns if isinstance(turn, dict)]
+    has_trace = bool(output.get("reasoning_trace"))
+    return not has_trace and all(answer in texts for answer in answers)
+
+
+def _of_turns(row: Mapping[str, Any], key: str, turns: list[Any]) -> Iterator[Repair]:
+    """Yield the repairs of turn indices, and of the attributions that name them."""
+    indices = [turn.get("turn_idx") for turn in turns]
+    if indices == list(range(len(turns))) or not all(map(_is_index, indices)):
+        return
+    for place, index in enumerate(indices):
+        if index != place:
+            what = f"renumbered the turn {index} as {place}"
+            yield Repair(TURN_INDEX, REPLACE, (key, place, "turn_idx"), what, place)
+    # An index that several turns have names none of them.
+    moved = {
+        index: place
+        for place, index in enumerate(indices)
+        if indices.count(index) == 1 and index != place
+    }
+    for number, one in _attributions(row):
+        if _is_index(one.get("turn_idx")) and one["turn_idx"] in moved:
+            path = ("answer_attribution", number)
+            yield from _of_attribution(one, path, moved[one["turn_idx"]])
+
+
+def _is_index(value: Any) -> bool:
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
+
+
+def _of_attribution(one: Mapping[str, Any], path: Path, place: int) -> Iterator[Repair]:
+    """Yield the repairs of an attribution whose turn is at another place now."""
+    before, source = one["turn_idx"], one.get("source")
+    what = f"followed the turn {before} to {place}"
+    yield Repair(TURN_INDEX, REPLACE, (*path, "turn_idx"), what, place)
+    named = _source.match(str(source))
+    if isinstance(source, str) and named is not None and int(named[2]) == before:
+        value = f"{named[1]}[{place}]{source[named.end() :]}"
+        yield Repair(TURN_INDEX, REPLACE, (*path, "source"), what, value)
+
+
+def _to_output(row: Mapping[str, Any], key: str) -> Iterator[Repair]:
+    """Yield the repairs of attributions to turns that the output has as well."""
+    for number, one in _attributions(row):
+        source, value = one.get("source"), one.get("extracted_value")
+        is_of_turn = isinstance(source, str) and source.startswith(f"{key}[")
+        given = row["output"].get("raw")
+        answers = given if isinstance(given, list) else [given]
+        is_there = isinstance(value, str) and any(
+            isinstance(answer, str) and value in answer for answer in answers
+        )
+        if not (is_of_turn and is_there):
+            continue
+        path = ("answer_attribution", number)
+        what = "followed the answer from a turn to the output"
+        yield Repair(BRANCH, REPLACE, (*path, "source"), what, "output.raw")
+        if one.get("turn_idx") != 0:
+            yield Repair(BRANCH, REPLACE, (*path, "turn_idx"), what, 0)
+
+
+def _attributions(row: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the attributions of a row with their indices."""
+    found = row.get("answer_attribution")
+    for number, one in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(one, dict):
+            yield number, one
+
+
+def _of_counts(row: Mapping[str, Any], turns: Any) -> Iterator[Repair]:
+    """Yield the repairs of the counts of turns and of tool calls."""
+    evaluation = row.get("evaluation")
+    if not isinstance(evaluation, dict):
+        return
+    counts: list[tuple[str, str, int]] = []
+    is_single = row.get("interaction_type") == "single_turn"
+    has_turns = isinstance(turns, list) and turns != []
+    if is_single or has_turns:
+        counts.append((TURN_COUNT, "num_turns", 1 if is_single else len(turns)))
+    if has_turns and all(isinstance(turn, dict) for turn in turns):
+        calls = [turn.get("tool_calls") or [] for turn in turns]
+        if all(isinstance(some, list) for some in calls):
+            total = sum(map(len, calls))
+            counts.append((TOOL_CALL_COUNT, "tool_calls_count", total))
+    for code, key, count in counts:
+        path = ("evaluation", key)
+        given = evaluation.get(key)
+        if key not in evaluation and code == TURN_COUNT and not is_single:
+            yield Repair(code, ADD, path, f"added {key}, which is {count}", count)
+        elif given is not None and (given != count or type(given) is bool):
+            what = f"counted {key} again: {count} in place of {given!r:.40}"
+            yield Repair(code, REPLACE, path, what, count)

@@ -1,0 +1,120 @@
+"""Repair files for `validate --fix`; imported only when something is to be repaired."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.streams import print_error, text_writer, write_stderr
+from harpia_formats.io.reader import SourceError
+from harpia_formats.repair.line_diff import LineTooLong
+from harpia_formats.repair.options import FixOptions
+from harpia_formats.repair.result import Change, RepairedFile
+from harpia_formats.repair.run import Fixing
+from harpia_formats.reporters.text import position, with_noun
+from harpia_formats.text.sanitize import escaped, safe
+from harpia_formats.validation.options import Options
+
+#: Code points of what a line says of one change.
+_SENTENCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What came of the repairs of a run."""
+
+    #: What is to be validated now: the inputs as they are, or the output.
+    paths: list[str]
+    #: How many changes there are, made or shown.
+    changes: int
+    #: Whether a file could not be repaired.
+    is_failed: bool
+
+
+def fix_files(
+    paths: list[str],
+    options: Options,
+    fix: FixOptions,
+    progress: Progress,
+    *,
+    quiet: bool,
+) -> Fixed:
+    """Repair files, or show how they would change; list every change.
+
+    The diff goes to standard output, the list to standard error. Raises what `Fixing`
+    raises.
+    """
+    counts: Counter[str] = Counter()
+    files = 0
+    is_failed = False
+    written: list[str] = []
+    with progress:
+        for file in Fixing(paths, options, fix):
+            progress.hide()
+            if file.reason:
+                # The validation that follows says so itself, unless there is none.
+                is_failed = is_failed or not file.is_unread or _is_all(fix)
+                if not file.is_unread or _is_all(fix):
+                    print_error(f"{file.path}: {file.reason}")
+                continue
+            is_failed |= not _shown(file, fix)
+            if not quiet:
+                _list_changes(file.changes(), counts)
+            else:
+                counts.update(change.code for change in file.changes())
+            files += bool(file.count)
+            written += [file.written] if file.written else []
+    if counts and not quiet:
+        write_stderr(_summary(counts, files, fix))
+    left = written if fix.output is not None else paths
+    return Fixed(left, counts.total(), is_failed)
+
+
+def _is_all(fix: FixOptions) -> bool:
+    """Return whether no validation of the inputs follows."""
+    return fix.diff or fix.output is not None
+
+
+def _shown(file: RepairedFile, fix: FixOptions) -> bool:
+    """Write the diff of a file if it is wanted; return whether it could be."""
+    if not fix.diff:
+        return True
+    try:
+        _write_diff(file.diff())
+    except (LineTooLong, SourceError) as error:
+        print_error(str(error))
+        return False
+    return True
+
+
+def _write_diff(parts: Iterable[bytes]) -> None:
+    """Write a diff to standard output: its bytes, or safe text to a terminal."""
+    if sys.stdout.isatty():
+        write = text_writer(sys.stdout)
+        for part in parts:
+            for line in part.decode("utf-8", "replace").split("\n")[:-1]:
+                write(f"{escaped(line)}\n")
+    else:
+        for part in parts:
+            sys.stdout.buffer.write(part)
+    sys.stdout.flush()
+
+
+def _list_changes(changes: Iterable[Change], counts: Counter[str]) -> None:
+    """Print a line for each change, and count it by its rule."""
+    for change in changes:
+        counts[change.code] += 1
+        place = position(change.path, change.line, change.column)
+        rule = f"{change.code} {change.name}".rstrip()
+        where = f" [{safe(change.pointer, _SENTENCE)}]" if change.pointer else ""
+        what = safe(change.what, _SENTENCE)
+        write_stderr(f"{place}: {safe(rule)} {what}{where}\n")
+
+
+def _summary(counts: Counter[str], files: int, fix: FixOptions) -> str:
+    """Return the line that counts the changes by their rules."""
+    verb = "would make" if fix.diff else "made"
+    rules = ", ".join(f"{number:,} of {safe(code)}" for code, number in counts.items())
+    changes = with_noun(counts.total(), "change")
+    return f"{verb} {changes} in {with_noun(files, 'file')}: {rules}\n"

@@ -1,0 +1,112 @@
+"""Take the rows of a file while it is validated, and find their repairs."""
+
+from bisect import bisect_right
+from operator import itemgetter
+from typing import TYPE_CHECKING
+
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.chunk import Chunk, Cursor
+from harpia_formats.framing.columns import DocumentHeader
+from harpia_formats.model.problem import Path
+from harpia_formats.repair.edits import Edit
+from harpia_formats.repair.proposals import Proposals, RepairSettings
+from harpia_formats.repair.row import RepairedRow, RowRepairer
+from harpia_formats.repair.rows import (
+    PlacedChange,
+    PlacedRepair,
+    RowsRepairer,
+)
+from harpia_formats.repair.store import RepairStore
+from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.plan.units import TableRecords
+from harpia_formats.validation.unit.rows import ValidatedRows
+from harpia_formats.validation.unit.validators import FileValidators
+
+if TYPE_CHECKING:  # only for tables
+    from harpia_formats.validation.unit.table import TableRecord
+
+
+class RepairConsumer:
+    """Finds the repairs of the rows of one file, and stores them."""
+
+    def __init__(self, settings: RepairSettings, store: RepairStore) -> None:
+        """Take which repairs are wanted, and where they go."""
+        self.settings = settings
+        self.store = store
+        self._proposals = Proposals(settings, None)
+        self._header: DocumentHeader | None = None
+
+    def open(self, variant: FormatVariant | None) -> None:
+        """Take the format of the file, before its first row."""
+        if variant is not None:
+            self._proposals = Proposals(self.settings, variant.format)
+
+    def column(self, path: Path) -> None:
+        """Begin with the items of a column."""
+
+    def header(self, header: DocumentHeader) -> None:
+        """Take the document around the records."""
+        self._header = header
+
+    def rows(self, rows: ValidatedRows) -> None:
+        """Store the repairs of rows that were validated."""
+        repairer = RowsRepairer(self._proposals, rows.part)
+        for repair in repairer.repairs(rows.chunk, rows.verdict, rows.numbers):
+            self.store.add(repair)
+
+    def lost(self, number: int) -> None:
+        """Take the number of a record, or item of a column, that cannot be read."""
+
+    def table_record(self, record: "TableRecord") -> None:
+        """Take a record of a table, of which nothing is repaired."""
+
+    def table_records(self, unit: TableRecords) -> None:
+        """Take records of a table, of which nothing is repaired."""
+
+    def finish(self, validators: FileValidators) -> None:
+        """Store the repairs of the document around the records, if there is one."""
+        header = self._header
+        if header is None:
+            return
+        validator = validators.header_validator()
+
+        def findings_of(text: bytes) -> list[Finding]:
+            return validator.validate(Chunk(text, Cursor(), [text])).findings
+
+        own = self._proposals.without_format()
+        row = RowRepairer(own, validators.schema, findings_of)
+        repaired = row.repaired(header.text, findings_of(header.text))
+        if repaired is not None:
+            found = _placed(header, repaired)
+            if found is not None:
+                self.store.add(found)
+
+
+def _placed(header: DocumentHeader, repaired: RepairedRow) -> PlacedRepair | None:
+    """Return the repair of a document by places in the file.
+
+    None if it would change bytes on both sides of records.
+    """
+    edits = []
+    for edit in repaired.edits:
+        piece = _piece_at(header, edit.start)
+        if piece != _piece_at(header, max(edit.start, edit.end - 1)):
+            return None
+        begin, start = header.pieces[piece]
+        moved = start.offset - begin
+        edits.append(Edit(edit.start + moved, edit.end + moved, edit.data))
+    changes = []
+    for change in repaired.changes:
+        begin, start = header.pieces[_piece_at(header, change.at)]
+        here = start.after(header.text[begin : change.at])
+        changes.append(
+            PlacedChange(
+                change.code, here.line, here.column + 1, 0, change.pointer, change.what
+            )
+        )
+    return PlacedRepair(tuple(edits), tuple(changes))
+
+
+def _piece_at(header: DocumentHeader, at: int) -> int:
+    """Return the number of the piece of a document that holds the byte `at`."""
+    return max(0, bisect_right(header.pieces, at, key=itemgetter(0)) - 1)

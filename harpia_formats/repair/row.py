@@ -1,0 +1,126 @@
+"""Repair one row, and name every change."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+from harpia_formats.model.problem import Path, pointer_of
+from harpia_formats.model.repair import REMOVE, Repair
+from harpia_formats.parsing.json_fault import Fault
+from harpia_formats.repair.edits import Edit, EditedText, applicable, edits_of
+from harpia_formats.repair.proposals import Proposals
+from harpia_formats.schema.load import Schema
+from harpia_formats.validation.diagnosis.finding import Finding, RepeatedKey
+
+#: Rounds of repairs of one row. One may uncover the next, as a key that is renamed
+#: uncovers what is wrong below it.
+ROUNDS = 32
+
+_decode = msgspec.json.Decoder().decode
+#: Returns what is wrong with the text of a row.
+FindingsOf = Callable[[bytes], list[Finding]]
+
+
+class RowChange(msgspec.Struct, frozen=True):
+    """One change of a row."""
+
+    code: str
+    #: JSON pointer to the value in the row, as it was when it was changed.
+    pointer: str
+    #: What was done, in the past tense.
+    what: str
+    #: The byte of the original row that it is about.
+    at: int
+
+
+class RepairedRow(msgspec.Struct, frozen=True):
+    """The edits of a row, and the changes that they make."""
+
+    edits: tuple[Edit, ...]
+    changes: tuple[RowChange, ...]
+
+
+class RowRepairer:
+    """Repairs rows that one validator validates."""
+
+    def __init__(
+        self, proposals: Proposals, schema: Schema, findings_of: FindingsOf
+    ) -> None:
+        """Take what proposes repairs, the schema of a row, and what validates one."""
+        self._proposals = proposals
+        self._schema = schema
+        self._findings_of = findings_of
+
+    def repaired(self, text: bytes, findings: list[Finding]) -> RepairedRow | None:
+        """Return the repairs of a row with these findings, None if there are none.
+
+        A null is kept if the row would then lack its key.
+        """
+        kept: set[Path] = set()
+        while True:
+            found, lacking = self._attempt(text, findings, kept)
+            if not lacking:
+                return found
+            kept |= lacking
+
+    def _attempt(
+        self, text: bytes, findings: list[Finding], kept: set[Path]
+    ) -> tuple[RepairedRow | None, set[Path]]:
+        """Repair a row without removing the values at `kept`.
+
+        Return also the paths of values that were removed and are missing now.
+        """
+        edited, changes = EditedText(text), []
+        removed: set[Path] = set()
+        for _ in range(ROUNDS):
+            repairs = self._wanted(edited.text, findings, kept)
+            if not repairs:
+                break
+            removed |= {one.path for one in repairs if one.kind == REMOVE}
+            edits = edits_of(edited.text, repairs)
+            for _, at, repair in edits:
+                offset = edited.original_offset(at)
+                pointer = pointer_of(repair.path)
+                changes.append(RowChange(repair.code, pointer, repair.what, offset))
+            edited.apply([edit for edit, _, _ in edits])
+            findings = self._findings_of(edited.text)
+            lacking = removed & set(_missing(findings))
+            if lacking:
+                return None, lacking
+        if not changes:
+            return None, set()
+        return RepairedRow(tuple(edited.edits()), tuple(changes)), set()
+
+    def _wanted(
+        self, text: bytes, findings: list[Finding], kept: set[Path]
+    ) -> list[Repair]:
+        """Return the repairs of a row that can be made together."""
+        # Where a value is cannot be told in broken JSON, nor among repeated keys.
+        if any(isinstance(one.about, (Fault, RepeatedKey)) for one in findings):
+            return []
+        found = list(self._proposals.of_findings(findings, self._schema))
+        if self._proposals.of_format is not None:
+            found += self._proposals.of_row(_value_of(text, findings))
+        return [
+            repair
+            for repair in applicable(found)
+            if not (repair.kind == REMOVE and repair.path in kept)
+        ]
+
+
+def _value_of(text: bytes, findings: list[Finding]) -> Any:
+    """Return a decoded row."""
+    for finding in findings:
+        if finding.value is not None:
+            return finding.value
+    return _decode(text)
+
+
+def _missing(findings: Iterable[Finding]) -> list[Path]:
+    """Return the paths of the keys that a row lacks."""
+    return [
+        (*finding.path, finding.missing_key)
+        for finding in findings
+        if finding.missing_key
+    ]

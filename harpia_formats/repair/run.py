@@ -1,0 +1,261 @@
+"""Repair the files of a run: find the repairs of each, then write it or show them."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harpia_formats.framing.chunk import BOM
+from harpia_formats.io.exclude import Exclusion
+from harpia_formats.io.file_state import FileState, reason_of_change, state_of_path
+from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
+from harpia_formats.io.open_sink import open_sink
+from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.sink import SinkError
+from harpia_formats.io.source import Source
+from harpia_formats.model.errors import OptionError
+from harpia_formats.model.format import Format
+from harpia_formats.model.report import FileCount
+from harpia_formats.registry import all_formats, formats_named, rules_for
+from harpia_formats.repair.consumer import RepairConsumer
+from harpia_formats.repair.edits import Edit
+from harpia_formats.repair.options import FixOptions, check_combination
+from harpia_formats.repair.proposals import RepairSettings
+from harpia_formats.repair.result import RepairedFile, not_repaired
+from harpia_formats.repair.rows import PlacedChange, PlacedRepair
+from harpia_formats.repair.splice import spliced
+from harpia_formats.repair.store import RepairStore
+from harpia_formats.repair.table import BYTE_ORDER_MARK
+from harpia_formats.repair.target import checked_output, is_same_file, why_not_in_place
+from harpia_formats.rules import Rule, selected_rules
+from harpia_formats.validation.one_file import (
+    FileSettings,
+    OpenFile,
+    opened,
+    validate_open,
+)
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
+from harpia_formats.validation.unit.validators import SharedValidators
+
+if TYPE_CHECKING:  # only for several processes
+    from harpia_formats.workers.pool import WorkerPool
+
+#: Rules across records, of which nothing is repaired.
+_across = "X"
+#: Bytes of all files together from which on worker processes are used.
+LITTLE = 1024 * 1024
+
+
+class Fixing:
+    """One run of repairs over some inputs: iterate for the files.
+
+    Raises when it is made: what `Validation` raises, `OptionError` for options that
+    exclude each other, and `SinkError` for an output that cannot be written.
+    """
+
+    def __init__(
+        self, inputs: Iterable[Input], options: Options, fix: FixOptions
+    ) -> None:
+        check_combination(options, fix)
+        self._inputs = checked_inputs(inputs)
+        self._options, self._fix = options, fix
+        self._output = ""
+        # A file that is its own output is rewritten in place.
+        if fix.output is not None and not is_same_file(self._inputs[0], fix.output):
+            self._output = checked_output(fix.output, overwrite=fix.overwrite)
+        formats = (
+            tuple(all_formats().values())
+            if options.format is None
+            else formats_named(options.format)
+        )
+        self._rules = rules = rules_for(formats, [*options.select, *options.ignore])
+        codes = selected_rules(
+            rules, list(options.select), list(options.ignore), lint=fix.unsafe
+        )
+        self._settings = RepairSettings(codes, fix.unsafe)
+        self._plan = _plan_of(options, rules, formats)
+        self._shared = SharedValidators()
+
+    def __iter__(self) -> Iterator[RepairedFile]:
+        exclusion = Exclusion(self._options.exclude)
+        sources: Iterable[Source | SourceError]
+        sources = sources_of_inputs(self._inputs, exclusion)
+        if self._output:
+            sources = list(sources)
+            if len(sources) > 1:
+                raise OptionError(
+                    f"--output takes the repairs of one file, and there are "
+                    f"{len(sources):,}; without it each is rewritten in place"
+                )
+        with self._pool() as pool:
+            for source in sources:
+                if isinstance(source, SourceError):
+                    yield not_repaired(source.path, source.reason, is_unread=True)
+                else:
+                    yield from self._file(source, pool)
+
+    def _pool(self) -> "AbstractContextManager[WorkerPool | None]":
+        """Return the worker processes, None if this process does all the work."""
+        options = self._options
+        is_far = options.executor is not None or options.engine is not None
+        if not is_far and (options.jobs == 1 or _is_little(self._inputs)):
+            return nullcontext()
+        from harpia_formats.workers.pool import open_pool  # noqa: PLC0415 - only for several processes
+
+        return open_pool(options.jobs, options.executor, options.engine)
+
+    def _file(
+        self, source: Source, pool: "WorkerPool | None"
+    ) -> Iterator[RepairedFile]:
+        """Repair one file; yield what was done while it can be asked for it."""
+        is_in_place = not (self._output or self._fix.diff)
+        reason = why_not_in_place(source) if is_in_place else ""
+        if reason:
+            yield not_repaired(source.name, reason)
+            return
+        origin = source.origin
+        try:
+            state = state_of_path(origin) if isinstance(origin, Path) else None
+            with RepairStore(source.name) as store:
+                count = FileCount(source.name)
+                with opened(source, count) as file:
+                    yield self._repaired(file, store, state, pool)
+        except SourceError as error:
+            yield not_repaired(source.name, error.reason, is_unread=True)
+        except OSError as error:
+            yield not_repaired(source.name, error_reason(error), is_unread=True)
+
+    def _repaired(
+        self,
+        file: OpenFile,
+        store: RepairStore,
+        state: FileState | None,
+        pool: "WorkerPool | None",
+    ) -> RepairedFile:
+        """Find the repairs of a file, and write it unless only a diff is wanted."""
+        name = file.source.name
+        try:
+            self._find(file, store, pool)
+            if file.blocks.error is not None:
+                return not_repaired(name, file.blocks.error.reason, is_unread=True)
+            blocks = partial(_blocks_again, file, state)
+            found = RepairedFile(name, store, self._rules, blocks)
+            if not self._fix.diff and (store.changes or self._output):
+                found.written = self._output or str(file.source.origin)
+                self._write(found.written, blocks(), store.edits())
+        except SourceError as error:
+            return not_repaired(name, error.reason)
+        except SinkError as error:
+            return not_repaired(name, f"nothing was written: {error.reason}")
+        return found
+
+    def _find(
+        self, file: OpenFile, store: RepairStore, pool: "WorkerPool | None"
+    ) -> None:
+        """Store the repairs of a file."""
+        consumer = RepairConsumer(self._settings, store)
+        in_workers = None
+        if pool is not None:
+            from harpia_formats.repair.large_file import RepairWork  # noqa: PLC0415 - only for several processes
+
+            in_workers = RepairWork(pool, consumer).rows
+        settings = FileSettings(
+            consumer=consumer,
+            in_workers=in_workers,
+            progress=self._options.progress,
+            # The bytes of a stream are kept, to be read again when it is written.
+            has_companion=True,
+            shared=self._shared,
+        )
+        flow = validate_open(file, self._plan, settings)
+        while True:
+            try:
+                next(flow)
+            except StopIteration as stop:
+                consumer.finish(stop.value.validators)
+                break
+        if BYTE_ORDER_MARK in self._settings.codes and _has_mark(file):
+            what = "dropped the byte order mark"
+            change = PlacedChange(BYTE_ORDER_MARK, 1, 1, 0, "", what)
+            store.add(PlacedRepair((Edit(0, len(BOM), b""),), (change,)))
+
+    def _write(
+        self, place: str, blocks: Iterable[bytes], edits: Iterable[Edit]
+    ) -> None:
+        """Write the repaired file; raises `SinkError` and `SourceError`.
+
+        Reading `blocks` to their end raises the latter if the file has changed since
+        its repairs were found.
+        """
+        overwrite = self._fix.overwrite or not self._output
+        sink = open_sink(place, overwrite=overwrite)
+        try:
+            for data in spliced(blocks, edits):
+                sink.write(data)
+            sink.commit()
+        except BaseException:
+            sink.discard()
+            raise
+
+
+def _plan_of(
+    options: Options, rules: Mapping[str, Rule], formats: tuple[Format, ...]
+) -> RunPlan:
+    """Return the plan by which the rows of all files are validated.
+
+    All rules on single rows are active, whichever may be repaired: what is wrong with
+    a row decides whether it can be.
+    """
+    given = options.schema
+    schema = None
+    if given is not None:
+        from harpia_formats.validation.unit.given_schema import given_schema  # noqa: PLC0415 - only with a schema of the user
+
+        checked = given_schema(given)
+        schema = (Path(checked.name).name, checked.schema)
+    active = {
+        code: rule
+        for code, rule in rules.items()
+        if not (rule.lint or code.startswith(_across))
+    }
+    plain = replace(options, select=(), ignore=(), lint=False, examples=1)
+    return run_plan_of(plain, active, schema, formats, for_reading=True)
+
+
+def _blocks_again(file: OpenFile, state: FileState | None) -> Iterator[bytes]:
+    """Yield the bytes of a file once more.
+
+    Raises `SourceError` at their end if they are not those that were read before.
+    """
+    size = 0
+    for block in file.again.blocks():
+        size += len(block)
+        yield block
+    origin = file.source.origin
+    reason = reason_of_change(origin, state) if isinstance(origin, Path) else ""
+    if not reason and size != file.count.bytes:
+        reason = "cannot be read to its end a second time"
+    if reason:
+        raise SourceError(file.source.name, f"{reason}; nothing was written")
+
+
+def _has_mark(file: OpenFile) -> bool:
+    """Return whether a file begins with a byte order mark."""
+    with closing(file.again.blocks()) as blocks:
+        return next(blocks, b"").startswith(BOM)
+
+
+def _is_little(inputs: Sequence[Input]) -> bool:
+    """Return whether there is one input, a small file."""
+    first = inputs[0]
+    if len(inputs) > 1 or not isinstance(first, (str, PathLike)):
+        return False
+    try:
+        path = Path(first)
+        return path.is_file() and path.stat().st_size < LITTLE
+    except (OSError, ValueError):
+        return False

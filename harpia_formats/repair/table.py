@@ -1,0 +1,61 @@
+"""The repairs of any format, by rule: which are safe, and which hide what was wrong."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from harpia_formats.model.format import Format
+
+if TYPE_CHECKING:  # most runs repair nothing
+    from harpia_formats.model.repair import UnsafeRepairs
+
+#: The rule on a byte order mark.
+BYTE_ORDER_MARK = "J201"
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfRepair:
+    """What is repaired, and whether that can hide what was wrong."""
+
+    name: str
+    #: What it does, as the end of "it …".
+    summary: str
+    is_safe: bool
+
+
+MARK = KindOfRepair(
+    "byte-order-mark", "drops the byte order mark of a file", is_safe=True
+)
+NULL = KindOfRepair(
+    "null", "leaves out an optional key whose null is not allowed", is_safe=True
+)
+KEY = KindOfRepair(
+    "key",
+    "renames a misspelt key where exactly one known key fits and is not there",
+    is_safe=True,
+)
+NUMBER = KindOfRepair(
+    "number",
+    "drops the quotes of a number where no text may stand and that is no id",
+    is_safe=True,
+)
+VALUE = KindOfRepair(
+    "value",
+    "writes the one allowed value in the place of a misspelt one",
+    is_safe=False,
+)
+VENDOR = KindOfRepair(
+    "vendor", "changes what the rules of the format itself find", is_safe=False
+)
+
+#: All kinds of repairs.
+KINDS = (MARK, NULL, KEY, NUMBER, VALUE, VENDOR)
+
+
+def unsafe_repairs_of(format_: Format) -> "UnsafeRepairs | None":
+    """Return the repairs of the format itself, None if it has none."""
+    if not format_.unsafe_repairs:
+        return None
+    from harpia_formats.extensions.formats_and_rules import imported  # noqa: PLC0415 - only for unsafe repairs
+
+    found: UnsafeRepairs = imported(format_.unsafe_repairs)
+    return found

@@ -1,0 +1,79 @@
+"""Where a repaired file goes, and why it may not be written there."""
+
+import os
+import stat
+from os import PathLike, fspath
+from pathlib import Path
+
+from harpia_formats.io.compression import LONGEST_MAGIC, codec_of
+from harpia_formats.io.inputs import Input
+from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.sink import SinkError
+from harpia_formats.io.source import STANDARD_INPUT, Source
+from harpia_formats.io.urls import is_url
+
+_hint = "; name the file to write with --output"
+
+
+def why_not_in_place(source: Source) -> str:
+    """Return why a file cannot be rewritten where it is, "" if it can."""
+    origin = source.origin
+    if not isinstance(origin, Path):
+        is_input = source.name == STANDARD_INPUT
+        what = "standard input" if is_input else "what is no file of this machine"
+        return f"{what} cannot be rewritten in place{_hint}"
+    try:
+        return _why_no_file(source.name, origin)
+    except OSError as error:
+        return error_reason(error)
+    except SourceError as error:
+        return error.reason
+
+
+def _why_no_file(name: str, path: Path) -> str:
+    """Return why the file at a path cannot be rewritten, "" if it can.
+
+    Raises `OSError` and `SourceError` if it cannot be read.
+    """
+    state = path.stat()
+    if not stat.S_ISREG(state.st_mode):
+        return f"what is no regular file cannot be rewritten in place{_hint}"
+    with path.open("rb") as file:
+        head = file.read(LONGEST_MAGIC)
+    if codec_of(name, head) is not None:
+        return f"a compressed file is not rewritten in place{_hint}"
+    if state.st_nlink > 1:
+        return (
+            f"it has {state.st_nlink} names (hard links), and the others would keep "
+            f"the old content{_hint}"
+        )
+    return "" if os.access(path, os.W_OK) else f"it is write-protected{_hint}"
+
+
+def checked_output(output: PathLike[str] | str, *, overwrite: bool) -> str:
+    """Return the place of the output; raises `SinkError` if it cannot be written."""
+    place = fspath(output)
+    if place == "-":
+        reason = "the findings go there; name a file with --output"
+        raise SinkError("standard output", reason)
+    if is_url(place):
+        from harpia_formats.io.remote.sink import check_remote_output  # noqa: PLC0415 - for remote files only
+
+        check_remote_output(place, overwrite=overwrite)
+        return place
+    path = Path(place)
+    if path.is_dir():
+        raise SinkError(place, "is a folder")
+    if path.is_file() and not overwrite:
+        raise SinkError(place, "already exists; --overwrite replaces it")
+    return place
+
+
+def is_same_file(given: Input, place: PathLike[str] | str) -> bool:
+    """Return whether an input is the file at a place."""
+    if not isinstance(given, (str, PathLike)) or is_url(fspath(place)):
+        return False
+    try:
+        return os.path.samefile(given, place)  # noqa: PTH121 - raises nothing for a name that is no path
+    except (OSError, ValueError):
+        return False
