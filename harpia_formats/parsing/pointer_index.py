@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from harpia_formats.model.problem import Path
+from harpia_formats.parsing.json_tokens import skip_space
 from harpia_formats.parsing.locate import Span, entries, locate
 
 
@@ -24,12 +25,16 @@ class PointerIndex:
             self._was_used = True
             return locate(self._text, path)
         try:
-            return self._entries(path[:-1])[path[-1]]
+            return self.entries(path[:-1])[path[-1]]
         except KeyError:
             raise KeyError(path) from None
 
-    def _entries(self, path: Path) -> Mapping[str | int, Span]:
-        """Return the entries of the container at `path`."""
+    def entries(self, path: Path) -> Mapping[str | int, Span]:
+        """Return the members or items of the container at `path`, in order.
+
+        Of members with the same name there is the last one only. Raises `KeyError` if
+        there is no such container.
+        """
         for end in range(len(path) + 1):
             if path[:end] not in self._inside:
                 self._read(path[:end])
@@ -40,6 +45,6 @@ class PointerIndex:
         if path:
             start = self._inside[path[:-1]][path[-1]].start
         else:
-            start = locate(self._text, ()).start
+            start = skip_space(self._text, 0)
         # Of members with the same name the last one counts.
         self._inside[path] = dict(entries(self._text, start))

@@ -8,7 +8,7 @@ import msgspec
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.problem import Path
 from harpia_formats.model.repair import ADD, REMOVE, RENAME_KEY, Repair
-from harpia_formats.parsing.locate import Span, entries
+from harpia_formats.parsing.locate import Span
 from harpia_formats.parsing.pointer_index import PointerIndex
 
 
@@ -54,21 +54,21 @@ def edits_of(text: bytes, repairs: Sequence[Repair]) -> list[PlacedEdit]:
 
     With each is the offset in `text` of what it is about. A repair has one edit; those
     of neighbours that are removed together are adjacent. `text` is valid JSON without
-    repeated keys.
+    repeated keys, and an object that is added to has members.
     """
     index = PointerIndex(text)
     found: list[PlacedEdit] = []
     removed: dict[Path, dict[str | int, Repair]] = {}
     for repair in repairs:
-        owner = repair.path[:-1]
+        members = index.entries(repair.path[:-1])
         if repair.kind == REMOVE:
-            removed.setdefault(owner, {})[repair.path[-1]] = repair
+            removed.setdefault(repair.path[:-1], {})[repair.path[-1]] = repair
         elif repair.kind == ADD:
-            found.append(_added(text, index.of(owner), repair))
+            found.append(_added(text, list(members.values()), repair))
         else:
-            found.append(_replaced(index.of(repair.path), repair))
+            found.append(_replaced(members[repair.path[-1]], repair))
     for owner, steps in removed.items():
-        found += _removed(text, index.of(owner).start, steps)
+        found += _removed(index.entries(owner), steps)
     return sorted(found, key=itemgetter(0))
 
 
@@ -83,25 +83,25 @@ def _replaced(span: Span, repair: Repair) -> PlacedEdit:
 
 
 def _removed(
-    text: bytes, start: int, repairs: Mapping[str | int, Repair]
+    members: Mapping[str | int, Span], repairs: Mapping[str | int, Repair]
 ) -> Iterator[PlacedEdit]:
-    """Yield the edits that remove entries of the container at `start`.
+    """Yield the edits that remove members or items of one container.
 
     Each takes the comma before its entry with it, or the comma behind it where no
     entry before it is left.
     """
-    found = list(entries(text, start))
+    spans = list(members.values())
     is_first_left = True
-    for number, (step, span) in enumerate(found):
+    for number, (step, span) in enumerate(members.items()):
         if step not in repairs:
             is_first_left = False
             continue
         at = begin = _begin_of(span)
         end = span.end
         if not is_first_left:
-            begin = found[number - 1][1].end
-        elif number + 1 < len(found):
-            end = _begin_of(found[number + 1][1])
+            begin = spans[number - 1].end
+        elif number + 1 < len(spans):
+            end = _begin_of(spans[number + 1])
         yield Edit(begin, end, b""), at, repairs[step]
 
 
@@ -110,19 +110,15 @@ def _begin_of(span: Span) -> int:
     return span.start if span.key is None else span.key
 
 
-def _added(text: bytes, owner: Span, repair: Repair) -> PlacedEdit:
-    """Return the edit that adds a member to an object, spaced as its last ones are."""
-    members = [span for _, span in entries(text, owner.start)]
+def _added(text: bytes, members: Sequence[Span], repair: Repair) -> PlacedEdit:
+    """Return the edit that adds to the `members` of an object, spaced as they are."""
     key, value = encode(repair.path[-1]), encode(repair.value)
-    if not members:
-        at = owner.start + 1
-        return Edit(at, at, key + b": " + value), owner.start, repair
-    last = members[-1]
+    *others, last = members
     colon, between = text[last.key_end : last.start], b", "
-    if len(members) > 1:
-        between = text[members[-2].end : last.key]
+    if others:
+        between = text[others[-1].end : last.key]
     data = between + key + colon + value
-    return Edit(last.end, last.end, data), owner.start, repair
+    return Edit(last.end, last.end, data), last.end, repair
 
 
 class EditedText:

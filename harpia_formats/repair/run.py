@@ -39,6 +39,7 @@ from harpia_formats.validation.one_file import (
 )
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
+from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # only for several processes
@@ -163,8 +164,11 @@ class Fixing:
             from harpia_formats.repair.large_file import RepairWork  # noqa: PLC0415 - only for several processes
 
             in_workers = RepairWork(pool, consumer).rows
+        # Nothing is described: what is found is reported when it is validated again.
+        known = Demand(satisfied_rest=frozenset(self._plan.rules))
         settings = FileSettings(
-            consumer=consumer,
+            lambda: known,
+            consumer,
             in_workers=in_workers,
             progress=self._options.progress,
             # The bytes of a stream are kept, to be read again when it is written.
