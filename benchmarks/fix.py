@@ -56,8 +56,8 @@ def candidates(
     path: Path, output: Path, jobs: int
 ) -> tuple[Candidate, Candidate, Candidate]:
     """Return the commands that validate a file, repair it, and validate the result."""
-    ours = (sys.executable, "-m", "harpia_formats", "validate", "--quiet")
-    ours = (*ours, "--jobs", str(jobs), "--examples", "1")
+    program = (sys.executable, "-m", "harpia_formats", "validate", "--quiet")
+    ours = (*program, "--jobs", str(jobs), "--examples", "1")
     fix = (*ours, "--fix", str(path), "--output", str(output), "--overwrite")
     return (
         Candidate("validate", (*ours, str(path)), expected=1, source=path),

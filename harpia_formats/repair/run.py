@@ -6,7 +6,9 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from harpia_formats.framing.chunk import BOM
 from harpia_formats.io.exclude import Exclusion
@@ -30,7 +32,8 @@ from harpia_formats.repair.splice import spliced
 from harpia_formats.repair.store import RepairStore
 from harpia_formats.repair.table import BYTE_ORDER_MARK
 from harpia_formats.repair.target import checked_output, is_same_file, why_not_in_place
-from harpia_formats.rules import Rule, selected_rules
+from harpia_formats.rules import NoRuleLeft, Rule, selected_rules
+from harpia_formats.schema.load import Schema
 from harpia_formats.validation.one_file import (
     FileSettings,
     OpenFile,
@@ -40,6 +43,7 @@ from harpia_formats.validation.one_file import (
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
 from harpia_formats.validation.plan.units import Demand
+from harpia_formats.validation.run_plans import FileOptions
 from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # only for several processes
@@ -51,6 +55,15 @@ _across = "X"
 LITTLE = 1024 * 1024
 
 
+class _Job(msgspec.Struct, frozen=True):
+    """By what files of equal options are repaired."""
+
+    plan: RunPlan
+    settings: RepairSettings
+    #: All rules by code.
+    rules: Mapping[str, Rule]
+
+
 class Fixing:
     """One run of repairs over some inputs: iterate for the files.
 
@@ -59,8 +72,13 @@ class Fixing:
     """
 
     def __init__(
-        self, inputs: Iterable[Input], options: Options, fix: FixOptions
+        self,
+        inputs: Iterable[Input],
+        options: Options,
+        fix: FixOptions,
+        file_options: FileOptions | None = None,
     ) -> None:
+        """Take the options of the run, and what returns those of one file."""
         check_combination(options, fix)
         self._inputs = checked_inputs(inputs)
         self._options, self._fix = options, fix
@@ -68,18 +86,47 @@ class Fixing:
         # A file that is its own output is rewritten in place.
         if fix.output is not None and not is_same_file(self._inputs[0], fix.output):
             self._output = checked_output(fix.output, overwrite=fix.overwrite)
-        formats = (
-            tuple(all_formats().values())
-            if options.format is None
-            else formats_named(options.format)
-        )
-        self._rules = rules = rules_for(formats, [*options.select, *options.ignore])
-        codes = selected_rules(
-            rules, list(options.select), list(options.ignore), lint=fix.unsafe
-        )
-        self._settings = RepairSettings(codes, fix.unsafe)
-        self._plan = _plan_of(options, rules, formats)
+        self._file_options = file_options
+        self._schema = _given_schema(options.schema)
+        self._job = self._job_for(options)
+        #: The jobs of further options, by the identity of these, which are held.
+        self._jobs: dict[int, tuple[Options, _Job]] = {}
         self._shared = SharedValidators()
+
+    def _job_for(self, options: Options) -> "_Job":
+        """Return by what files with these options are repaired.
+
+        Raises `UnknownRule`, `NoRuleLeft` and `UnknownFormat`.
+        """
+        formats = _formats_of(options.format)
+        rules = rules_for(formats, [*options.select, *options.ignore])
+        selected = selected_rules(
+            rules, list(options.select), list(options.ignore), lint=self._fix.unsafe
+        )
+        # All rules on single rows are active, whichever may be repaired: what is wrong
+        # with a row decides whether it can be.
+        active = {
+            code: rule
+            for code, rule in rules.items()
+            if not (rule.lint or code.startswith(_across))
+        }
+        plain = replace(options, select=(), ignore=(), lint=False, examples=1)
+        plan = run_plan_of(plain, active, self._schema, formats, for_reading=True)
+        return _Job(plan, RepairSettings(selected, self._fix.unsafe), rules)
+
+    def _job_of(self, source: Source) -> "_Job | None":
+        """Return by what a file is repaired, None if its options leave it as it is."""
+        if self._file_options is None:
+            return self._job
+        options = self._file_options(source)
+        if options is None:
+            return None
+        if id(options) not in self._jobs:
+            try:
+                self._jobs[id(options)] = options, self._job_for(options)
+            except NoRuleLeft:
+                return None
+        return self._jobs[id(options)][1]
 
     def __iter__(self) -> Iterator[RepairedFile]:
         exclusion = Exclusion(self._options.exclude)
@@ -96,8 +143,8 @@ class Fixing:
             for source in sources:
                 if isinstance(source, SourceError):
                     yield not_repaired(source.path, source.reason, is_unread=True)
-                else:
-                    yield from self._file(source, pool)
+                elif (job := self._job_of(source)) is not None:
+                    yield from self._file(source, job, pool)
 
     def _pool(self) -> "AbstractContextManager[WorkerPool | None]":
         """Return the worker processes, None if this process does all the work."""
@@ -110,7 +157,7 @@ class Fixing:
         return open_pool(options.jobs, options.executor, options.engine)
 
     def _file(
-        self, source: Source, pool: "WorkerPool | None"
+        self, source: Source, job: "_Job", pool: "WorkerPool | None"
     ) -> Iterator[RepairedFile]:
         """Repair one file; yield what was done while it can be asked for it."""
         is_in_place = not (self._output or self._fix.diff)
@@ -124,7 +171,7 @@ class Fixing:
             with RepairStore(source.name) as store:
                 count = FileCount(source.name)
                 with opened(source, count) as file:
-                    yield self._repaired(file, store, state, pool)
+                    yield self._repaired(file, job, store, state, pool)
         except SourceError as error:
             yield not_repaired(source.name, error.reason, is_unread=True)
         except OSError as error:
@@ -133,6 +180,7 @@ class Fixing:
     def _repaired(
         self,
         file: OpenFile,
+        job: "_Job",
         store: RepairStore,
         state: FileState | None,
         pool: "WorkerPool | None",
@@ -140,11 +188,11 @@ class Fixing:
         """Find the repairs of a file, and write it unless only a diff is wanted."""
         name = file.source.name
         try:
-            self._find(file, store, pool)
+            self._find(file, job, store, pool)
             if file.blocks.error is not None:
                 return not_repaired(name, file.blocks.error.reason, is_unread=True)
             blocks = partial(_blocks_again, file, state)
-            found = RepairedFile(name, store, self._rules, blocks)
+            found = RepairedFile(name, store, job.rules, blocks)
             if not self._fix.diff and (store.changes or self._output):
                 found.written = self._output or str(file.source.origin)
                 self._write(found.written, blocks(), store.edits())
@@ -155,17 +203,21 @@ class Fixing:
         return found
 
     def _find(
-        self, file: OpenFile, store: RepairStore, pool: "WorkerPool | None"
+        self,
+        file: OpenFile,
+        job: "_Job",
+        store: RepairStore,
+        pool: "WorkerPool | None",
     ) -> None:
         """Store the repairs of a file."""
-        consumer = RepairConsumer(self._settings, store)
+        consumer = RepairConsumer(job.settings, store)
         in_workers = None
         if pool is not None:
             from harpia_formats.repair.large_file import RepairWork  # noqa: PLC0415 - only for several processes
 
             in_workers = RepairWork(pool, consumer).rows
         # Nothing is described: what is found is reported when it is validated again.
-        known = Demand(satisfied_rest=frozenset(self._plan.rules))
+        known = Demand(satisfied_rest=frozenset(job.plan.rules))
         settings = FileSettings(
             lambda: known,
             consumer,
@@ -175,14 +227,14 @@ class Fixing:
             has_companion=True,
             shared=self._shared,
         )
-        flow = validate_open(file, self._plan, settings)
+        flow = validate_open(file, job.plan, settings)
         while True:
             try:
                 next(flow)
             except StopIteration as stop:
                 consumer.finish(stop.value.validators)
                 break
-        if BYTE_ORDER_MARK in self._settings.codes and _has_mark(file):
+        if BYTE_ORDER_MARK in job.settings.codes and _has_mark(file):
             what = "dropped the byte order mark"
             change = PlacedChange(BYTE_ORDER_MARK, 1, 1, 0, "", what)
             store.add(PlacedRepair((Edit(0, len(BOM), b""),), (change,)))
@@ -206,28 +258,19 @@ class Fixing:
             raise
 
 
-def _plan_of(
-    options: Options, rules: Mapping[str, Rule], formats: tuple[Format, ...]
-) -> RunPlan:
-    """Return the plan by which the rows of all files are validated.
+def _given_schema(given: Any) -> tuple[str, Schema] | None:
+    """Return the name and content of the user's schema, None without one."""
+    if given is None:
+        return None
+    from harpia_formats.validation.unit.given_schema import given_schema  # noqa: PLC0415 - only with a schema of the user
 
-    All rules on single rows are active, whichever may be repaired: what is wrong with
-    a row decides whether it can be.
-    """
-    given = options.schema
-    schema = None
-    if given is not None:
-        from harpia_formats.validation.unit.given_schema import given_schema  # noqa: PLC0415 - only with a schema of the user
+    checked = given_schema(given)
+    return Path(checked.name).name, checked.schema
 
-        checked = given_schema(given)
-        schema = (Path(checked.name).name, checked.schema)
-    active = {
-        code: rule
-        for code, rule in rules.items()
-        if not (rule.lint or code.startswith(_across))
-    }
-    plain = replace(options, select=(), ignore=(), lint=False, examples=1)
-    return run_plan_of(plain, active, schema, formats, for_reading=True)
+
+def _formats_of(name: str | None) -> tuple[Format, ...]:
+    """Return the formats called `name`, all without a name. Raises `UnknownFormat`."""
+    return tuple(all_formats().values()) if name is None else formats_named(name)
 
 
 def _blocks_again(file: OpenFile, state: FileState | None) -> Iterator[bytes]:

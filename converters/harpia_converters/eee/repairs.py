@@ -71,7 +71,7 @@ def _extra_branch(row: Mapping[str, Any], key: str) -> str:
     kind = row.get("interaction_type")
     if kind == "single_turn" and isinstance(output, dict) and isinstance(turns, list):
         return key if _is_one_exchange(turns) else ""
-    is_several = kind in {"multi_turn", "agentic"}
+    is_several = isinstance(kind, str) and kind in {"multi_turn", "agentic"}
     if is_several and output is not None and isinstance(turns, list) and turns:
         return "output" if _is_in_turns(output, turns) else ""
     return ""
