@@ -198,13 +198,14 @@ def _marked(
     None if a record has another number of fields, or a line end is unusual.
     """
     if b"\r" in outside:
-        if outside.count(b"\r") != outside.count(b"\r\n"):
+        if _count(outside, b"\r") != _count(outside, b"\r\n"):
             return None
-        outside = outside.replace(b"\r\n", b"\n")
+        # Deleting one byte takes a fraction of the time of replacing two.
+        outside = outside.replace(b"\r", b"")
     outside = outside.replace(delimiter, marks.field).replace(b"\n", marks.record)
     record = marks.field * (width - 1) + marks.record
     shape = outside.translate(None, _all_but(marks))
-    if shape != record * outside.count(marks.record):
+    if shape != record * _count(outside, marks.record):
         return None
     # With more than one column, a blank line has too few fields.
     if width == 1 and (outside.startswith(marks.record) or marks.record * 2 in outside):
