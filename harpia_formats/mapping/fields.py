@@ -4,7 +4,7 @@ A value that a record's field cannot hold, and a key that the table does not kno
 `extra` under the vendor's name, and are written back to where they were.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -72,6 +72,13 @@ class FieldTable:
         if not can_compile(self._leaves):
             return self.interpreted_read
         return compile_read(self.vendor, self._tree)
+
+    def read_of(self, keys: Container[str]) -> Read:
+        """Return `read` for rows that have no keys but `keys`: it asks for these."""
+        if not can_compile(self._leaves):
+            return self.interpreted_read
+        tree = {key: place for key, place in self._tree.items() if key in keys}
+        return compile_read(self.vendor, tree)
 
     @cached_property
     def write(self) -> Write:

@@ -78,6 +78,15 @@ def test_rows_are_read_alike(row: Row) -> None:
 
 
 @settings(max_examples=300)
+@given(ROWS, st.sets(st.sampled_from(["id", "question", "answer", "score", "zulu"])))
+def test_rows_with_some_keys_are_read_alike(row: Row, more: set[str]) -> None:
+    """What reads the rows with some keys reads them as it reads any row."""
+    read = TABLE.read_of(row.keys() | more)
+
+    assert encode(as_dict(read(row))) == encode(as_dict(TABLE.interpreted_read(row)))
+
+
+@settings(max_examples=300)
 @given(records(), EXTRA.map(lambda kept: {"own": kept}), st.booleans())
 def test_records_are_written_alike(
     record: Record, extra: dict[str, Any], is_kept: bool

@@ -16,6 +16,7 @@ from harpia_converters.table.cell_codecs import (
     json_of,
 )
 from harpia_converters.table.pandas_cells import PandasCells, is_missing
+from harpia_formats.mapping.compiled_table import Read
 from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     DECLINED,
@@ -76,13 +77,45 @@ _all = (
         (_extra,), _extra, OBJECTS, note="text under an unknown key has its own column"
     ),
 )
+#: Columns that are remembered; those of one row may be more.
+_most_columns = 256
 _output_columns = frozenset(mapping.name for mapping in _output_fields)
 _known = frozenset(mapping.name for mapping in _all)
 _pandas = PandasCells(_all)
 
 
+class _ColumnReader:
+    """Reads rows, and asks them only for the columns that some row before them had.
+
+    Most tables have a few of all columns that there may be.
+    """
+
+    def __init__(self) -> None:
+        #: The columns so far, and what reads rows without others: replaced at once.
+        self._known: tuple[frozenset[str], Read | None] = (frozenset(), None)
+
+    def __call__(self, row: Row) -> Record:
+        """Return the record of a row."""
+        columns, read = self._known
+        if read is None or not row.keys() <= columns:
+            read = self._learned(row, columns, read)
+        return read(row)
+
+    def _learned(self, row: Row, columns: frozenset[str], read: Read | None) -> Read:
+        """Return what reads a row with other columns than those so far."""
+        before = columns if len(columns) + len(row) <= _most_columns else frozenset()
+        found = before | row.keys()
+        if read is None or found & _known != columns & _known:
+            read = _table.read_of(found)
+        self._known = found, read
+        return read
+
+
+_read_columns = _ColumnReader()
+
+
 def _read(row: Row) -> Record:
-    record = _table.read(row)
+    record = _read_columns(row)
     if record.extra is UNSET:
         return record
     own = record.extra[_vendor]

@@ -9,6 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from harpia_converters.table import mapping
 from harpia_converters.table.any_columns import FORMAT
 from harpia_converters.table.mapping import TABLE
 from harpia_formats.comparison.differences import differences, same
@@ -247,3 +248,17 @@ def test_numbers_are_exact(value: Any) -> None:
     row, _ = written(Record(metadata={"a": value}))
 
     assert same(TABLE.read(row).metadata, {"a": value})
+
+
+@pytest.mark.parametrize("most", [0, 3, 256])
+@given(rows=st.lists(ROWS, min_size=1, max_size=8))
+def test_rows_are_read_alone(most: int, rows: list[dict[str, str]]) -> None:
+    """A row is read as if no other row had been read before it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(mapping, "_most_columns", most)
+        patch.setattr(mapping, "_read_columns", mapping._ColumnReader())  # noqa: SLF001 - one that has read no row
+        together = [TABLE.read(row) for row in rows]
+    for row, record in zip(rows, together, strict=True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(mapping, "_read_columns", mapping._table.interpreted_read)  # noqa: SLF001 - the specification
+            assert TABLE.read(row) == record
