@@ -5,7 +5,6 @@ from typing import Any
 from harpia_converters.eee.lint.identity import recipe_of_row
 from harpia_converters.eee.lint.wording import quoted
 from harpia_converters.eee.versions import Version
-from harpia_formats.dedup.key_text import key_text
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
 
 EVALUATION, MODEL, ID_TYPE = "E301", "E302", "E303"
@@ -47,18 +46,29 @@ def _name_of_kind(value: Any) -> str | None:
     return "a number" if kind in {int, float} else None
 
 
-def _id_text(value: Any) -> str | None:
-    """Return an id as text, 1 and "1" as the same."""
+def _number_text(value: Any) -> str | None:
+    """Return an id that is a whole number, or reads like one, as text; else None."""
+    if type(value) is str:
+        return value if value.removeprefix("-").isdecimal() else None
     if type(value) is float and value.is_integer():
         value = int(value)
-    return str(value) if type(value) in {str, int} else None
+    return str(value) if type(value) is int else None
 
 
 def _sample_key(name: Any, result: Any, sample: Any) -> str | None:
     """Return what names a sample in all runs, None for a row without it."""
     if type(name) is not str or type(sample) not in {str, int}:
         return None
-    return key_text((name, result if type(result) is str else "", sample))
+    return f"{name}\0{result if type(result) is str else ''}\0{sample!r}"
+
+
+def _input_text(raw: Any, reference: Any) -> str | None:
+    """Return a text that is the same for equal questions and references only."""
+    if type(raw) is not str:
+        return None
+    if type(reference) is str:
+        return f"{len(raw)} {raw}{reference}"
+    return f"{len(raw)} {raw}{reference!r}" if type(reference) is list else None
 
 
 def _result_key(result: Any, name: Any) -> str | None:
@@ -132,7 +142,7 @@ _id_type = AcrossRows(
     'write all ids as text: some tools take 1 and "1" for the same, and some do not',
     key=(_id,),
     value_text=_name_of_kind,
-    key_text=_id_text,
+    key_text=_number_text,
 )
 _common = (
     _one_value(EVALUATION, "evaluation_id", "run"),
@@ -144,6 +154,7 @@ _common = (
         _of_hash_and_input,
         "compute sample_hash anew: samples of different runs are matched by it",
         key=(_hash,),
+        value_text=_input_text,
     ),
     AcrossRows(
         HASH,

@@ -27,7 +27,7 @@ RULES = (
     Rule(
         "E302",
         "model-ids-differ",
-        Severity.ERROR,
+        Severity.WARNING,
         "All rows of a file must have the same model_id.",
         "A file of samples belongs to one aggregate, which speaks of one model (E202 "
         "compares the two).",

@@ -21,6 +21,7 @@ _roles = frozenset({"system", "user", "assistant", "tool"})
 _other_roles = {"developer": "system", "function": "tool"}
 _tool_roles = frozenset({"tool", "function"})
 _single = "single_turn"
+_turns = list[Turn]
 _types = frozenset({_single, "multi_turn", "agentic"})
 
 
@@ -105,7 +106,7 @@ class _Check:
             counts = None
         if kind == _single:
             yield from _of_single_turn(counts or {})
-        elif kind not in _types or not fits(turns, list[Turn]):
+        elif type(kind) is not str or kind not in _types or not fits(turns, _turns):
             return
         elif not turns:
             yield Remark(

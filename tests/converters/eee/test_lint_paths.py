@@ -1,0 +1,119 @@
+"""The two forms of each lint of EvalEval agree, and take any row."""
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eee_rows import CURRENT, KINDS, SEED, SHAPES, TAG, Row, clean_row
+from harpia_converters.eee.lint import lints
+from harpia_formats.model.lint import Lints
+from harpia_formats.registry import all_formats
+from harpia_formats.schema.dialect import record_schema
+from harpia_formats.schema.typed_decoder import (
+    RowSurvey,
+    TypedDecoder,
+    typed_decoder_of,
+)
+from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.testing.mutation import mutants
+from harpia_formats.testing.strategies import VALUES
+
+LINTS = {SEED: lints.V0_2_0, TAG: lints.V0_2_0_TAG, CURRENT: lints.V0_3_0}
+#: Values that lints ask for, which random changes seldom give.
+TEXTS = ("output.raw", "messages[1].content", "system", "function", "c1", "0.2.0", " ")
+
+
+def start_rows(shape: str) -> list[Row]:
+    """Return clean rows, which are changed."""
+    return [clean_row(shape, kind, number) for kind in KINDS for number in range(3)]
+
+
+def changed_rows(shape: str, seed: int, count: int) -> Iterator[Any]:
+    """Yield clean rows, and rows with a few random changes."""
+    yield from start_rows(shape)
+    yield from islice(mutants(start_rows(shape), seed), count)
+
+
+def decoder_of(shape: str, rows: list[Any]) -> TypedDecoder:
+    """Return the typed decoder of a shape that knows the keys of `rows`."""
+    schema, survey = record_schema(all_formats()[shape].dialects[0]), RowSurvey()
+    for row in rows:
+        survey.take(schema, row)
+    return typed_decoder_of(schema, dict(survey.extras))
+
+
+def codes_missed(checks: Lints, row: Any, typed: Any) -> set[str]:
+    """Return the codes of remarks on a row that its typed form is said not to have."""
+    missed: set[str] = set()
+    for check in checks.rows:
+        assert check.is_clean is not None
+        try:
+            is_clean = check.is_clean(typed)
+        except AttributeError:
+            continue
+        if is_clean:
+            missed |= {remark.code for remark in check.remarks(row)}
+    return missed
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_what_is_clean_has_no_remark(shape: str) -> None:
+    """A typed row that is accepted at once has nothing that the exact check finds."""
+    validator = schema_validator_of(record_schema(all_formats()[shape].dialects[0]))
+    rows = [row for row in changed_rows(shape, 17, 3000) if validator.is_valid(row)]
+    decoder, accepted = decoder_of(shape, rows), 0
+    for row in rows:
+        typed = decoder.accept(json.dumps(row).encode())
+        if typed is not None:
+            accepted += 1
+            assert codes_missed(LINTS[shape], row, typed) == set()
+
+    assert accepted > len(rows) / 3
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_clean_rows_are_accepted_at_once(shape: str) -> None:
+    """The quick form of each check accepts rows without a fault."""
+    rows = start_rows(shape)
+    decoder = decoder_of(shape, rows)
+    for row in rows:
+        typed = decoder.accept(json.dumps(row).encode())
+
+        assert all(
+            check.is_clean(typed) for check in LINTS[shape].rows if check.is_clean
+        )
+
+
+def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield every place in JSON, as its owner and a key or index."""
+    members = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, member in list(members):
+        yield value, key
+        if isinstance(member, (dict, list)):
+            yield from places_in(member)
+
+
+@given(st.data(), st.sampled_from(SHAPES), st.sampled_from(KINDS))
+def test_any_row_is_taken(data: st.DataObject, shape: str, kind: str) -> None:
+    """A row with any values in it, which its schema may refuse, breaks no check."""
+    row = clean_row(shape, kind)
+    values = VALUES | st.sampled_from(TEXTS)
+    for _ in range(data.draw(st.integers(1, 3))):
+        owner, key = data.draw(st.sampled_from(list(places_in(row))))
+        owner[key] = data.draw(values)
+    for check in LINTS[shape].rows:
+        for remark in check.remarks(row):
+            assert remark.code in check.codes
+            assert remark.message
+
+
+@given(VALUES, st.sampled_from(SHAPES))
+def test_any_value_is_taken(value: Any, shape: str) -> None:
+    """What is no row at all breaks no check."""
+    for check in LINTS[shape].rows:
+        list(check.remarks(value))
