@@ -21,6 +21,7 @@ from harpia_formats.rules import (
     Rule,
     UnknownRule,
     across,
+    doubtful_text,
     loss,
     rules_matching,
     schema,
@@ -210,6 +211,7 @@ def all_rules() -> dict[str, Rule]:
     """Return every built-in rule by its code, those of vendors last."""
     modules = (
         text,
+        doubtful_text,
         table,
         schema,
         schema_file,

@@ -1,13 +1,13 @@
 """The records of a file with their numbers, as far as its container can be read."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
 from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault, is_blank
-from harpia_formats.framing.columns import DocumentFrames
+from harpia_formats.framing.columns import DocumentFrame
 from harpia_formats.model.exact_json import NOT_JSON
 
 _decode = msgspec.json.Decoder().decode
@@ -45,9 +45,14 @@ def decoded_or_none(text: bytes) -> Any:
         return None
 
 
-def numbered_records(frames: DocumentFrames) -> Iterator[NumberedRecord]:
-    """Yield each record of `frames` in order, with its number from 1."""
-    number = 0
+def numbered_records(
+    frames: Iterable[DocumentFrame], before: int = 0
+) -> Iterator[NumberedRecord]:
+    """Yield each record of `frames` in order, with its number.
+
+    There are so many records `before` the first one.
+    """
+    number = before
     for frame in frames:
         if isinstance(frame, FramingFault):
             number += frame.record

@@ -1,13 +1,19 @@
 """Lints: checks of rows that are made only if one of their rules is selected."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
+from typing import Any, Protocol
 
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
+
+
+class BytesSearch(Protocol):
+    """Searches in bytes, as a compiled regular expression does."""
+
+    def search(self, data: bytes, /) -> Any:
+        """Return what is found in `data`, which is false if nothing is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +34,9 @@ class RowLint:
     #: absent are `UNSET`, and numbers that the schema calls numbers are floats. An
     #: `AttributeError`, as for a key that the schema does not declare, means no.
     is_clean: Callable[[Any], bool] | None = None
-    #: What the text of a row must match for `remarks` to yield anything. It is looked
-    #: for in the bytes of many rows at once.
-    text: re.Pattern[bytes] | None = None
+    #: What is searched for in the text of a row: if nothing is found, `remarks` yields
+    #: nothing. It is searched for in the bytes of many rows at once, first.
+    text: BytesSearch | None = None
     #: Whether rows that the schema refuses are checked, too: `remarks` must then take
     #: any JSON value anywhere. What it says at the place of a schema error, above or
     #: below it is not reported.
@@ -79,7 +85,7 @@ class AcrossRows:
     #: The code of its rule.
     code: str
     agreement: Agreement
-    #: The paths of the values that are compared. The finding is placed at the first.
+    #: The paths of the values that are compared.
     value: tuple[Path, ...]
     #: Given a row that disagrees: the message.
     message: Callable[[Disagreement], str]
@@ -90,6 +96,15 @@ class AcrossRows:
     #: are passed over in which one of the values is absent or null.
     value_text: TextOf | None = None
     key_text: TextOf | None = None
+    #: The path at which the finding is placed, if that is not the first of `value`.
+    place: Path = ()
+    #: For `UNIQUE`: as `value_text`, quicker to make, and the same wherever that is.
+    rough_text: TextOf | None = None
+    #: Whether `value_text` and `rough_text` take objects as the typed decoder reads
+    #: them, too.
+    takes_typed: bool = False
+    #: Given a decoded row: one that has the paths.
+    normalize: Callable[[Any], Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from harpia_formats.rules import Rule
 
 #: The code of the rule against repeated ids.
 REPEATED_ID = "X101"
+#: The codes of the lints against records and ids that look the same.
+NEAR_DUPLICATE, LOOK_ALIKE_ID = "X102", "X103"
 _row = (
     b'{"schema_version": "0.2.0", "evaluation_id": "e", "model_id": "org/m", '
     b'"evaluation_name": "n", "sample_id": "1", "interaction_type": "single_turn", '
@@ -25,5 +27,39 @@ RULES = (
         _row + _row,
         _row + _row.replace(b'"sample_id": "1"', b'"sample_id": "2"'),
         "eee@0.2.0",
+    ),
+    Rule(
+        NEAR_DUPLICATE,
+        "near-duplicate",
+        Severity.WARNING,
+        "No two records should say the same.",
+        "Records that ask the same and answer the same count twice in every score. "
+        "The texts that are compared are the prompt, system and other messages, "
+        "references, choices, contexts and answers, after NFKC and case folding and "
+        "without white space, punctuation and symbols; model, evaluation, metric and "
+        "category must be the same, ids need not. Each record that says what an "
+        "earlier one says is reported.",
+        b'{"id": 1, "prompt": "Add 2 to 2!", "references": ["Four"], "outputs": []}\n'
+        b'{"id": 2, "prompt": "add 2 to 2", "references": ["four."], "outputs": []}\n',
+        b'{"id": 1, "prompt": "Add 2 to 2!", "references": ["Four"], "outputs": []}\n'
+        b'{"id": 2, "prompt": "Add 2 to 3!", "references": ["Five"], "outputs": []}\n',
+        "record",
+        lint=True,
+    ),
+    Rule(
+        LOOK_ALIKE_ID,
+        "look-alike-id",
+        Severity.WARNING,
+        "No two ids should differ only in what nobody sees.",
+        "That is the Unicode form (a letter with an accent, or a letter and an "
+        "accent), invisible characters, white space, and Cyrillic or Greek letters "
+        "that look like Latin ones. Mostly one id was meant, and joins by it lose "
+        "records. Upper and lower case are a difference that is seen.",
+        b'{"id": "caf\xc3\xa9", "prompt": "2 + 2?", "outputs": []}\n'
+        b'{"id": "cafe\xcc\x81", "prompt": "2 + 3?", "outputs": []}\n',
+        b'{"id": "caf\xc3\xa9", "prompt": "2 + 2?", "outputs": []}\n'
+        b'{"id": "tea", "prompt": "2 + 3?", "outputs": []}\n',
+        "record",
+        lint=True,
     ),
 )

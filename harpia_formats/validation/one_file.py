@@ -207,6 +207,10 @@ def _closing(
             lines = "1 blank line is"
         place = collector.place(merge.first_blank)
         collector.add(BLANK_LINES, f"{lines} passed over", "", place)
+    if all(merge.line_ends):
+        from harpia_formats.validation.unit.line_ends import report_mixed  # noqa: PLC0415 - for such files only
+
+        report_mixed(merge.line_ends, collector)
     if _holds_nothing(merge, file):
         empty = FramingFault("empty", opening.content_start)
         limit = local.validators.options.max_row_bytes

@@ -127,7 +127,13 @@ def _placed_rows(
 
     plan = local.merge.plan
     if plan.cut is not Framing.TABLE:
-        return json_rows(rereading(plan, again)(), plan.name, local.validators.id_key)
+        validators = local.validators
+        return json_rows(
+            rereading(plan, again)(),
+            plan.name,
+            validators.id_key,
+            validators.part().validator,
+        )
     from harpia_formats.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
 
     opened = open_container(again.blocks())

@@ -29,6 +29,7 @@ from harpia_formats.schema.validator import schema_validator_of
 from unchecked import convert, score
 
 RULES = all_rules()
+NEAR_DUPLICATE = "X102"
 #: The rules that data can break.
 EXEMPLIFIED = [code for code, rule in RULES.items() if rule.has_example]
 #: What the arguments of an example are called in the Python API.
@@ -43,6 +44,8 @@ def options_of(rule: Rule, folder: Path) -> dict[str, Any]:
     if by in ("", "eee"):  # recognised among all
         options = {}
     options["lint"] = rule.lint
+    if rule.code != NEAR_DUPLICATE:  # the rows of other examples may say the same
+        options["ignore"] = (NEAR_DUPLICATE,)
     if rule.companion:
         options["companion"] = folder / "beside.json"
         options["companion"].write_bytes(rule.companion)

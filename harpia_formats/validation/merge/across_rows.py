@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import zip_longest
@@ -16,11 +17,13 @@ from harpia_formats.dedup.repeated_digests import (
 )
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
-from harpia_formats.model.problem import Severity
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.merge.placed_rows import PlacedRow
-from harpia_formats.validation.unit.across_values import AcrossReader
+from harpia_formats.validation.unit.across_values import (
+    AcrossReader,
+    digests_of_compared,
+)
 from harpia_formats.validation.unit.collector import Collector
 
 #: Keys of each rule of which the first record is remembered; of further ones only the
@@ -61,26 +64,45 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         `rows` yields the rows of the file once more. Raises `SourceError` if a
         temporary file fails.
         """
-        batches = zip_longest(*map(repeated_digest_batches, self.stores))
-        for batch in batches:
-            checks = [
-                _Check(rule, suspects)
-                for rule, suspects in zip(self.rules, batch, strict=True)
-                if suspects is not None
-            ]
-            for row in rows():
-                if row.number > merge.records:
-                    break
-                value = row.value
-                for check in checks:
-                    found = check.disagreement(row, value)
-                    if found is None:
-                        continue
-                    severity = collector.rules[check.rule.code].severity
-                    if severity is Severity.ERROR:
-                        merge.outcomes.add_invalid(row.number)
-                    _collect(check.rule, found, row, collector)
-                    yield
+        with ExitStack() as stack:
+            stores = self._exact_stores(merge.records, rows, stack)
+            for batch in zip_longest(*map(repeated_digest_batches, stores)):
+                checks = [
+                    _Check(AcrossReader(rule, is_exact=True), suspects)
+                    for rule, suspects in zip(self.rules, batch, strict=True)
+                    if suspects is not None
+                ]
+                for row in rows():
+                    if row.number > merge.records:
+                        break
+                    for check in checks:
+                        found = check.disagreement(row)
+                        if found is not None:
+                            _collect(found, check.reader.rule, row, merge, collector)
+                            yield
+
+    def _exact_stores(
+        self, until: int, rows: Callable[[], Iterator[PlacedRow]], stack: ExitStack
+    ) -> list[Digests | PairDigests]:
+        """Return the digests of what is compared exactly; `stack` closes new ones.
+
+        Of rules that compared roughly, they are those of the rows that are alike.
+        """
+        stores = list(self.stores)
+        for number, rule in enumerate(self.rules):
+            if rule.rough_text is None:
+                continue
+            exact = stores[number] = stack.enter_context(Digests())
+            rough, reader = AcrossReader(rule), AcrossReader(rule, is_exact=True)
+            for suspects in repeated_digest_batches(self.stores[number]):
+                for row in rows():
+                    if row.number > until:
+                        break
+                    alike = row.compared(rough)
+                    if alike is not None and digest_of(alike[1]) in suspects:
+                        compared = row.compared(reader)
+                        exact.add_digests(digests_of_compared(rule, [compared]))
+        return stores
 
 
 def across_digests(rules: tuple[AcrossRows, ...]) -> AcrossDigests:
@@ -96,25 +118,21 @@ def across_digests(rules: tuple[AcrossRows, ...]) -> AcrossDigests:
 class _Check:
     """Finds the records that break one rule, among those with suspect digests."""
 
-    rule: AcrossRows
+    reader: AcrossReader
     #: The digests of keys with several values, or of values that are repeated.
     suspects: RepeatedDigests
-    reader: AcrossReader = field(init=False)
     #: The number and line of the first record with a key, and its value.
     firsts: "dict[bytes | str, tuple[int, int, bytes | str, str]]" = field(
         default_factory=dict
     )
 
-    def __post_init__(self) -> None:
-        self.reader = AcrossReader(self.rule)
-
-    def disagreement(self, row: PlacedRow, value: object) -> Disagreement | None:
+    def disagreement(self, row: PlacedRow) -> Disagreement | None:
         """Return what is wrong with a row, None if it agrees with those before it."""
-        compared = self.reader.of_value(value)
+        compared = row.compared(self.reader)
         if compared is None:
             return None
         key, text = compared
-        is_unique = self.rule.agreement is Agreement.UNIQUE
+        is_unique = self.reader.rule.agreement is Agreement.UNIQUE
         if is_unique:
             key, text = text, str(row.number)
         digest = digest_of(key)
@@ -136,7 +154,7 @@ class _Check:
         owner = (
             f"record {number:,}, in line {line:,}" if number else "an earlier record"
         )
-        return Disagreement(value, compared[1], shown, owner)
+        return Disagreement(row.value, compared[1], shown, owner)
 
 
 def _short(text: str) -> bytes | str:
@@ -148,10 +166,16 @@ def _short(text: str) -> bytes | str:
 
 
 def _collect(
-    rule: AcrossRows, found: Disagreement, row: PlacedRow, collector: Collector
+    found: Disagreement,
+    rule: AcrossRows,
+    row: PlacedRow,
+    merge: FileMerge,
+    collector: Collector,
 ) -> None:
-    """Add the finding on a row that disagrees to the collector."""
-    path = rule.value[0]
+    """Count a row that disagrees, and add the finding to the collector."""
+    if collector.is_error(rule.code):
+        merge.outcomes.add_invalid(row.number)
+    path = rule.place or rule.value[0]
     if collector.count_only(rule.code, path):
         return
     remark = Remark(rule.code, path, rule.message(found), rule.help)

@@ -47,6 +47,8 @@ class FileMerge:
         self.has_gaps = False
         self.blanks = 0
         self.first_blank: Cursor | None = None
+        #: The first LF and the first CRLF, if they are looked for.
+        self.line_ends: tuple[Cursor | None, Cursor | None] = (None, None)
         #: The names of a table's columns, and whether its rows can be validated.
         self.columns: tuple[str, ...] = ()
         self.is_usable = True
@@ -112,6 +114,11 @@ class FileMerge:
         if result.blanks and not self.blanks and result.first_blank is not None:
             start = result.first_blank
             self.first_blank = replace(start, line=start.line + lines)
+        if any(result.line_ends):
+            lf, crlf = (
+                end and replace(end, line=end.line + lines) for end in result.line_ends
+            )
+            self.line_ends = self.line_ends[0] or lf, self.line_ends[1] or crlf
         self.blanks += result.blanks
         self.stopped |= result.stopped
         if chunk is not None and result.records:

@@ -5,10 +5,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from harpia_formats.framing.chunk import Cursor
+from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.numbered import NumberedRecord, numbered_records
+from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.validation.diagnosis.row_context import RowContext
+from harpia_formats.validation.unit.across_values import AcrossReader, Compared
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 if TYPE_CHECKING:  # only for tables: start-up time
     from harpia_formats.parsing.csv_pieces import TablePiece, TableRow
@@ -29,6 +32,9 @@ class PlacedRow(Protocol):
     def value(self) -> Any:
         """The decoded row, None if it is not JSON."""
 
+    def compared(self, reader: AcrossReader) -> Compared | None:
+        """Return what a rule across rows compares of it."""
+
     def context(self, value: Any) -> RowContext:
         """Return what places problems in the row, which decoded is `value`."""
 
@@ -37,6 +43,9 @@ class _JsonRow(msgspec.Struct, frozen=True):
     name: str
     id_key: str
     record: NumberedRecord
+    #: The row as the typed decoder reads it, and that decoder, if it accepts the row.
+    typed: Any = None
+    decoder: TypedDecoder | None = None
 
     @property
     def number(self) -> int:
@@ -49,6 +58,13 @@ class _JsonRow(msgspec.Struct, frozen=True):
     @property
     def value(self) -> Any:
         return self.record.value()
+
+    def compared(self, reader: AcrossReader) -> Compared | None:
+        if self.decoder is not None:
+            found = reader.of_typed((self.typed,), self.decoder)
+            if found is not None:
+                return found[0]
+        return reader.of_value(self.value)
 
     def context(self, value: Any) -> RowContext:
         text, number = self.record.text, self.number
@@ -72,6 +88,9 @@ class _TableRow(msgspec.Struct, frozen=True):
         texts = [cell.text for cell in self.row.fields]
         return dict(zip(self.columns, texts, strict=True))
 
+    def compared(self, reader: AcrossReader) -> Compared | None:
+        return reader.of_value(self.value)
+
     def context(self, value: Any) -> RowContext:
         row = self.row
         spans = {
@@ -83,10 +102,29 @@ class _TableRow(msgspec.Struct, frozen=True):
         )
 
 
-def json_rows(frames: DocumentFrames, name: str, id_key: str) -> Iterator[PlacedRow]:
-    """Yield the records in the `frames` of the file called `name`."""
-    for record in numbered_records(frames):
-        yield _JsonRow(name, id_key, record)
+def json_rows(
+    frames: DocumentFrames, name: str, id_key: str, validator: RowValidator
+) -> Iterator[PlacedRow]:
+    """Yield the records in the `frames` of the file called `name`.
+
+    They are typed where `validator` accepts many at once.
+    """
+    number = 0
+    for frame in frames:
+        if isinstance(frame, FramingFault):
+            number += frame.record
+        if not isinstance(frame, Chunk):
+            continue
+        typed = validator.accepted(frame)
+        if typed is not None:
+            for row, value in enumerate(typed):
+                number += 1
+                record = NumberedRecord(number, frame, row)
+                yield _JsonRow(name, id_key, record, value, validator.decoder)
+            continue
+        for record in numbered_records((frame,), number):
+            number = record.number
+            yield _JsonRow(name, id_key, record)
 
 
 def table_rows(pieces: "Iterable[TablePiece]", name: str) -> Iterator[PlacedRow]:

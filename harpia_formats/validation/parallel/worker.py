@@ -159,6 +159,7 @@ class _RangeResult:
     first_blank: Cursor | None = None
     digests: list[UnitResult] = field(default_factory=list)
     across: "list[tuple[array[int], ...]]" = field(default_factory=list)
+    line_ends: tuple[Cursor | None, Cursor | None] = (None, None)
     last: Chunk | None = None
 
     def add(self, found: UnitResult, chunk: Chunk | None = None) -> None:
@@ -173,6 +174,9 @@ class _RangeResult:
         self.first_blank = self.first_blank or found.first_blank
         if found.digests:
             self.digests.append(found)
+        if any(found.line_ends):
+            lf, crlf = self.line_ends
+            self.line_ends = lf or found.line_ends[0], crlf or found.line_ends[1]
         if found.across:
             self.across.append(found.across)
         if chunk is not None and found.records:
@@ -190,6 +194,7 @@ class _RangeResult:
             self.blanks,
             self.first_blank,
             across=joined_digests(self.across),
+            line_ends=self.line_ends,
             findings=findings,
         )
         for part in self.digests:

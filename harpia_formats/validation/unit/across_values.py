@@ -25,8 +25,11 @@ _scalars = frozenset({str, bool, int, float})
 class AcrossReader:
     """Reads the texts that one rule compares, of decoded and of typed rows."""
 
-    def __init__(self, rule: AcrossRows) -> None:
+    def __init__(self, rule: AcrossRows, *, is_exact: bool = False) -> None:
+        """Take the rule; unless `is_exact`, texts that are quicker to make are read."""
         self.rule = rule
+        rough = None if is_exact else rule.rough_text
+        self._value_text = rough or rule.value_text
         self._decoder: TypedDecoder | None = None
         self._readers: list[MemberReader] = []
 
@@ -35,6 +38,8 @@ class AcrossReader:
         if type(row) is not dict:
             return None
         rule = self.rule
+        if rule.normalize is not None:
+            row = rule.normalize(row)
         key = ""
         if rule.agreement is Agreement.BY_KEY:
             found = _text(rule.key_text, [member_at(row, path) for path in rule.key])
@@ -45,7 +50,7 @@ class AcrossReader:
         if rule.agreement is Agreement.ONE_TYPE:
             value = _type_of(values[0])
         else:
-            value = _text(rule.value_text, values)
+            value = _text(self._value_text, values)
         return None if value is None else (key, value)
 
     def of_typed(
@@ -53,19 +58,21 @@ class AcrossReader:
     ) -> list[Compared | None] | None:
         """Return what is compared of rows of `decoder`; None if it cannot tell."""
         rule = self.rule
+        if rule.normalize is not None:
+            return None
         if decoder is not self._decoder:
             self._decoder = decoder
             paths = (*rule.key, *rule.value)
             self._readers = [member_reader(path, decoder) for path in paths]
         columns = [read(rows) for read in self._readers]
-        if not all(map(_are_exact, columns)):
+        if not (rule.takes_typed or all(map(_are_exact, columns))):
             return None
         keys, values = columns[: len(rule.key)], columns[len(rule.key) :]
         texts: list[str | None]
         if rule.agreement is Agreement.ONE_TYPE:
             texts = list(map(_type_of, values[0]))
         else:
-            texts = _texts(rule.value_text, values)
+            texts = _texts(self._value_text, values)
         if rule.agreement is not Agreement.BY_KEY:
             return [None if text is None else ("", text) for text in texts]
         return [

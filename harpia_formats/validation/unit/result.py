@@ -49,6 +49,8 @@ class UnitResult(msgspec.Struct, frozen=True):
     digests: "array[int]" = msgspec.field(default_factory=lambda: array("Q"))
     #: What each rule across rows compares of the records, as digests.
     across: "tuple[array[int], ...]" = ()
+    #: The first LF and the first CRLF, if they are looked for and there are any.
+    line_ends: tuple[Cursor | None, Cursor | None] = (None, None)
     #: Whether nothing more is to be validated, because the first error was found.
     stopped: bool = False
     #: The problems, if they were not collected by the process that asked.

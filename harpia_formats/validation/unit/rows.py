@@ -3,12 +3,12 @@
 from array import array
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
 from harpia_formats.dedup.digests import digests_of
-from harpia_formats.framing.chunk import Chunk
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.validation.plan.units import CutRows
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
@@ -24,7 +24,9 @@ from harpia_formats.validation.unit.validators import FileValidators, RowPart
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
 
-INTERNAL_ERROR = "V902"
+INTERNAL_ERROR, MIXED_LINE_ENDS = "V902", "J205"
+#: The first LF and the first CRLF, as far as there are any.
+LineEnds: TypeAlias = tuple[Cursor | None, Cursor | None]
 #: Never added to: a result is not changed.
 NO_DIGESTS = array("Q")
 
@@ -52,7 +54,7 @@ def validate_rows(
     verdict = _verdict(chunk, part, validators, shares=shares)
     shared = verdict.shared or []
     if not (verdict.findings or shared or validators.plan.unvalidated):
-        return _without_findings(unit, part, verdict)
+        return _without_findings(unit, part, verdict, collector)
     active = [
         finding for finding in verdict.findings if finding.code in collector.rules
     ]
@@ -84,7 +86,7 @@ def validate_rows(
     if active or shared:
         _collect(_by_row(active, shared), collector, chunk, numbers, part, validators)
     result = msgspec.structs.replace(
-        _result(chunk, verdict),
+        _result(chunk, verdict, collector),
         invalid=_bits(invalid, numbers, unit.before),
         undetermined=_bits(open_rows, numbers, unit.before),
         unreported=_unreported(verdict.findings, open_rows - invalid, collector),
@@ -124,23 +126,31 @@ def _refused(
     return invalid
 
 
-def _without_findings(unit: CutRows, part: RowPart, verdict: Verdict) -> ValidatedRows:
+def _without_findings(
+    unit: CutRows, part: RowPart, verdict: Verdict, collector: Collector
+) -> ValidatedRows:
     """Return the result of rows without findings, as most chunks of most files are."""
     numbers, result = (
         RecordNumbers(unit.before, verdict.blank),
-        _result(unit.chunk, verdict),
+        _result(unit.chunk, verdict, collector),
     )
     return ValidatedRows(part, unit.chunk, numbers, verdict, result, frozenset())
 
 
-def _result(chunk: Chunk, verdict: Verdict) -> UnitResult:
+def _result(chunk: Chunk, verdict: Verdict, collector: Collector) -> UnitResult:
     """Return the result of a chunk of valid rows, without its findings."""
+    line_ends: LineEnds = (None, None)
+    if MIXED_LINE_ENDS in collector.rules:
+        from harpia_formats.validation.unit.line_ends import line_ends_of  # noqa: PLC0415 - if a rule is selected that is not checked by default
+
+        line_ends = line_ends_of(chunk)
     return UnitResult(
         records=verdict.records,
         blanks=len(verdict.blank),
         first_blank=chunk.start_of(verdict.blank[0]) if verdict.blank else None,
         digests=digests_of(verdict.keys) if verdict.keys else NO_DIGESTS,
         across=verdict.across,
+        line_ends=line_ends,
     )
 
 
@@ -207,7 +217,8 @@ def _verdict(
 ) -> Verdict:
     """Return the verdict on a chunk; an internal error is a finding on its row."""
     try:
-        return _checked(chunk, part, validators, shares=shares)
+        verdict = part.validator.validate(chunk, shares=shares)
+        return _linted(verdict, chunk, part, validators)
     except Exception:  # noqa: BLE001 - an error of ours, which is found and reported row by row
         # What the validator learned may be incomplete.
         validators.forget(part.path)
@@ -215,7 +226,9 @@ def _verdict(
     for row, text in enumerate(chunk.rows):
         single = Chunk(text, chunk.start_of(row), [text])
         try:
-            verdict = _checked(single, validators.part(part.path), validators)
+            again = validators.part(part.path)
+            verdict = again.validator.validate(single)
+            verdict = _linted(verdict, single, again, validators)
         except Exception as error:  # noqa: BLE001 - an error of ours, reported as V902
             validators.forget(part.path)
             verdict = Verdict(records=1, findings=[internal_error(error)])
@@ -228,11 +241,10 @@ def _verdict(
     return found
 
 
-def _checked(
-    chunk: Chunk, part: RowPart, validators: FileValidators, *, shares: bool = False
+def _linted(
+    verdict: Verdict, chunk: Chunk, part: RowPart, validators: FileValidators
 ) -> Verdict:
-    """Return what the schema, the format and the lints say of a chunk."""
-    verdict = part.validator.validate(chunk, shares=shares)
+    """Return the verdict on a chunk with what lints find in it."""
     linter = validators.linter(part.path)
     if linter is not None:
         linter.check(chunk, verdict, part.validator.decoder)

@@ -4,14 +4,27 @@ from collections.abc import Collection
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.lint import Lints
-from harpia_formats.registry import dialect_lints
+from harpia_formats.registry import adapter_of, dialect_lints
+from harpia_formats.rules.hub_lints import hub_lints
 
 
 def selected_lints(
     variant: FormatVariant | None, codes: Collection[str]
 ) -> Lints | None:
     """Return the lints for rows of a variant that the rules `codes` need, or None."""
-    found = Lints() if variant is None else dialect_lints(variant.dialect)
-    rows = tuple(lint for lint in found.rows if not set(codes).isdisjoint(lint.codes))
-    across = tuple(rule for rule in found.across if rule.code in codes)
+    if variant is None:
+        found = [hub_lints(None, None, None)]
+    else:
+        format_, dialect = variant.format, variant.dialect
+        adapter = adapter_of(format_) if format_.adapter else None
+        found = [dialect_lints(dialect), hub_lints(format_, dialect, adapter)]
+    rows = tuple(
+        lint
+        for lints in found
+        for lint in lints.rows
+        if not set(codes).isdisjoint(lint.codes)
+    )
+    across = tuple(
+        rule for lints in found for rule in lints.across if rule.code in codes
+    )
     return Lints(rows, across) if rows or across else None

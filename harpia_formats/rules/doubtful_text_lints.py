@@ -1,0 +1,194 @@
+"""Check rows of any format for doubtful numbers and texts (J204, J206 to J208)."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import stringzilla  # type: ignore[import-not-found]  # ships no types
+
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import RowLint
+from harpia_formats.model.problem import Path
+from harpia_formats.rules.doubtful_text import (
+    INVISIBLE,
+    LARGE_INTEGER,
+    MISDECODED,
+    REPLACED,
+)
+from harpia_formats.text.describe import short_json
+
+#: The largest integer that a float holds with all smaller ones.
+SAFE = 2**53
+
+#: Each digit as "0", each other byte as a space.
+_digits = bytes(48 if chr(byte) in "0123456789" else 32 for byte in range(256))
+#: Every so many bytes are looked at: a number of 16 digits has four of them.
+_step, _seen = 4, b"0000"
+_run = re.compile(rb"[0-9]*")
+_long = 16
+#: Bytes before an integer, and those after the digits of a float.
+_before = frozenset((b"", b" ", b"\t", b"\n", b"\r", b":", b",", b"[", b"-"))
+_of_floats = frozenset((b".", b"e", b"E"))
+#: The first bytes of letters that UTF-8 read as Windows-1252 begins with.
+_misdecoded_bytes = re.compile(
+    rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]|[\xc5\xc6\xcb\xe2])"
+)
+_invisible_bytes = re.compile(rb"\xe2(?:\x80[\x8b\xaa-\xae]|\x81[\xa0\xa6-\xa9])")
+_escapes = re.compile(
+    rb"\\u(?:[fF]{3}[dD]|[fF][eE][fF]{2}|0000|200[bB]|202[a-eA-E]|206[06-9]|"
+    rb"00[c-fC-F][0-9a-fA-F]\\u(?:00[89abAB]|0[12]|20))"
+)
+_raw_marks = (b"\xef\xbf\xbd", b"\xef\xbb\xbf")
+
+_invisible = re.compile("[\0\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+_misdecoded = re.compile(
+    "[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192"
+    "\u02c6\u02dc\u2013\u2014\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u2030\u2039"
+    "\u203a\u20ac\u2122]+"
+)
+
+
+class _LongIntegers:
+    """Finds integers of 16 digits and more that are no part of a text or a float."""
+
+    @staticmethod
+    def search(data: bytes) -> bool:
+        """Return whether there may be one in `data`.
+
+        A quarter of the bytes is looked at first, which takes a quarter of the time.
+        """
+        sample = data[::_step].translate(_digits)
+        at = stringzilla.find(sample, _seen)
+        while at >= 0:
+            place = _step * at
+            if data[place : place + 3 * _step + 1].isdigit() and _is_integer(
+                data, place
+            ):
+                return True
+            at = sample.find(_seen, at + 1)
+        return False
+
+
+def _is_integer(data: bytes, place: int) -> bool:
+    """Return whether the digit at `place` is of a long integer that begins near it."""
+    lead = data[max(0, place - _step - 1) : place]
+    before = lead.rstrip(b"0123456789")
+    end = _run.match(data, place).end()  # type: ignore[union-attr]  # it matches nothing, too
+    if not before and lead and place > len(lead):
+        return False  # it begins earlier, and was looked at there
+    size = end - place + len(lead) - len(before)
+    is_number = before[-1:] in _before and data[end : end + 1] not in _of_floats
+    return size >= _long and is_number
+
+
+class _DoubtfulTexts:
+    """Finds the bytes of doubtful characters, as they are or escaped."""
+
+    @staticmethod
+    def search(data: bytes) -> bool:
+        """Return whether there may be some in `data`."""
+        if b"\\u" in data and _escapes.search(data):
+            return True
+        if data.isascii():
+            return False
+        return (
+            any(stringzilla.find(data, mark) >= 0 for mark in _raw_marks)
+            or _invisible_bytes.search(data) is not None
+            or _misdecoded_bytes.search(data) is not None
+        )
+
+
+def integer_remarks(row: Any) -> Iterator[Remark]:
+    """Yield a remark for each integer beyond 2^53."""
+    for path, value in _values(row):
+        if type(value) is int and abs(value) > SAFE:
+            yield Remark(
+                LARGE_INTEGER,
+                path,
+                f"{short_json(value)} is beyond 2^53, and parsers that read numbers "
+                f"as floats make {_as_float(value)} of it",
+                "write it as text, if it is an id",
+            )
+
+
+def _as_float(value: int) -> str:
+    try:
+        return f"{int(float(value)):d}"
+    except (OverflowError, ValueError):
+        return "another number"
+
+
+def text_remarks(row: Any) -> Iterator[Remark]:
+    """Yield a remark for each text that holds doubtful characters."""
+    for path, value in _values(row):
+        if type(value) is not str:
+            continue
+        if "\ufffd" in value:
+            yield Remark(
+                REPLACED,
+                path,
+                "the text holds U+FFFD, which stands for bytes that were not decoded",
+                "decode the source again in its own encoding",
+            )
+        found = None if value.isascii() else misdecoded(value)
+        if found is not None:
+            wrong, meant = found
+            yield Remark(
+                MISDECODED,
+                path,
+                f"{short_json(wrong)} is {short_json(meant)} in UTF-8 that was read "
+                "as Windows-1252",
+                "encode the text as Windows-1252 and decode it as UTF-8",
+            )
+        hidden = _invisible.search(value)
+        if hidden is not None:
+            yield Remark(
+                INVISIBLE,
+                path,
+                f"the text holds U+{ord(hidden[0]):04X}, which nobody sees",
+                "remove it, unless it is meant",
+            )
+
+
+def misdecoded(text: str) -> tuple[str, str] | None:
+    """Return letters that are UTF-8 read as Windows-1252, and what was meant by them.
+
+    None if there are none.
+    """
+    for found in _misdecoded.finditer(text):
+        data = bytearray()
+        for letter in found[0]:
+            try:
+                data += letter.encode("cp1252")
+            except UnicodeEncodeError:  # not in Windows-1252, but a byte of Latin-1
+                data += letter.encode("latin-1")
+        for size in (2, 3, 4):
+            try:
+                return found[0][:size], data[:size].decode()
+            except UnicodeDecodeError:
+                continue
+    return None
+
+
+def _values(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
+    """Yield every value in a decoded row that is no array or object, with its path."""
+    if type(value) is dict:
+        for key, member in value.items():
+            yield from _values(member, (*path, key))
+    elif type(value) is list:
+        for index, item in enumerate(value):
+            yield from _values(item, (*path, index))
+    else:
+        yield path, value
+
+
+#: The lints of rows of any format.
+TEXT_LINTS = (
+    RowLint((LARGE_INTEGER,), integer_remarks, text=_LongIntegers, takes_refused=True),
+    RowLint(
+        (REPLACED, MISDECODED, INVISIBLE),
+        text_remarks,
+        text=_DoubtfulTexts,
+        takes_refused=True,
+    ),
+)

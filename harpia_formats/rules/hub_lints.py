@@ -1,0 +1,24 @@
+"""The lints that the hub makes of rows in any format."""
+
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.format import Dialect, Format
+from harpia_formats.model.lint import Lints
+from harpia_formats.rules.doubtful_text_lints import TEXT_LINTS
+from harpia_formats.rules.look_alikes import id_lints, near_duplicate_lints
+
+
+def hub_lints(
+    format_: Format | None, dialect: Dialect | None, adapter: FormatAdapter | None
+) -> Lints:
+    """Return the lints of rows in a dialect of a format.
+
+    Without an adapter the rows are no records, and without a format they are validated
+    by the user's schema.
+    """
+    if format_ is None or dialect is None:
+        return Lints(TEXT_LINTS)
+    across = id_lints(format_)
+    if adapter is not None:
+        normalize = adapter.dialect_normalizers.get(dialect.name)
+        across += near_duplicate_lints(adapter, normalize)
+    return Lints(TEXT_LINTS, across)
