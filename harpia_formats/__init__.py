@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         ConvertArguments,
         DiffArguments,
         Input,
+        Path,
         ReadArguments,
         RoundtripArguments,
         SchemaCheckArguments,
@@ -52,6 +53,8 @@ if TYPE_CHECKING:
     )
     from harpia_formats.python_api.arguments import Output as Destination
     from harpia_formats.registry import UnknownFormat
+    from harpia_formats.repair.fix import FixReport
+    from harpia_formats.repair.result import Change
     from harpia_formats.rules import UnknownRule
     from harpia_formats.schema.load import SchemaError
     from harpia_formats.scoring.compare_runs import ComparisonReport
@@ -63,6 +66,7 @@ __version__ = _version.__version__
 
 __all__ = [
     "Because",
+    "Change",
     "CompanionError",
     "ConversionError",
     "Detected",
@@ -70,6 +74,7 @@ __all__ = [
     "Excerpt",
     "FileCount",
     "Fix",
+    "FixReport",
     "Group",
     "HarpiaFormatsError",
     "Header",
@@ -95,6 +100,7 @@ __all__ = [
     "convert",
     "detect",
     "diff",
+    "fix",
     "iter_problems",
     "metric_names",
     "read",
@@ -184,6 +190,36 @@ def check_schema(*inputs: Input, **options: Unpack[SchemaCheckArguments]) -> Rep
     check = SchemaCheck(file_inputs(inputs), make_options(SchemaCheckOptions, options))
     problems = tuple(check)
     return replace(check.report(), problems=problems)
+
+
+def fix(
+    *inputs: Input,
+    unsafe: bool = False,
+    diff: bool = False,
+    output: Path | None = None,
+    overwrite: bool = False,
+    **options: Unpack[ValidateArguments],
+) -> FixReport:
+    """Repair `inputs`, validate them then, and return what was changed and is left.
+
+    The inputs and options are those of `validate`. Files are rewritten in place; one
+    input of any kind goes to the path `output`, which is replaced if `overwrite`. With
+    `unsafe`, repairs are made that can hide what was wrong, such as counts and hashes.
+    With `diff` nothing is written, and the report has the changes as a unified diff.
+
+    A file that cannot be repaired is in `failures` of the report. Raises `SinkError`
+    for an output that cannot be written, `ValueError` for options that exclude each
+    other, and what `validate` raises.
+    """
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.repair.fix import fixed
+    from harpia_formats.repair.options import FixOptions
+    from harpia_formats.validation.options import Options
+
+    chosen = make_options(Options, _in_one_process(options))
+    wanted = FixOptions(unsafe=unsafe, diff=diff, output=output, overwrite=overwrite)
+    return fixed(file_inputs(inputs), chosen, wanted)
 
 
 def detect(
@@ -450,6 +486,7 @@ def metric_names() -> tuple[str, ...]:
 #: The module of each public name that is loaded when it is first used.
 _lazy_names = {
     "Because": "model.problem",
+    "Change": "repair.result",
     "CompanionError": "validation.companion_error",
     "ConversionError": "mapping.requirements",
     "Detected": "detection.result",
@@ -457,6 +494,7 @@ _lazy_names = {
     "Excerpt": "model.problem",
     "FileCount": "model.report",
     "Fix": "model.problem",
+    "FixReport": "repair.fix",
     "Group": "model.report",
     "HarpiaFormatsError": "model.errors",
     "Header": "model.record",

@@ -1,0 +1,60 @@
+"""Repair files, and validate what is there then: one call for programs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from harpia_formats.io.inputs import Input
+from harpia_formats.model.report import Report
+from harpia_formats.repair.options import FixOptions
+from harpia_formats.repair.result import Change
+from harpia_formats.repair.run import Fixing
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+
+
+@dataclass(frozen=True, slots=True)
+class FixReport:
+    """What a repair changed, and what is still wrong."""
+
+    #: Every change, in order of the files and of the places in them.
+    changes: tuple[Change, ...]
+    #: The files that were written.
+    written: tuple[str, ...]
+    #: The files that could not be repaired, each with the reason.
+    failures: tuple[tuple[str, str], ...]
+    #: The changes as a unified diff, if that was asked for.
+    diff: bytes = b""
+    #: The report of the validation after the repair; None with a diff, or without an
+    #: output.
+    report: Report | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether every file could be repaired, and no error is left."""
+        return not self.failures and (self.report is None or self.report.ok)
+
+
+def fixed(inputs: Sequence[Input], options: Options, fix: FixOptions) -> FixReport:
+    """Repair inputs, and return the report; the changes are held in memory.
+
+    Raises what `Fixing` and `Validation` raise.
+    """
+    changes: list[Change] = []
+    written: list[str] = []
+    failures: list[tuple[str, str]] = []
+    diff = b""
+    for file in Fixing(inputs, options, fix):
+        changes += file.changes()
+        if file.reason:
+            failures.append((file.path, file.reason))
+        if file.written:
+            written.append(file.written)
+        if fix.diff:
+            diff += b"".join(file.diff())
+    found = FixReport(tuple(changes), tuple(written), tuple(failures), diff)
+    left: Sequence[Input] = inputs if fix.output is None else written
+    if fix.diff or not left:
+        return found
+    run = Validation(left, options)
+    problems = tuple(run)
+    return replace(found, report=replace(run.report(), problems=problems))

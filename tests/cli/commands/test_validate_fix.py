@@ -1,0 +1,298 @@
+"""`harpia-formats validate --fix`: what is written, listed, refused and returned."""
+
+import gzip
+import json
+import os
+import re
+import resource
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from command_runs import COMMAND, environment_with, error_lines, run
+
+ROOT = Path(__file__).parents[3]
+CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
+#: The place, rule and text of a listed change.
+CHANGE = re.compile(r"(.+):(\d+):(\d+): ([A-Z]+\d{3}) \S+ (.+)")
+
+
+@pytest.fixture
+def bad(tmp_path: Path) -> Path:
+    """Return a folder with `schema.json` and `rows.jsonl`, three rows to repair.
+
+    The first row is valid, the fifth has a fault that stays, the last is not JSON.
+    """
+    schema = {
+        "properties": {"name": {"type": "string"}, "n": {"type": "number"}},
+        "required": ["name"],
+        "additionalProperties": False,
+    }
+    rows = (
+        b'{"name":"a" }\n{"name": "b", "n": "1.50"}\n{"nmae":"c"}\n'
+        b'{"name":"d","n":null}\n{"name":5}\n{"name":"e",}\n'
+    )
+    (tmp_path / "schema.json").write_text(json.dumps(schema))
+    (tmp_path / "rows.jsonl").write_bytes(rows)
+    return tmp_path
+
+
+#: The rows of `bad` after their repair.
+FIXED = (
+    b'{"name":"a" }\n{"name": "b", "n": 1.50}\n{"name":"c"}\n'
+    b'{"name":"d"}\n{"name":5}\n{"name":"e",}\n'
+)
+
+
+def options(folder: Path) -> tuple[object, ...]:
+    """Return the options by which the rows of `bad` are validated."""
+    return "--schema", folder / "schema.json"
+
+
+def test_fix_rewrites_the_file_and_reports_what_is_left(bad: Path) -> None:
+    """Each change is listed with its rule; two errors are left, so it exits with 1."""
+    path = bad / "rows.jsonl"
+    result = run("validate", path, *options(bad), "--fix")
+
+    assert path.read_bytes() == FIXED
+    assert result.returncode == 1
+    lines = result.stderr.decode().splitlines()
+    listed = [found for found in map(CHANGE.fullmatch, lines) if found]
+    assert [found[4] for found in listed] == ["S102", "S103", "S102"]
+    assert listed[0][0] == (
+        f'{path}:2:20: S102 wrong-type wrote the text "1.50" as a number [/n]'
+    )
+    assert "made 3 changes in 1 file: 2 of S102, 1 of S103" in lines
+    assert result.stdout.count(b"rows.jsonl:") == 2
+
+
+def test_fix_exits_with_0_if_nothing_is_left(bad: Path) -> None:
+    """A file whose errors are all repaired is valid."""
+    path = bad / "rows.jsonl"
+    path.write_bytes(b'{"nmae":"c"}\n')
+    result = run("validate", path, *options(bad), "--fix")
+
+    assert (result.returncode, result.stdout) == (0, b"")
+
+
+def test_a_file_without_repairs_is_not_written(bad: Path) -> None:
+    """It keeps its inode and its time."""
+    path = bad / "rows.jsonl"
+    path.write_bytes(b'{"name":"c"}\n')
+    before = path.stat()
+    result = run("validate", path, *options(bad), "--fix")
+
+    assert result.returncode == 0
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (
+        before.st_ino,
+        before.st_mtime_ns,
+    )
+
+
+@pytest.mark.skipif(shutil.which("patch") is None, reason="there is no patch")
+def test_diff_is_what_patch_applies(bad: Path) -> None:
+    """Nothing is written, the exit code is 1, and patch gives what --fix writes."""
+    path = bad / "rows.jsonl"
+    before = path.read_bytes()
+    result = run("validate", path, *options(bad), "--diff")
+
+    assert (result.returncode, path.read_bytes()) == (1, before)
+    subprocess.run(["patch", "-s", path], input=result.stdout, check=True)  # noqa: S603, S607 - patch itself
+    assert path.read_bytes() == FIXED
+
+
+def test_diff_exits_with_0_if_nothing_would_change(bad: Path) -> None:
+    """What cannot be repaired does not matter to --diff."""
+    path = bad / "rows.jsonl"
+    path.write_bytes(b'{"name":5}\n')
+    result = run("validate", path, *options(bad), "--diff", "--fix")
+
+    assert (result.returncode, result.stdout) == (0, b"")
+
+
+def test_output_takes_the_repaired_file(bad: Path) -> None:
+    """The input stays; the findings are those of the output; a second run refuses."""
+    path, output = bad / "rows.jsonl", bad / "fixed.jsonl"
+    before = path.read_bytes()
+    arguments = ("validate", path, *options(bad), "--fix", "-o", output)
+    result = run(*arguments)
+
+    assert (path.read_bytes(), output.read_bytes()) == (before, FIXED)
+    assert result.stdout.startswith(bytes(output))
+    again = run(*arguments)
+    assert again.returncode == 2
+    assert error_lines(again) == [
+        f"error: cannot write {output}: already exists; --overwrite replaces it"
+    ]
+    assert run(*arguments, "--overwrite").returncode == 1
+
+
+def test_compressed_and_standard_input_need_an_output(bad: Path) -> None:
+    """Both are refused with the reason, and repaired into another file."""
+    rows = (bad / "rows.jsonl").read_bytes()
+    packed = bad / "rows.jsonl.gz"
+    packed.write_bytes(gzip.compress(rows))
+    hint = "; name the file to write with --output"
+    fix = (*options(bad), "--fix")
+
+    result = run("validate", packed, *fix)
+    assert result.returncode == 2
+    assert f"error: {packed}: a compressed file is not rewritten in place{hint}" in (
+        error_lines(result)
+    )
+    result = run("validate", "-", *fix, stdin=rows)
+    assert result.returncode == 2
+    assert f"error: <stdin>: standard input cannot be rewritten in place{hint}" in (
+        error_lines(result)
+    )
+    output = bad / "out.jsonl.gz"
+    assert run("validate", packed, *fix, "-o", output).returncode == 1
+    assert gzip.decompress(output.read_bytes()) == FIXED
+    output = bad / "out.jsonl"
+    assert run("validate", "-", *fix, "-o", output, stdin=rows).returncode == 1
+    assert output.read_bytes() == FIXED
+
+
+def test_links_and_modes(bad: Path) -> None:
+    """The target of a symbolic link is rewritten with its mode; a hard link is not."""
+    path, link = bad / "rows.jsonl", bad / "link.jsonl"
+    path.chmod(0o640)
+    link.symlink_to(path)
+    run("validate", link, *options(bad), "--fix")
+
+    assert link.is_symlink()
+    assert (path.read_bytes(), path.stat().st_mode & 0o777) == (FIXED, 0o640)
+    other = bad / "other.jsonl"
+    path.write_bytes(b'{"nmae":"c"}\n')
+    other.hardlink_to(path)
+    result = run("validate", path, *options(bad), "--fix")
+    assert result.returncode == 2
+    assert "2 names (hard links)" in "".join(error_lines(result))
+    assert other.read_bytes() == b'{"nmae":"c"}\n'
+
+
+def test_a_folder_is_repaired_file_by_file(bad: Path) -> None:
+    """All files that can be are rewritten, whatever is wrong with one of them."""
+    folder = bad / "data"
+    folder.mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        (folder / name).write_bytes(b'{"nmae":"c"}\n')
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(b'{"nmae":"c"}\n'))
+    result = run("validate", folder, *options(bad), "--fix")
+
+    assert result.returncode == 2
+    for name in ("a.jsonl", "b.jsonl"):
+        assert (folder / name).read_bytes() == b'{"name":"c"}\n'
+    assert b"made 2 changes in 2 files: 2 of S103\n" in result.stderr
+
+
+def test_a_full_disk_leaves_the_file_as_it_was(bad: Path) -> None:
+    """The reason is reported, and no part of the new file is left."""
+    path = bad / "rows.jsonl"
+    path.write_bytes(b'{"nmae":"c"}\n' * 5000)
+    before = path.read_bytes()
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+    result = subprocess.run(  # noqa: S603 - our own command
+        [*COMMAND, "validate", path, *map(str, options(bad)), "--fix", "--quiet"],
+        capture_output=True,
+        env=environment_with({}),
+        preexec_fn=limit,
+        check=False,
+    )
+
+    assert result.returncode == 2
+    assert b"nothing was written" in result.stderr
+    assert path.read_bytes() == before
+    assert sorted(one.name for one in bad.iterdir()) == ["rows.jsonl", "schema.json"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_is_read_only_is_an_error(bad: Path) -> None:
+    """The file stays, and the reason is reported."""
+    bad.chmod(0o500)
+    result = run("validate", bad / "rows.jsonl", *options(bad), "--fix")
+    bad.chmod(0o700)
+
+    assert result.returncode == 2
+    assert "nothing was written" in "".join(error_lines(result))
+
+
+def test_a_file_that_changes_meanwhile_is_refused(bad: Path) -> None:
+    """A line that is added while the file is read is not lost."""
+    path = bad / "rows.jsonl"
+    code = (
+        "import sys; from pathlib import Path\n"
+        "from harpia_formats.repair import run\n"
+        "blocks = run._blocks_again\n"
+        "def changed(file, state):\n"
+        "    path = Path(file.source.origin)\n"
+        '    path.write_bytes(path.read_bytes() + b\'{"name":"new"}\\n\')\n'
+        "    return blocks(file, state)\n"
+        "run._blocks_again = changed\n"
+        "from harpia_formats.cli import main\n"
+        "sys.exit(main())\n"
+    )
+    before = path.read_bytes()
+    command = [sys.executable, "-c", code, "validate", str(path)]
+    result = subprocess.run(  # noqa: S603 - our own code
+        [*command, *map(str, options(bad)), "--fix"],
+        capture_output=True,
+        env=environment_with({}),
+        check=False,
+    )
+
+    assert result.returncode == 2
+    assert b"was changed while it was read" in result.stderr
+    assert path.read_bytes() == before + b'{"name":"new"}\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-o", "x.jsonl"), "--output and --overwrite are for repairs; add --fix"),
+        (("--fix", "--limit", "3"), "--limit and --fix cannot be combined"),
+        (("--fix", "--fail-fast"), "--fail-fast and --fix cannot be combined"),
+        (("--diff", "-o", "x.jsonl"), "--diff writes nothing"),
+        (("--fix", "-o", "-"), "the findings go there"),
+        (("--fix", "schema.json", "-o", "x"), "--output takes the repairs of one file"),
+    ],
+)
+def test_options_that_exclude_each_other(
+    arguments: tuple[str, ...], message: str, bad: Path
+) -> None:
+    """The command says why, exits with 2, and changes nothing."""
+    before = (bad / "rows.jsonl").read_bytes()
+    result = run("validate", "rows.jsonl", *arguments, cwd=bad)
+
+    assert result.returncode == 2
+    assert message in "".join(error_lines(result))
+    assert (bad / "rows.jsonl").read_bytes() == before
+
+
+@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not there")
+@pytest.mark.parametrize(
+    ("arguments", "samples", "everything"),
+    [((), 216, 234), (("--fix",), 294, 312), (("--unsafe-fixes",), 306, 324)],
+)
+def test_real_samples(
+    arguments: tuple[str, ...], samples: int, everything: int, tmp_path: Path
+) -> None:
+    """So many of the 306 real rows and of all 324 records are valid for their shape."""
+    copy = tmp_path / "samples"
+    shutil.copytree(CORPORA / "eee" / "samples", copy)
+    if arguments:
+        run("validate", copy, *arguments, "--quiet")
+    result = run("validate", copy, "--ignore", "E", "--output-format", "json")
+    report = json.loads(result.stdout)
+
+    rows = [one for one in report["files"] if one["path"].endswith(".jsonl")]
+    assert sum(one["records"] for one in rows) == 306
+    assert sum(one["valid"] for one in rows) == samples
+    assert report["summary"]["records"] == 324
+    assert report["summary"]["valid"] == everything
