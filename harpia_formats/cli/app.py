@@ -23,6 +23,7 @@ COMMANDS = (
     "formats",
     "schema",
     "rule",
+    "config",
 )
 #: Commands of two words, each with its module in `commands`.
 TWO_WORDS = {

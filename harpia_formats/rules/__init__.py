@@ -108,6 +108,14 @@ def selected_rules(
     return frozenset(selected)
 
 
+def severity_named(name: str) -> Severity:
+    """Return the severity called `name`. Raises `OptionError` if there is none."""
+    if name in tuple(Severity):
+        return Severity(name)
+    hint = "; to skip a rule, ignore it" if name == "off" else ""
+    raise OptionError(f"a severity is one of {', '.join(Severity)}, not {name!r}{hint}")
+
+
 def changed_severities(
     rules: dict[str, Rule], severity: Mapping[str, str]
 ) -> dict[str, Severity]:
@@ -119,15 +127,10 @@ def changed_severities(
     """
     ranked: list[tuple[int, str, Severity]] = []
     for asked, level in severity.items():
-        if level not in tuple(Severity):
-            levels = ", ".join(Severity)
-            hint = "; to skip a rule, ignore it" if level == "off" else ""
-            raise OptionError(
-                f"the severity of {asked} must be one of {levels}, not {level!r}{hint}"
-            )
+        found = severity_named(level)
         for code in rules_matching(asked, rules):
             prefix = asked.strip().upper()
             rank = len(prefix) if code.startswith(prefix) else len(code)
-            ranked.append((rank, code, Severity(level)))
+            ranked.append((rank, code, found))
     ranked.sort(key=lambda one: one[0])
     return {code: level for _, code, level in ranked}

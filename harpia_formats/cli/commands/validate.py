@@ -3,12 +3,16 @@
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.common import (
+    ConfigFile,
     CsvColumns,
     Delimiter,
     Engine,
     Exclude,
+    Isolated,
     Jobs,
     MaxRowBytes,
     MinRecords,
@@ -16,6 +20,7 @@ from harpia_formats.cli.options.common import (
     RequiredPaths,
     SkipUnrecognised,
 )
+from harpia_formats.cli.options.given import given_options, run_settings
 from harpia_formats.cli.options.validation import (
     AssertFormats,
     Baseline,
@@ -49,6 +54,7 @@ from harpia_formats.cli.output.problems import (
     print_failures,
     print_undetermined,
     print_unmatched,
+    print_unused_settings,
 )
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.report import report_exit_code, write_report
@@ -59,8 +65,11 @@ from harpia_formats.validation.run import Validation
 
 
 def validate(  # noqa: PLR0913 - a parameter for each option, which also makes it long
+    context: typer.Context,
     paths: RequiredPaths,
     *,
+    config: ConfigFile = None,
+    isolated: Isolated = False,
     format_: Format = None,
     schema: Schema = None,
     strict: Strict = False,
@@ -109,6 +118,8 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     """
     only_with_format = {"--format": format_, "--strict": strict, "--with": companion}
     _check_combination(schema, only_with_format, columns)
+    given = given_options(context)
+    settings = run_settings(config, isolated=isolated)
     progress = Progress(quiet=quiet)
     options = Options(
         format="csv" if columns else format_,
@@ -137,6 +148,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         engine=engine,
         progress=progress.update,
     )
+    options = settings.apply(options, given)
     is_unable = False
     if fix or unsafe_fixes or diff:
         from harpia_formats.cli.run_fix import fix_files  # noqa: PLC0415 - only for repairs: start-up time
@@ -152,7 +164,10 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
             return ExitCode.UNABLE if is_unable else found
     elif output is not None or overwrite:
         raise UsageError("--output and --overwrite are for repairs; add --fix")
-    run = Validation(paths, options)
+    run = Validation(paths, options, settings.file_options)
+    output_format = settings.value("output-format", output_format, given)
+    statistics = settings.value("statistics", statistics, given)
+    error_on_warning = settings.value("error-on-warning", error_on_warning, given)
     with progress:
         report = write_report(
             run,
@@ -169,6 +184,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     print_undetermined(report)
     print_unmatched(report.unmatched)
     print_baseline(report.baseline, write_baseline, run.baseline.total)
+    print_unused_settings(settings.unused)
     exit_zero = exit_zero or bool(write_baseline and not baseline)
     code = report_exit_code(
         report, error_on_warning=error_on_warning, exit_zero=exit_zero

@@ -144,6 +144,11 @@ Constants = Annotated[
     list[str] | None,
     text("FIELD=VALUE", "Set a missing field (repeatable).", "--set", panel=MISSING),
 ]
+ConfigFile = Annotated[
+    str | None,
+    text("FILE", "Use the settings in this file, and no others.", "--config"),
+]
+Isolated = Annotated[bool, flag("--isolated", "Use no settings of any file.")]
 Quiet = Annotated[
     bool, flag("--quiet", "Print no summary and no progress bar.", short="-q")
 ]

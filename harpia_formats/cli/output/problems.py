@@ -1,6 +1,6 @@
 """Problems and unreadable files as lines on standard error."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -99,6 +99,19 @@ def print_baseline(
             f"there ({where}); to take {'it' if is_one else 'them'} out: "
             f"--baseline {name} --write-baseline {name}\n"
         )
+
+
+def print_unused_settings(unused: Mapping[str, Sequence[str]]) -> None:
+    """Print which settings are not used, since they are no settings of single files.
+
+    `unused` has their names by the path of their file.
+    """
+    for path, names in unused.items():
+        if names:
+            write_stderr(
+                f"note: {safe(path, MESSAGE_LIMIT)}: not used: {', '.join(names)}, "
+                "which the settings of the working folder decide\n"
+            )
 
 
 def print_undetermined(report: Report) -> None:

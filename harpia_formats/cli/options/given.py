@@ -1,0 +1,23 @@
+"""Which options the user gave, and the settings of the others."""
+
+import typer
+
+from harpia_formats.cli.exit_codes import UsageError
+from harpia_formats.settings.apply import RunSettings
+
+
+def given_options(context: typer.Context) -> frozenset[str]:
+    """Return the names of the options that the user gave, such as `max-problems`."""
+    found = set()
+    for name in context.params:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            found.add(name.rstrip("_").replace("_", "-"))
+    return frozenset(found)
+
+
+def run_settings(config: str | None, *, isolated: bool) -> RunSettings:
+    """Return the settings of a run. Raises `UsageError` or `SettingsError`."""
+    if config is not None and isolated:
+        raise UsageError("--config and --isolated cannot be combined; use one of them")
+    return RunSettings(config, isolated=isolated)

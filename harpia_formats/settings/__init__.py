@@ -1,0 +1,1 @@
+"""Settings: options that a team keeps in a file beside its data."""

@@ -1,0 +1,19 @@
+"""The error of settings that cannot be used, and the names of their files."""
+
+from harpia_formats.model.errors import HarpiaFormatsError
+
+#: The names of files with settings; in one folder the first counts.
+OWN_FILE, PYPROJECT = "harpia-formats.toml", "pyproject.toml"
+
+
+class SettingsError(HarpiaFormatsError):
+    """Settings that cannot be used: their file, the place in it, and the reason."""
+
+    def __init__(self, path: str, place: str, reason: str) -> None:
+        super().__init__(path, place, reason)
+        self.path = path
+        self.place = place
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, (self.path, self.place, self.reason)))
