@@ -4,6 +4,7 @@ What parses them is imported only if there are some: start-up time.
 """
 
 import os
+import re
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +14,9 @@ from harpia_formats.settings.error import OWN_FILE, PYPROJECT, SettingsError
 if TYPE_CHECKING:  # most runs have no settings
     from harpia_formats.settings.parse import Settings
 
-#: What a `pyproject.toml` without settings never contains.
-_SIGN = b"harpia-formats"
+#: What a `pyproject.toml` without settings seldom contains: the name of their table, or
+#: the table `tool` by itself. Importing the TOML parser takes as long as a small run.
+_SIGN = rb"""tool["'\s]*\.["'\s]*harpia-formats|^\s*\[?\s*["']?tool["']?\s*[]=]"""
 
 
 class SettingsFinder:
@@ -89,7 +91,9 @@ def _parsed(path: str, root: str, *, is_pyproject: bool) -> "Settings | None":
         data = read_side_input(Path(path))
     except OSError as error:
         raise SettingsError(shown, "", error_reason(error)) from error
-    if is_pyproject and _SIGN not in data:
+    if is_pyproject and not (
+        b"harpia-formats" in data and re.search(_SIGN, data, re.MULTILINE)
+    ):
         return None
     from harpia_formats.settings.parse import parse_settings  # noqa: PLC0415 - as above
 

@@ -90,7 +90,7 @@ SETTINGS = (
         "select",
         Kind.TEXTS,
         "The only rules that are checked: codes, prefixes or names.",
-        'select = ["J", "S", "duplicate-id"]',
+        'select = ["J", "S", "missing-key"]',
         _rule,
     ),
     Setting(
@@ -120,7 +120,7 @@ SETTINGS = (
         Kind.TABLE,
         "Other severities of rules: `error`, `warning` or `note`. A name or a longer "
         "prefix of a code wins over a shorter one. It selects no rule.",
-        '[tool.harpia-formats.severity]\nE117 = "error"\nJ2 = "note"',
+        '[tool.harpia-formats.severity]\nS104 = "warning"\nJ2 = "note"',
         severity_named,
         _rule,
     ),

@@ -1,0 +1,280 @@
+"""`validate` and `config` with settings files and baselines."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from command_runs import codes, report_of, run
+
+SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Return a folder with a schema and files of wrong rows in two folders."""
+    (tmp_path / "schema.json").write_text(json.dumps(SCHEMA))
+    for name in ("new", "legacy"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "1.jsonl").write_text('{"a": 1}\n\n{}\n{"a": "x"}\n')
+    return tmp_path
+
+
+def put(folder: Path, text: str) -> None:
+    """Write settings into a folder."""
+    (folder / "harpia-formats.toml").write_text(text)
+
+
+def found(project: Path, *arguments: str, cwd: str = "") -> list[tuple[str, str, str]]:
+    """Return folder, code and severity of each problem in the files of the project."""
+    paths = [str(project / name / "1.jsonl") for name in ("legacy", "new")]
+    report = report_of(
+        *paths, "--schema", project / "schema.json", *arguments, cwd=project / cwd
+    )
+    return [
+        (Path(one["path"]).parent.name, one["code"], one["severity"])
+        for one in report["problems"]
+    ]
+
+
+OLD = [("legacy", "S101"), ("legacy", "S102"), ("legacy", "J202")]
+NEW = [("new", "S101"), ("new", "S102"), ("new", "J202")]
+
+
+def pairs(found: list[tuple[str, str, str]]) -> list[tuple[str, str]]:
+    """Return the folders and codes."""
+    return [one[:2] for one in found]
+
+
+def test_settings_are_found_from_a_subfolder(project: Path) -> None:
+    """In whatever folder the command is run, the settings of the files hold."""
+    put(project, 'ignore = ["J"]\n[per-file-ignores]\n"legacy/*" = ["missing-key"]\n')
+
+    expected = [OLD[1], *NEW[:2]]
+    assert pairs(found(project)) == expected
+    assert pairs(found(project, cwd="new")) == expected
+    assert pairs(found(project, cwd="..")) == expected
+
+
+def test_each_file_has_the_closest_settings(project: Path) -> None:
+    """Settings of two folders are not merged."""
+    put(project, 'ignore = ["J"]')
+    put(project / "legacy", 'severity.S = "note"\nbaseline = "x"')
+
+    result = run("validate", ".", "--schema", "schema.json", cwd=project)
+
+    legacy, new = (
+        [one for one in found(project) if one[0] == name] for name in ("legacy", "new")
+    )
+    assert legacy == [
+        ("legacy", "S101", "note"),
+        ("legacy", "S102", "note"),
+        ("legacy", "J202", "note"),
+    ]
+    assert pairs(new) == NEW[:2]
+    note = b"note: legacy/harpia-formats.toml: not used: baseline, which the settings"
+    assert note in result.stderr
+
+
+def test_options_win_over_settings(project: Path) -> None:
+    """`--select` replaces what settings select and ignore; `--ignore` adds to it."""
+    put(
+        project,
+        'select = ["S102", "J202"]\nignore = ["J"]\nlint = true\nexamples = 3\n'
+        'output-format = "jsonl"\nper-file-ignores.legacy = ["J"]\n',
+    )
+
+    assert pairs(found(project)) == [OLD[1], NEW[1]]
+    assert pairs(found(project, "--ignore", "S101")) == [OLD[1], NEW[1]]
+    assert pairs(found(project, "--select", "J202,S101")) == [OLD[0], *NEW[::2]]
+    assert pairs(found(project, "--isolated")) == [*OLD, *NEW]
+    lines = run("validate", "new", "--schema", "schema.json", cwd=project).stdout
+    assert json.loads(lines.splitlines()[-1])["kind"] == "summary"
+
+
+def test_an_option_with_its_default_value_wins(project: Path) -> None:
+    """An option that is given counts, also if it repeats the default."""
+    put(project, "examples = 1")
+    (project / "new" / "1.jsonl").write_text("{}\n" * 9)
+    arguments = ("new", "--schema", "schema.json")
+
+    few = report_of(*arguments, cwd=project)
+    many = report_of(*arguments, "--examples", "5", cwd=project)
+
+    assert [len(one["problems"]) for one in (few, many)] == [1, 5]
+
+
+def test_the_exit_code_follows_severities(project: Path) -> None:
+    """Errors that are notes pass; warnings fail with error-on-warning."""
+    arguments = ("validate", "new", "--schema", "schema.json")
+    put(project, 'severity.S = "note"')
+    assert run(*arguments, cwd=project).returncode == 0
+    put(project, 'error-on-warning = true\nseverity.S = "warning"')
+    assert run(*arguments, cwd=project).returncode == 1
+    put(project, 'severity.S = "warning"')
+    assert run(*arguments, cwd=project).returncode == 0
+    assert run(*arguments, "--error-on-warning", cwd=project).returncode == 1
+
+
+def test_files_are_left_out(project: Path) -> None:
+    """`exclude` holds from the folder of the settings, also for named files."""
+    put(project, 'exclude = ["legacy/*.jsonl", "*.json"]')
+
+    assert pairs(found(project)) == NEW
+    result = run("validate", "legacy", "--schema", "schema.json", cwd=project)
+    assert result.returncode == 2
+    assert b"all files are left out" in result.stderr
+    assert pairs(found(project, "--exclude", "nothing")) == [*OLD, *NEW]
+
+
+def test_formats_by_pattern(project: Path) -> None:
+    """The last pattern that matches a file names its format; --format wins."""
+    put(project, '[formats]\n"*" = "eee@0.2.0"\n"new/*" = "nemo-input"\n')
+    paths = ("legacy/1.jsonl", "new/1.jsonl")
+
+    def formats(*arguments: str) -> list[Any]:
+        report = report_of(*paths, *arguments, cwd=project)
+        return [one["format"] for one in report["files"]]
+
+    assert formats() == ["eee@0.2.0", "nemo-input"]
+    assert formats("--format", "record") == ["record"] * 2
+    assert formats("--schema", "schema.json") == ["schema.json"] * 2
+
+
+def test_standard_input_has_the_settings_of_the_working_folder(project: Path) -> None:
+    """What is no local file has the settings of the working folder."""
+    put(project, 'ignore = ["S"]')
+    arguments = ("-", "--schema", project / "schema.json")
+
+    report = report_of(*arguments, stdin=b"{}\n\n{}\n", cwd=project / "new")
+
+    assert [one["code"] for one in report["problems"]] == ["J202"]
+
+
+def test_one_file_for_all(project: Path) -> None:
+    """`--config` names the settings of all files, and paths start where it is run."""
+    put(project, 'ignore = ["S101"]')
+    (project / "ci").mkdir()
+    (project / "ci" / "all.toml").write_text('per-file-ignores."legacy/*" = ["S"]')
+
+    assert pairs(found(project, "--config", "ci/all.toml")) == [OLD[2], *NEW]
+    both = run("validate", "new", "--config", "x", "--isolated", cwd=project)
+    assert both.returncode == 2
+    assert b"cannot be combined" in both.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('ignore = ["S1O1"]', b"ignore: no rule is called 'S1O1'"),
+        ("ingore = []", b"did you mean ignore?"),
+        ("ignore = ", b"is not TOML"),
+        ('baseline = "none.json"', b"none.json: does not exist"),
+    ],
+)
+def test_bad_settings_end_the_run(text: str, message: bytes, project: Path) -> None:
+    """Settings that cannot be used are one line and exit code 2."""
+    put(project, text)
+
+    result = run("validate", "new", "--schema", "schema.json", cwd=project)
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert message in result.stderr
+    assert result.stderr.startswith(b"error: ")
+    assert result.stderr.count(b"\n") == 1
+
+
+def test_workers_follow_the_settings_of_each_file(project: Path) -> None:
+    """Small files in two folders with settings of their own: any --jobs is equal."""
+    put(project, 'ignore = ["J"]')
+    put(project / "legacy", 'severity.S101 = "note"')
+    row = json.dumps({"a": 1, "b": "x" * 1000}) + "\n"
+    for name in ("new", "legacy"):
+        for number in range(30):
+            path = project / name / f"{number}.jsonl"
+            path.write_text(row * 400 + "\n{}\n")
+    arguments = ("new", "legacy", "--schema", "schema.json")
+
+    one, two = (report_of(*arguments, "--jobs", n, cwd=project) for n in (1, 2))
+
+    assert one == two
+    assert one["summary"]["errors"] == 30
+    assert one["summary"]["notes"] == 60
+
+
+def test_a_baseline_is_held_and_broken(project: Path) -> None:
+    """Settings name the baseline; new findings show, and old ones are taken out."""
+    arguments = ("validate", "new", "legacy", "--schema", "schema.json")
+    written = run(*arguments, "--write-baseline", "b.json", cwd=project)
+    assert written.returncode == 0
+    assert b"note: b.json holds 6 findings" in written.stderr
+    put(project, 'baseline = "b.json"')
+
+    held = run(*arguments, cwd=project)
+    assert (held.returncode, held.stdout) == (0, b"")
+    below = run(
+        "validate", "1.jsonl", "--schema", "../schema.json", cwd=project / "new"
+    )
+    assert (below.returncode, below.stdout) == (0, b"")
+
+    (project / "new" / "1.jsonl").write_text('{"a": 1}\n{}\n{}\n')
+    broken = run(*arguments, cwd=project)
+    assert broken.returncode == 1
+    assert codes(broken)[0] == "S101"
+    assert b"2 found, 1 in the baseline, 1 shown" in broken.stdout
+    assert b"b.json holds 2 findings that are no longer there" in broken.stderr
+
+    tighten = ("--baseline", "b.json", "--write-baseline", "b.json")
+    tightened = run(*arguments, *tighten, cwd=project)
+    assert tightened.returncode == 1
+    assert b"b.json holds 4 findings" in tightened.stderr
+    again = run(*arguments, cwd=project)
+    assert again.returncode == 1
+    assert b"no longer there" not in again.stderr
+
+    fast = run(*arguments, "--fail-fast", cwd=project)
+    assert fast.returncode == 2
+    assert b"harpia-formats.toml: baseline: cannot be combined" in fast.stderr
+
+
+def test_a_baseline_that_cannot_be_used_ends_the_run(project: Path) -> None:
+    """Another version is refused with the reason."""
+    (project / "b.json").write_text('{"schema": "harpia-formats/baseline/9"}')
+
+    result = run("validate", "new", "--baseline", "b.json", cwd=project)
+
+    assert (result.returncode, result.stdout) == (2, b"")
+    assert b"baseline b.json: has version 9" in result.stderr
+
+
+def test_config_shows_each_value_and_its_file(project: Path) -> None:
+    """`config` lists every setting with where it is from."""
+    put(project, 'ignore = ["J202"]\njobs = 2\n[formats]\n"new/*" = "nemo-input"\n')
+    put(project / "legacy", 'exclude = ["1.*"]\njobs = 3\n')
+
+    def shown(*arguments: str, cwd: str = "") -> dict[str, Any]:
+        out = run("config", *arguments, "--output-format", "json", cwd=project / cwd)
+        assert out.returncode == 0
+        found = json.loads(out.stdout)
+        names = {one["name"]: (one["value"], one["from"]) for one in found["settings"]}
+        return {**names, "file": found.get("file")}
+
+    here = shown("new/1.jsonl")
+    assert here["ignore"] == (["J202"], "harpia-formats.toml")
+    assert here["jobs"] == (2, "harpia-formats.toml")
+    assert here["select"] == ([], None)
+    assert here["file"] == {"excluded": False, "format": "nemo-input", "ignored": []}
+    below = shown(cwd="new")
+    assert below["ignore"] == (["J202"], str(project / "harpia-formats.toml"))
+    assert below["file"] is None
+    other = shown("legacy/1.jsonl")
+    assert other["ignore"] == ([], None)
+    assert other["jobs"] == (2, "harpia-formats.toml")
+    assert other["file"]["excluded"]
+    assert shown("new/1.jsonl", "--isolated")["ignore"] == ([], None)
+    text = run("config", "new/1.jsonl", cwd=project).stdout.decode()
+    assert re.search(r'ignore +\["J202"\] +harpia-formats\.toml', text)
+    assert "format nemo-input" in text
+    assert run("config", "missing", cwd=project).returncode == 2
