@@ -15,6 +15,7 @@ from harpia_formats.repair.run import Fixing
 from harpia_formats.reporters.text import position, with_noun
 from harpia_formats.text.sanitize import escaped, safe
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.run_plans import FileOptions
 
 #: Code points of what a line says of one change.
 _SENTENCE = 500
@@ -32,17 +33,19 @@ class Fixed:
     is_failed: bool
 
 
-def fix_files(
+def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
     paths: list[str],
     options: Options,
     fix: FixOptions,
     progress: Progress,
     *,
     quiet: bool,
+    file_options: FileOptions | None = None,
 ) -> Fixed:
     """Repair files, or show how they would change; list every change.
 
-    The diff goes to standard output, the list to standard error. Raises what `Fixing`
+    `file_options` returns the options of a file if they are not those of the run. The
+    diff goes to standard output, the list to standard error. Raises what `Fixing`
     raises.
     """
     counts: Counter[str] = Counter()
@@ -50,7 +53,7 @@ def fix_files(
     is_failed = False
     written: list[str] = []
     with progress:
-        for file in Fixing(paths, options, fix):
+        for file in Fixing(paths, options, fix, file_options):
             progress.hide()
             if file.reason:
                 # The validation that follows says so itself, unless there is none.

@@ -157,7 +157,14 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         wanted = FixOptions(
             unsafe=unsafe_fixes, diff=diff, output=output, overwrite=overwrite
         )
-        done = fix_files(paths, options, wanted, progress, quiet=quiet)
+        done = fix_files(
+            paths,
+            options,
+            wanted,
+            progress,
+            quiet=quiet,
+            file_options=settings.file_options,
+        )
         paths, is_unable = done.paths, done.is_failed
         if diff or not paths:
             found = ExitCode.FOUND if done.changes and not exit_zero else ExitCode.OK

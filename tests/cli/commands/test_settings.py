@@ -278,3 +278,18 @@ def test_config_shows_each_value_and_its_file(project: Path) -> None:
     assert re.search(r'ignore +\["J202"\] +harpia-formats\.toml', text)
     assert "format nemo-input" in text
     assert run("config", "missing", cwd=project).returncode == 2
+
+
+def test_repairs_follow_the_settings_of_each_file(project: Path) -> None:
+    """A file that settings leave out, and a rule that they ignore, is not repaired."""
+    put(project, 'exclude = ["legacy"]\nper-file-ignores."new/2.*" = ["J203", "J"]')
+    with_mark = b'\xef\xbb\xbf{"a": 1}\n'
+    paths = [
+        project / name for name in ("new/1.jsonl", "new/2.jsonl", "legacy/1.jsonl")
+    ]
+    for path in paths:
+        path.write_bytes(with_mark)
+
+    run("validate", "new", "legacy", "--schema", "schema.json", "--fix", cwd=project)
+
+    assert [path.read_bytes() for path in paths] == [b'{"a": 1}\n', *[with_mark] * 2]
