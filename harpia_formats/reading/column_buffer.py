@@ -1,20 +1,14 @@
 """Store the columns of a file until all were read, and join them to rows."""
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import repeat
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
-
-import msgspec
+from typing import IO
 
 from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.model.adapter import Row
-from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Path
-from harpia_formats.reading.row_batch import LazyRows, RowBatch
+from harpia_formats.reading.column_rows import ColumnRows, ItemBlock
 from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
 
 #: Bytes that the temporary file holds in memory.
@@ -24,93 +18,11 @@ ROWS = 1000
 #: Written before each block of items: where the first one begins in the file (offset,
 #: line, column), its record number, the number of items, and their bytes.
 _head = struct.Struct("<QQQQQQ")
-_decode_raw = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 def _spooled_file() -> IO[bytes]:
     """Return a temporary file, which `ColumnBuffer.close` deletes."""
     return SpooledTemporaryFile(HELD)
-
-
-@dataclass(slots=True)
-class _Block:
-    """Adjacent items of a column."""
-
-    chunk: Chunk
-    #: The number of the first item.
-    first: int
-    _values: list[Any] | None = None
-    _texts: list[Any] | None = None
-
-    @property
-    def behind(self) -> int:
-        """The number behind the last item."""
-        return self.first + len(self.chunk)
-
-    def values(self, first: int, behind: int) -> list[Any]:
-        """Return the decoded items from `first` up to, not including, `behind`."""
-        if self._values is None:
-            self._values = decode(self._array())
-        return self._values[first - self.first : behind - self.first]
-
-    def texts(self, first: int, behind: int) -> list[Any]:
-        """Return the same items as texts of JSON, which an encoder writes as such."""
-        if self._texts is None:
-            self._texts = _decode_raw(self._array())
-        return self._texts[first - self.first : behind - self.first]
-
-    def _array(self) -> bytes:
-        return b"".join((b"[", self.chunk.data, b"]"))
-
-
-@dataclass(slots=True)
-class ColumnRows:
-    """Adjacent rows of columns that all have items for them."""
-
-    names: Sequence[str]
-    #: The block of each column.
-    blocks: Sequence[_Block]
-    #: The number of the first row, from 1, and the one behind the last row.
-    first: int
-    behind: int
-
-    def batch(self, keys: tuple[str, ...], more: Row) -> RowBatch:
-        """Return the rows with `keys` for their names and `more` fields in each."""
-        make, rest = _row_maker((*keys, *more)), tuple(map(repeat, more.values()))
-
-        def rows(items_of: Callable[[_Block, int, int], list[Any]]) -> list[Row]:
-            first, behind = self.first, self.behind
-            items = (items_of(block, first, behind) for block in self.blocks)
-            return make((*items, *rest))
-
-        values = LazyRows(self.behind - self.first, lambda: rows(_Block.values))
-        return RowBatch(
-            values,
-            range(self.first, self.behind),
-            self._start_of,
-            lambda index: encode(values[index]),
-            lambda: encode(rows(_Block.texts)),
-        )
-
-    def _start_of(self, index: int) -> Cursor:
-        """Return where the first item of a row begins."""
-        leading = self.blocks[0]
-        return leading.chunk.start_of(self.first + index - leading.first)
-
-
-@lru_cache(maxsize=32)
-def _row_maker(keys: tuple[str, ...]) -> Callable[[Iterable[Iterable[Any]]], list[Row]]:
-    """Return a function that returns the rows of columns with these keys.
-
-    It makes each row as a literal, without an iterator for each row.
-    """
-    names = [f"v{number}" for number in range(len(keys))]
-    members = ", ".join(map("{!r}: {}".format, keys, names))
-    items = ", ".join((*names, ""))
-    text = f"lambda columns: [{{{members}}} for ({items}) in zip(*columns)]"
-    # The keys in the text are literals of strings.
-    maker: Callable[[Iterable[Iterable[Any]]], list[Row]] = eval(text)  # noqa: S307 - see above
-    return maker
 
 
 @dataclass(slots=True)
@@ -211,6 +123,11 @@ class ColumnBuffer:
             yield first, end
 
 
+def _no_items() -> ItemBlock:
+    """Return a block in front of the first item."""
+    return ItemBlock(Chunk(b"", Cursor(), []), 1)
+
+
 @dataclass(slots=True)
 class _ColumnReader:
     """Reads the blocks of a column in order."""
@@ -219,7 +136,9 @@ class _ColumnReader:
     #: Where in the file the next block begins, and where the column ends.
     at: int
     end: int
-    block: _Block = field(default_factory=lambda: _Block(Chunk(b"", Cursor(), []), 1))
+    block: ItemBlock = field(
+        default_factory=lambda: ItemBlock(Chunk(b"", Cursor(), []), 1)
+    )
 
     def seek(self, number: int) -> bool:
         """Go to the block of item `number`, or the next; return False behind the last.
@@ -232,6 +151,6 @@ class _ColumnReader:
             self.file.seek(self.at)
             *place, first, count, size = _head.unpack(self.file.read(_head.size))
             data = self.file.read(size)
-            self.block = _Block(Chunk(data, Cursor(*place), items=count), first)
+            self.block = ItemBlock(Chunk(data, Cursor(*place), items=count), first)
             self.at += _head.size + size
         return True

@@ -6,9 +6,23 @@ from typing import Any
 
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.exact_json import encode
 from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnItems:
+    """The items of adjacent rows of columns, as they stand in the file."""
+
+    #: The names of the columns, and of values that are the same in all rows.
+    keys: tuple[str, ...]
+    others: tuple[Any, ...]
+    #: The inside of an array with the items of each column, and maybe further ones.
+    texts: tuple[bytes, ...]
+    #: Which of them are those of the rows.
+    slices: tuple[tuple[int, int], ...]
+    #: About the bytes of the latter.
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +41,8 @@ class RowBatch:
     start_of: Callable[[int], Cursor]
     #: Returns the bytes of row n of the batch, from 0.
     text_of: Callable[[int], bytes]
-    #: Returns the rows as a JSON array, if that is possible without decoding them.
-    encode: Callable[[], bytes] | None = None
-
-    def encoded(self) -> bytes:
-        """Return the rows as a JSON array."""
-        return encode(list(self.values)) if self.encode is None else self.encode()
+    #: What the rows are made of, if they are those of columns.
+    columns: tuple[ColumnItems, ...] = ()
 
 
 class LazyRows(Sequence[Row]):

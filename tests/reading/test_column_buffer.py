@@ -13,8 +13,9 @@ from harpia_formats.framing import array
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Path
-from harpia_formats.reading import column_buffer
+from harpia_formats.reading import column_buffer, column_rows
 from harpia_formats.reading.column_buffer import ColumnBuffer
+from harpia_formats.reading.column_rows import decoded_rows, encoded_rows
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
@@ -65,6 +66,7 @@ def _rows(
     ),
     separator=_SEPARATORS,
     rows=st.sampled_from([1, 3, 1000]),
+    joined=st.sampled_from([0, 20, 1000]),
     data=st.data(),
 )
 def test_blocks_of_items_are_joined_as_single_items_are(
@@ -72,6 +74,7 @@ def test_blocks_of_items_are_joined_as_single_items_are(
     columns: dict[Path, list[bytes]],
     separator: bytes,
     rows: int,
+    joined: int,
     data: st.DataObject,
 ) -> None:
     """Any chunks of items and any refused ones give the rows of single items."""
@@ -101,14 +104,18 @@ def test_blocks_of_items_are_joined_as_single_items_are(
         found = []
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(column_buffer, "ROWS", rows)
+            patch.setattr(column_rows, "JOINED", joined)
             for component in buffer.components():
-                for each in buffer.rows_of(component):
-                    batch = each.batch(tuple(each.names), {})
-                    leading = (*component, each.names[0])
+                batches = [
+                    each.batch(tuple(each.names), {})
+                    for each in buffer.rows_of(component)
+                ]
+                for batch in column_rows.joined_batches(batches):
                     values = encode(list(batch.values))
-                    assert encode(decode(batch.encoded())) == values
+                    assert encode(decoded_rows(encoded_rows(batch))) == values
                     for index, number in enumerate(batch.numbers):
                         assert encode(batch.values[index]) == batch.text_of(index)
+                        leading = (*component, next(iter(batch.values[index])))
                         assert batch.start_of(index) == places[leading, number]
                         found.append((number, batch.text_of(index)))
 

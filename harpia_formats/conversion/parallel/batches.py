@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.parallel.units import ConvertedUnits
+from harpia_formats.reading.column_rows import encoded_rows, joined_batches
 from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.memory_files import MemoryFiles
@@ -36,7 +37,8 @@ def share_batches(
         # A cluster or an executor may be on other machines.
         if not pool.is_far:
             files = stack.enter_context(MemoryFiles(pool.max_pending + 1, USUAL))
-        works = (_work(units, batch, files) for batch in batches)
+        joined = joined_batches(batches)
+        works = (_work(units, batch, files) for batch in joined)
         for (batch, _), ticket in submit_in_order(pool, works, _size, HELD):
             units.batch_answered(batch, ticket)
             yield
@@ -46,7 +48,7 @@ def _work(
     units: ConvertedUnits, batch: RowBatch, files: MemoryFiles | None
 ) -> tuple[tuple[RowBatch, int], Task | None]:
     """Return a batch with the bytes of its rows, and its task."""
-    data = batch.encoded()
+    data = encoded_rows(batch)
     given = None if files is None else files.put([data])
     task = units.batch_task(given or SentBytes(data), len(batch.values))
     return (batch, len(data)), task

@@ -15,10 +15,10 @@ from harpia_formats.detection.sampled_file import Framing
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.byte_ranges import RangeReader, read_range
 from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.model.exact_json import decode
 from harpia_formats.parsing.csv_blocks import TableBlock
 from harpia_formats.parsing.csv_pieces import TableFault
 from harpia_formats.parsing.csv_records import rows_of_block
+from harpia_formats.reading.column_rows import decoded_rows
 from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
 from harpia_formats.validation.plan.table_units import BATCH, start_of
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
@@ -86,7 +86,7 @@ class UnitParts:
             data = given.data
         else:
             data = read_range(given.origin, given.begin, given.begin + given.size)
-        rows = self.worker.rows_of_batch(decode(data), self.part.rows.before)
+        rows = self.worker.rows_of_batch(decoded_rows(data), self.part.rows.before)
         if rows is None:
             return None
         self._take(rows, Cursor())

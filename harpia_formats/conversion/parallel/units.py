@@ -150,7 +150,7 @@ class ConvertedUnits:
     def batch_task(self, data: FileBytes | SentBytes, rows: int) -> Task | None:
         """Return the function and arguments with which a worker converts a batch.
 
-        `data` are so many decoded rows as an array; None if this process has to do it.
+        `data` are so many rows from `encoded_rows`; None if this process has to do it.
         """
         return self._task(convert_batch, data, rows)
 

@@ -85,7 +85,7 @@ def convert_unit(
 def convert_batch(
     job: ConversionJob, given: FileBytes | SentBytes, before: int, slot: int
 ) -> list[Part] | None:
-    """Convert decoded rows, which are sent as an array; the rest as `convert_unit`."""
+    """Convert rows that `encoded_rows` encoded; the rest is as in `convert_unit`."""
     worker = _worker_for(job)
     if worker is None:
         return None

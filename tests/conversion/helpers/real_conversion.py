@@ -16,7 +16,7 @@ from harpia_formats.conversion.parallel import (  # noqa: F401 - loaded to be pa
     worker,
 )
 from harpia_formats.conversion.run import Conversion
-from harpia_formats.reading import column_buffer
+from harpia_formats.reading import column_buffer, column_rows
 from plain_conversion import Outcome, at_of, quarantine_of
 from row_files import RowFile
 
@@ -133,6 +133,7 @@ def small_pieces(size: int) -> ExitStack:
         "DECODERS": 40,
     }
     stack.enter_context(patch.object(column_buffer, "ROWS", 20))
+    stack.enter_context(patch.object(column_rows, "JOINED", size))
     for name, module in list(sys.modules.items()):
         if name.startswith("harpia_formats."):
             for constant in constants.keys() & vars(module).keys():

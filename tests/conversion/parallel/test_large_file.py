@@ -17,7 +17,7 @@ from harpia_formats.conversion.parallel.job import ConversionJob, Part
 from harpia_formats.conversion.parallel.worker import convert_unit
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.io.reader import SourceError
-from harpia_formats.reading import column_buffer
+from harpia_formats.reading import column_buffer, column_rows
 from harpia_formats.validation.parallel import cut
 from harpia_formats.validation.plan.units import RowRange
 
@@ -44,6 +44,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_file, "MAX_RANGE", 20_000)
     monkeypatch.setattr(cut, "BUNDLE", 20_000)
     monkeypatch.setattr(column_buffer, "ROWS", 20)
+    monkeypatch.setattr(column_rows, "JOINED", 20_000)
 
 
 @pytest.fixture
