@@ -1,7 +1,6 @@
 """Tell from the types of a typed decoder what the values of its rows can be."""
 
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, NewType, get_args, get_origin
 
 from msgspec import Struct, UnsetType
 
@@ -25,50 +24,49 @@ def may_differ(kind: Any) -> bool:
 
     The exact decoder may return other ones for the same text.
     """
-    if get_origin(kind) is Literal:
-        return False
     if isinstance(kind, type) and issubclass(kind, (float, Struct)):
         return True
-    return any(map(may_differ, get_args(kind)))
+    return any(map(may_differ, _parts_of(kind)))
 
 
 def has_objects(kind: Any) -> bool:
     """Tell whether values of a type may be, or hold, objects with fields."""
-    if get_origin(kind) is Literal:
-        return False
     if isinstance(kind, type) and issubclass(kind, Struct):
         return True
-    return any(map(has_objects, get_args(kind)))
+    return any(map(has_objects, _parts_of(kind)))
+
+
+def _parts_of(kind: Any) -> tuple[Any, ...]:
+    """Return the types that a type is made of, no values that it lists."""
+    if isinstance(kind, NewType):
+        return (kind.__supertype__,)
+    return () if get_origin(kind) is Literal else get_args(kind)
 
 
 def is_text_list(kind: Any) -> bool:
     """Tell whether all lists of a type have texts only."""
     if get_origin(kind) is list:
         return get_args(kind) == (str,)
-    return get_origin(kind) is not Literal and all(map(is_text_list, get_args(kind)))
+    return all(map(is_text_list, _parts_of(kind)))
 
 
 def json_types(kind: Any) -> frozenset[type]:
     """Return the Python types that the exact decoder returns for values of a type."""
-    return frozenset(_json_types(kind))
-
-
-def _json_types(kind: Any) -> Iterator[type]:
-    origin, given = get_origin(kind), get_args(kind)
+    origin, parts = get_origin(kind), _parts_of(kind)
     if origin is Annotated:
-        yield from _json_types(given[0])
-    elif origin is Literal:
-        yield str
-    elif origin in {list, dict}:
-        yield origin
-    elif given:
-        for each in given:
-            yield from _json_types(each)
-    elif kind is None:
-        yield type(None)
-    elif kind is float:
-        yield from (float, ExactFloat, int)
-    elif isinstance(kind, type) and issubclass(kind, Struct):
-        yield dict
-    elif kind is not UnsetType:
-        yield kind
+        return json_types(parts[0])
+    if origin in {list, dict}:
+        return frozenset({origin})
+    if origin is Literal:
+        return frozenset({str})
+    if parts:
+        return frozenset().union(*map(json_types, parts))
+    return _single_types.get(kind, frozenset({dict if has_objects(kind) else kind}))
+
+
+#: The types of JSON for types that are not those.
+_single_types: dict[Any, frozenset[type]] = {
+    None: frozenset({type(None)}),
+    float: frozenset({float, ExactFloat, int}),
+    UnsetType: frozenset(),
+}
