@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from harpia_formats.conversion.report import ConversionReport
     from harpia_formats.detection.result import Detected
     from harpia_formats.extensions.entry_points import PluginError
+    from harpia_formats.inference.result import InferredSchema
     from harpia_formats.io.sink import SinkError
     from harpia_formats.llm_judge import LLMJudge
     from harpia_formats.mapping.columns import MapError
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from harpia_formats.python_api.arguments import (
         ConvertArguments,
         DiffArguments,
+        InferArguments,
         Input,
         Path,
         ReadArguments,
@@ -78,6 +80,7 @@ __all__ = [
     "Group",
     "HarpiaFormatsError",
     "Header",
+    "InferredSchema",
     "LLMJudge",
     "MapError",
     "OptionError",
@@ -101,6 +104,7 @@ __all__ = [
     "detect",
     "diff",
     "fix",
+    "infer_schema",
     "iter_problems",
     "metric_names",
     "read",
@@ -220,6 +224,30 @@ def fix(
     chosen = make_options(Options, _in_one_process(options))
     wanted = FixOptions(unsafe=unsafe, diff=diff, output=output, overwrite=overwrite)
     return fixed(file_inputs(inputs), chosen, wanted)
+
+
+def infer_schema(*inputs: Input, **options: Unpack[InferArguments]) -> InferredSchema:
+    """Infer a draft-07 schema from all rows of `inputs`; it is the result's `schema`.
+
+    The inputs are those of `validate`; the options are the fields of
+    `harpia_formats.inference.options.InferOptions`, such as `enum_limit=0`. Raises
+    `ValidationFailed` if an input cannot be read or a row is no JSON, `SchemaError` if
+    there is no row, `ValueError` if there is no input or an option cannot be used, and
+    `TypeError` for an unknown option and for an input of another type.
+    """
+    from dataclasses import replace
+
+    from harpia_formats.inference.options import InferOptions
+    from harpia_formats.inference.run import Inference
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+
+    run = Inference(file_inputs(inputs), make_options(InferOptions, options))
+    problems = tuple(run)
+    found = run.result()
+    found = replace(found, report=replace(found.report, problems=problems))
+    found.raise_for_errors()
+    return found
 
 
 def detect(
@@ -498,6 +526,7 @@ _lazy_names = {
     "Group": "model.report",
     "HarpiaFormatsError": "model.errors",
     "Header": "model.record",
+    "InferredSchema": "inference.result",
     "LLMJudge": "llm_judge",
     "MapError": "mapping.columns",
     "OptionError": "model.errors",

@@ -13,6 +13,7 @@ from harpia_formats.metrics import METRICS
 from harpia_formats.python_api.arguments import (
     ConvertArguments,
     DiffArguments,
+    InferArguments,
     RoundtripArguments,
     SchemaCheckArguments,
     ScoreArguments,
@@ -68,6 +69,7 @@ ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
     "diff": (DiffArguments, ("to",)),
     "score": (ScoreArguments, ("to", "output")),
     "schema check": (SchemaCheckArguments, ()),
+    "schema infer": (InferArguments, ()),
     "score compare": (ScoreArguments, ("models", "test")),
     "detect": (object, ("delimiter", "exclude")),
 }

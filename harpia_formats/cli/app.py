@@ -28,6 +28,7 @@ COMMANDS = (
 #: Commands of two words, each with its module in `commands`.
 TWO_WORDS = {
     ("schema", "check"): "schema_check",
+    ("schema", "infer"): "schema_infer",
     ("score", "compare"): "score_compare",
 }
 

@@ -99,6 +99,19 @@ class SchemaCheckArguments(TypedDict, total=False):
     exclude: Sequence[str]
 
 
+class InferArguments(TypedDict, total=False):
+    """The options of `infer_schema`."""
+
+    enum_limit: int
+    map_keys: int
+    closed: bool
+    delimiter: str | None
+    limit: int | None
+    exclude: Sequence[str]
+    max_row_bytes: int
+    progress: Progress | None
+
+
 class DiffArguments(TypedDict, total=False):
     """The options of `diff`."""
 

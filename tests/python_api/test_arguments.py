@@ -10,10 +10,12 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from harpia_formats.conversion.options import FILLING_METRICS, ConvertOptions
+from harpia_formats.inference.options import InferOptions
 from harpia_formats.python_api import arguments
 from harpia_formats.python_api.arguments import (
     ConvertArguments,
     DiffArguments,
+    InferArguments,
     RoundtripArguments,
     SchemaCheckArguments,
     ScoreArguments,
@@ -29,6 +31,7 @@ PAIRS = [
     (ConvertArguments, ConvertOptions),
     (ScoreArguments, ScoreOptions),
     (SchemaCheckArguments, SchemaCheckOptions),
+    (InferArguments, InferOptions),
 ]
 
 

@@ -26,7 +26,8 @@ def schema(
     """Print a JSON Schema (draft-07), or a Python validator made from it.
 
     `harpia-formats formats` lists the formats and their dialects.
-    `harpia-formats schema check FILE` finds mistakes in schemas.
+    `harpia-formats schema check FILE` finds mistakes in schemas, and
+    `harpia-formats schema infer FILE` writes a schema of rows that have none.
     """
     name, records_at = _schema_of(id_, dialect, strict=strict)
     content = _record_schema(name, records_at) if records_at else _schema_text(name)

@@ -1,0 +1,1 @@
+"""Infer a JSON Schema from rows that have none."""
