@@ -21,6 +21,7 @@ from harpia_formats.python_api.arguments import (
 )
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.rules import Rule
+from harpia_formats.settings.table import SETTINGS, Setting
 
 NOTICE = "<!-- Written by `python docs/tools/update.py`. Do not edit. -->\n"
 #: What the first letter of a rule's code means.
@@ -79,6 +80,32 @@ OTHER_ARGUMENTS = {
     "model_a": "models=(NAME, None)",
     "model_b": "models=(None, NAME)",
 }
+SETTINGS_PAGE = """\
+# Settings
+
+This page lists what `harpia-formats.toml`, or the table `[tool.harpia-formats]` of
+`pyproject.toml`, can hold. [How to adopt harpia-formats on existing
+data](../how-to/existing-data.md) shows how to use it. In `harpia-formats.toml` the
+keys stand at the top; a table is `[formats]`, not `[tool.harpia-formats.formats]`.
+
+- A file has the settings of the closest folder above it that has some, or else those of
+  the working folder; two files are never merged. In one folder `harpia-formats.toml`
+  comes first. Standard input and remote files have the settings of the working folder.
+- What holds for a whole run comes from the working folder, or the closest one above it.
+- Options of the command line win. `--select` replaces `select`, `ignore` and `lint`,
+  while `--ignore` adds to `ignore`; `per-file-ignores` and `severity` hold in any case.
+- `--config FILE` names the settings of all files, and `--isolated` uses none.
+- Patterns and paths start from the folder of the settings, with `--config` from the
+  working folder. A pattern without a slash is matched against the name of the file and
+  of each folder below that one; `*` matches no slash, `**` any number of folders. Of a
+  file outside of that folder only the name is matched.
+- Unknown keys, values of a wrong type, and unknown rules, formats and reporters are
+  errors (exit code 2) that name the file and the key.
+
+`harpia-formats config [PATH]` shows all values with the file that each is from.
+`harpia-formats validate` obeys the settings, with `--fix`, too. Other commands do not,
+and neither do the functions of the Python package: they take options from their caller.
+"""
 FORMATS = """\
 # Formats
 
@@ -246,10 +273,38 @@ def _format_row(described: dict[str, Any], dialect: dict[str, Any]) -> tuple[str
     return code(described["id"]), "", container, documented, title, aliases
 
 
+def settings_page() -> str:
+    """Return the page of all settings."""
+    parts = [NOTICE, SETTINGS_PAGE]
+    head = ("setting", "what it holds", "what it does", "default")
+    for title, of_run in (("Settings of files", False), ("Settings of a run", True)):
+        rows = [
+            (
+                code(setting.name),
+                setting.kind.value,
+                cell(setting.summary),
+                code("" if setting.default is None else json.dumps(setting.default)),
+            )
+            for setting in SETTINGS
+            if setting.of_run == of_run
+        ]
+        parts.append(f"## {title}\n\n{table(head, rows)}")
+    examples = "\n\n".join(setting.example for setting in _tables_last())
+    text = f"[tool.harpia-formats]\n{examples}"
+    parts.append(f"## All of them\n\n```toml\n{text}\n```\n")
+    return "\n".join(parts)
+
+
+def _tables_last() -> list[Setting]:
+    """Return the settings in the order of a file: tables follow the other values."""
+    return sorted(SETTINGS, key=lambda setting: setting.example.startswith("["))
+
+
 #: Each page that repeats a table, by its path below `docs/reference/`.
 PAGES = {
     "rules.md": rules_page,
     "metrics.md": metrics_page,
     "options.md": options_page,
     "formats/index.md": formats_page,
+    "settings.md": settings_page,
 }

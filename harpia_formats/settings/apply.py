@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.io.source import Source
 from harpia_formats.settings.error import SettingsError
-from harpia_formats.settings.find import SettingsFinder, given_settings
+from harpia_formats.settings.find import SettingsFinder, given_settings, shown_path
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs have no settings
@@ -68,7 +68,9 @@ class RunSettings:
             if options.fail_fast:
                 reason = "cannot be combined with --fail-fast: it counts all findings"
                 raise SettingsError(self.run.path, "baseline", reason)
-            values["baseline"] = _path_of(values["baseline"], self.run.root)
+            values["baseline"] = shown_path(
+                os.path.join(self.run.root, values["baseline"])  # noqa: PTH118 - links are not resolved
+            )
         self._base = replace(options, **values)
         return self._of(self.run, (None, ()))
 
@@ -181,10 +183,3 @@ def _parts_below(source: Source, root: str) -> tuple[str, ...]:
     if not path.startswith(below):
         return (os.path.basename(path),)  # noqa: PTH119 - as above
     return Path(path[len(below) :]).parts
-
-
-def _path_of(path: str, root: str) -> str:
-    """Return a path of settings, relative to the working folder if it is below."""
-    whole = os.path.abspath(os.path.join(root, path))  # noqa: PTH100, PTH118 - links are not resolved
-    folder = os.getcwd().rstrip(os.sep) + os.sep  # noqa: PTH109 - as above
-    return whole.removeprefix(folder)

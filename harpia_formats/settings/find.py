@@ -86,7 +86,7 @@ def _parsed(path: str, root: str, *, is_pyproject: bool) -> "Settings | None":
     from harpia_formats.io.reader import error_reason  # noqa: PLC0415 - most folders have no settings
     from harpia_formats.io.side_input import read_side_input  # noqa: PLC0415 - as above
 
-    shown = _shown(path)
+    shown = shown_path(path)
     try:
         data = read_side_input(Path(path))
     except OSError as error:
@@ -100,7 +100,9 @@ def _parsed(path: str, root: str, *, is_pyproject: bool) -> "Settings | None":
     return parse_settings(data, shown, root, is_pyproject=is_pyproject)
 
 
-def _shown(path: str) -> str:
-    """Return a path as messages show it: from the working folder, if it is below."""
-    folder = os.getcwd().rstrip(os.sep) + os.sep  # noqa: PTH109 - each start-up may do this
-    return path.removeprefix(folder)
+def shown_path(path: str) -> str:
+    """Return a path from the working folder, as messages show it."""
+    try:
+        return os.path.relpath(path)
+    except ValueError:  # another drive
+        return path

@@ -15,7 +15,9 @@ LINT = "[tool.harpia-formats]\nlint = true\n"
 def found(folder: Path) -> str | None:
     """Return the file of the settings of a folder."""
     settings = SettingsFinder().of_folder(str(folder))
-    return None if settings is None else settings.path
+    if settings is None:
+        return None
+    return os.path.abspath(settings.path)  # noqa: PTH100 - links are not resolved
 
 
 def test_the_closest_file_wins(tmp_path: Path) -> None:

@@ -267,7 +267,7 @@ def test_config_shows_each_value_and_its_file(project: Path) -> None:
     assert here["select"] == ([], None)
     assert here["file"] == {"excluded": False, "format": "nemo-input", "ignored": []}
     below = shown(cwd="new")
-    assert below["ignore"] == (["J202"], str(project / "harpia-formats.toml"))
+    assert below["ignore"] == (["J202"], "../harpia-formats.toml")
     assert below["file"] is None
     other = shown("legacy/1.jsonl")
     assert other["ignore"] == ([], None)
