@@ -2,14 +2,20 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
-from harpia_converters.eee.sample_hash import canonical_list, first_joined, recipe_of
+from harpia_converters.eee.sample_hash import (
+    all_joined,
+    canonical_list,
+    first_joined,
+    recipe_of,
+)
 from harpia_formats.model.problem import Path
 from harpia_formats.model.repair import ADD, REMOVE, REPLACE, Repair
 
 BRANCH, HASH, TURN_INDEX = "C201", "E103", "E104"
 TURN_COUNT, TOOL_CALL_COUNT = "E109", "E110"
+_calls_key = "tool_calls_count"
 
 #: The path of a text in a turn, in the source of an attribution.
 _source = re.compile(r"(interactions|messages)\[(\d+)\]")
@@ -49,16 +55,22 @@ def _of_hash(row: Mapping[str, Any], *, is_documented: bool) -> Iterator[Repair]
     raw, references = input_.get("raw"), input_.get("reference")
     if isinstance(references, str):
         references = [references]
-    if not isinstance(raw, str) or not _is_texts(references) or not references:
+    if not isinstance(raw, str) or not _is_texts(references):
         return
-    if not recipe_of(given, raw, references):
-        recipe = canonical_list if is_documented else first_joined
-        what = f"computed the hash again by recipe {'A' if is_documented else 'C'}"
-        value = recipe(raw, references)
-        yield Repair(HASH, REPLACE, ("sample_hash",), what, value)
+    if recipe_of(given, raw, references):
+        return
+    path = ("sample_hash",)
+    if recipe_of(given.lower(), raw, references):
+        yield Repair(HASH, REPLACE, path, "wrote the hash in lower case", given.lower())
+        return
+    recipe, letter = (canonical_list, "A") if is_documented else (first_joined, "C")
+    if not references and recipe is first_joined:
+        recipe = all_joined  # the same, but for rows without a reference
+    what = f"computed the hash again by recipe {letter}"
+    yield Repair(HASH, REPLACE, path, what, recipe(raw, references))
 
 
-def _is_texts(value: Any) -> bool:
+def _is_texts(value: Any) -> TypeGuard[list[str]]:
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
@@ -165,21 +177,30 @@ def _of_counts(row: Mapping[str, Any], turns: Any) -> Iterator[Repair]:
     evaluation = row.get("evaluation")
     if not isinstance(evaluation, dict):
         return
-    counts: list[tuple[str, str, int]] = []
     is_single = row.get("interaction_type") == "single_turn"
-    has_turns = isinstance(turns, list) and turns != []
-    if is_single or has_turns:
-        counts.append((TURN_COUNT, "num_turns", 1 if is_single else len(turns)))
-    if has_turns and all(isinstance(turn, dict) for turn in turns):
-        calls = [turn.get("tool_calls") or [] for turn in turns]
-        if all(isinstance(some, list) for some in calls):
-            total = sum(map(len, calls))
-            counts.append((TOOL_CALL_COUNT, "tool_calls_count", total))
+    counts: list[tuple[str, str, int]] = []
+    if is_single:
+        counts = [(TURN_COUNT, "num_turns", 1), (TOOL_CALL_COUNT, _calls_key, 0)]
+    elif isinstance(turns, list) and turns:
+        counts = _counts_of(turns)
     for code, key, count in counts:
         path = ("evaluation", key)
         given = evaluation.get(key)
-        if key not in evaluation and code == TURN_COUNT and not is_single:
+        if given is None and (is_single or code == TOOL_CALL_COUNT):
+            continue  # it may be left out
+        if key not in evaluation:
             yield Repair(code, ADD, path, f"added {key}, which is {count}", count)
-        elif given is not None and (given != count or type(given) is bool):
-            what = f"counted {key} again: {count} in place of {given!r:.40}"
+        elif given != count or type(given) is bool:
+            before = "null" if given is None else f"{given!r:.40}"
+            what = f"counted {key} again: {count} in place of {before}"
             yield Repair(code, REPLACE, path, what, count)
+
+
+def _counts_of(turns: list[Any]) -> list[tuple[str, str, int]]:
+    """Return the rules, keys and values of what is counted in turns."""
+    counts = [(TURN_COUNT, "num_turns", len(turns))]
+    if all(isinstance(turn, dict) for turn in turns):
+        calls = [turn.get("tool_calls") or [] for turn in turns]
+        if all(isinstance(some, list) for some in calls):
+            counts.append((TOOL_CALL_COUNT, _calls_key, sum(map(len, calls))))
+    return counts

@@ -1,0 +1,178 @@
+"""Repairs of EvalEval rows that can hide what was wrong."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from harpia_converters.eee.repairs import with_interactions, with_messages
+from harpia_converters.eee.sample_hash import RECIPES
+from harpia_formats.registry import all_rules
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+
+def row_of(version: str, kind: str) -> dict[str, Any]:
+    """Return a valid row of a version and an interaction type."""
+    paths = sorted((FIXTURES / version / "valid").glob("*.jsonl"))
+    lines = [line for path in paths for line in path.read_text("utf-8").splitlines()]
+    found: dict[str, Any] = next(
+        row for row in map(json.loads, lines) if row["interaction_type"] == kind
+    )
+    return found
+
+
+def fixed(row: Any, folder: Path, version: str) -> tuple[Any, list[str]]:
+    """Return a row after unsafe repairs, and the codes of the changes in order."""
+    path = folder / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    report = harpia_formats.fix(path, unsafe=True, format=version)
+    return json.loads(path.read_text()), [one.code for one in report.changes]
+
+
+@pytest.mark.parametrize("code", ["E103", "E104", "E109", "E110"])
+def test_what_a_rule_finds_in_its_example_is_repaired(
+    code: str, tmp_path: Path
+) -> None:
+    """The rule finds nothing in the file that is written."""
+    rule = all_rules()[code]
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(rule.bad)
+    before = harpia_formats.validate(path, select=(code,))
+    harpia_formats.fix(path, unsafe=True)
+    after = harpia_formats.validate(path, select=(code,))
+
+    assert (len(before.problems) > 0, after.problems) == (True, ())
+
+
+@pytest.mark.parametrize(
+    ("version", "letter"),
+    [("eee@0.2.0", "C"), ("eee@0.2.0-tag", "C"), ("eee@0.3.0", "A")],
+)
+def test_a_hash_is_computed_by_the_recipe_of_the_version(
+    version: str, letter: str, tmp_path: Path
+) -> None:
+    """Any of the four recipes is kept; another hash is written anew."""
+    row = row_of(version, "single_turn")
+    given = row["input"]["reference"]
+    references = [given] if isinstance(given, str) else given
+    hashes = {key: of(row["input"]["raw"], references) for key, of in RECIPES.items()}
+    for good in hashes.values():
+        kept, _ = fixed({**row, "sample_hash": good}, tmp_path, version)
+        assert kept["sample_hash"] == good
+
+    wrong, _ = fixed({**row, "sample_hash": "0" * 64}, tmp_path, version)
+    upper, _ = fixed({**row, "sample_hash": hashes["A"].upper()}, tmp_path, version)
+
+    assert wrong["sample_hash"] == hashes[letter]
+    assert upper["sample_hash"] == hashes["A"]
+
+
+def test_turns_are_numbered_and_attributions_follow(tmp_path: Path) -> None:
+    """An attribution keeps its turn, in `turn_idx` and in `source`."""
+    row = row_of("eee@0.2.0", "multi_turn")
+    turns = row["interactions"]
+    for place, turn in enumerate(turns):
+        turn["turn_idx"] = place + 1
+    last = len(turns)
+    row["answer_attribution"] = [
+        {
+            "turn_idx": last,
+            "source": f"interactions[{last}].content",
+            "extracted_value": "x",
+            "extraction_method": "regex",
+            "is_terminal": True,
+        }
+    ]
+    found, codes = fixed(row, tmp_path, "eee@0.2.0")
+
+    assert [turn["turn_idx"] for turn in found["interactions"]] == list(range(last))
+    (one,) = found["answer_attribution"]
+    assert (one["turn_idx"], one["source"]) == (
+        last - 1,
+        f"interactions[{last - 1}].content",
+    )
+    assert codes.count("E104") == last + 2
+
+
+def test_an_index_that_two_turns_have_moves_no_attribution(tmp_path: Path) -> None:
+    """It does not say which of them is meant."""
+    row = row_of("eee@0.2.0", "multi_turn")
+    for turn in row["interactions"]:
+        turn["turn_idx"] = 1
+    row["answer_attribution"] = [
+        {
+            "turn_idx": 1,
+            "source": "interactions[1].content",
+            "extracted_value": "x",
+            "extraction_method": "regex",
+            "is_terminal": True,
+        }
+    ]
+    found, _ = fixed(row, tmp_path, "eee@0.2.0")
+
+    assert found["answer_attribution"] == row["answer_attribution"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "is_removed"),
+    [
+        ([], True),
+        ([{"turn_idx": 0, "role": "user", "content": "?"}], True),
+        (
+            [
+                {"turn_idx": 0, "role": "user", "content": "?"},
+                {"turn_idx": 1, "role": "assistant", "content": "!"},
+            ],
+            True,
+        ),
+        ([{"turn_idx": n, "role": "user", "content": "?"} for n in range(2)], False),
+        ([{"turn_idx": 0, "role": "tool", "content": "?"}], False),
+    ],
+)
+def test_turns_of_one_exchange_leave_a_single_turn_record(
+    turns: list[Any], *, is_removed: bool, tmp_path: Path
+) -> None:
+    """More than a prompt and its answer may be what is right, and stays."""
+    row = {**row_of("eee@0.2.0", "single_turn"), "interactions": turns}
+    found, _ = fixed(row, tmp_path, "eee@0.2.0")
+
+    assert ("interactions" not in found) is is_removed
+
+
+def test_an_output_that_the_turns_hold_is_removed(tmp_path: Path) -> None:
+    """One with an answer of its own stays."""
+    row = row_of("eee@0.3.0", "multi_turn")
+    said = row["messages"][-1]["content"]
+    same, _ = fixed({**row, "output": {"raw": [said]}}, tmp_path, "eee@0.3.0")
+    other, _ = fixed({**row, "output": {"raw": ["other"]}}, tmp_path, "eee@0.3.0")
+
+    assert "output" not in same
+    assert other["output"] == {"raw": ["other"]}
+
+
+def test_an_attribution_follows_from_the_turns_to_the_output(tmp_path: Path) -> None:
+    """Where the value is in the output, that is its source."""
+    row = row_of("eee@0.2.0", "single_turn")
+    row["output"]["raw"] = "the answer is 4"
+    row["interactions"] = [{"turn_idx": 0, "role": "assistant", "content": "4"}]
+    row["answer_attribution"] = [
+        {
+            "turn_idx": 0,
+            "source": "interactions[0].content",
+            "extracted_value": "4",
+            "extraction_method": "regex",
+            "is_terminal": True,
+        }
+    ]
+    found, _ = fixed(row, tmp_path, "eee@0.2.0")
+
+    assert found["answer_attribution"][0]["source"] == "output.raw"
+
+
+@pytest.mark.parametrize("value", [None, [], 7, "x", {"evaluation": 3, "input": []}])
+def test_what_is_no_row_has_no_repairs(value: Any) -> None:
+    """A value of any shape is taken."""
+    assert list(with_interactions(value)) == list(with_messages(value)) == []
