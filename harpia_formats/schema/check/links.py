@@ -14,13 +14,14 @@ from harpia_formats.text.spelling import nearest
 UNRESOLVED, LOOP, OUTSIDE, UNUSED = "S405", "S406", "S407", "S408"
 _SAME_PLACE = (*ALWAYS, *SOMETIMES, "not", "if")
 _DEFINITIONS = ("definitions", "$defs")
-#: Definitions among which a similar name is looked for.
-_COMPARED = 1_000
+#: Definitions among which a similar name is looked for, and for how many references.
+_COMPARED, _SUGGESTIONS = 200, 10
 
 
 def reference_remarks(context: SchemaContext) -> Iterator[Remark]:
     """Yield what is wrong with the references of a schema."""
     names = _resource_names(context)
+    suggestions = _SUGGESTIONS
     for path, node in context.nodes:
         reference = context.reference_of(node)
         if reference is None:
@@ -35,9 +36,9 @@ def reference_remarks(context: SchemaContext) -> Iterator[Remark]:
             yield Remark(UNRESOLVED, here, message)
         elif reference.startswith("#"):
             message = f"the reference {shown} leads to nothing in this file"
-            yield Remark(
-                UNRESOLVED, here, message, _near_definition(reference, context)
-            )
+            help_ = _near_definition(reference, context) if suggestions > 0 else ""
+            suggestions -= 1
+            yield Remark(UNRESOLVED, here, message, help_)
         elif not _is_named(reference, names):
             message = f"the reference {shown} leads out of this file"
             help_ = "validate follows none of those: copy the schema into definitions"
@@ -46,15 +47,16 @@ def reference_remarks(context: SchemaContext) -> Iterator[Remark]:
 
 
 def _resource_names(context: SchemaContext) -> frozenset[str]:
-    """Return the URIs that parts of the schema have by an `$id`."""
+    """Return the URIs that parts of the schema have by an `$id`, and their ends."""
     root = context.schema.get("$id", "") if isinstance(context.schema, dict) else ""
     base = root if isinstance(root, str) else ""
-    found = {draft.uri for draft in DRAFTS} | {base.rstrip("#")}
+    found = {base.rstrip("#")}
     for _, node in context.nodes:
         name = node.get("$id")
         if isinstance(name, str):
             found |= {name.rstrip("#"), _joined(base, name).rstrip("#")}
-    return frozenset(found - {""})
+    ends = {name.rpartition("/")[2] for name in found}
+    return frozenset({*(draft.uri for draft in DRAFTS), *found, *ends} - {""})
 
 
 def _joined(base: str, name: str) -> str:
@@ -70,8 +72,7 @@ def _is_named(reference: str, names: frozenset[str]) -> bool:
         uri, _ = urldefrag(reference)
     except ValueError:
         return False
-    ends = tuple(f"/{uri.lstrip('./')}" for _ in (1,))
-    return any(name == uri or name.endswith(ends) for name in names)
+    return uri in names or uri.rpartition("/")[2] in names
 
 
 def _near_definition(reference: str, context: SchemaContext) -> str:

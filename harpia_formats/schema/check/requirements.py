@@ -4,12 +4,17 @@ All schemas that apply to the same value are looked at together: what `allOf`, `
 and the branches of conditions add to a schema counts for its properties, too.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from typing import Any
+
+import jsonschema_rs
 
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
+from harpia_formats.schema.bounded import is_linear_pattern
 from harpia_formats.schema.check.context import ALWAYS, SOMETIMES, SchemaContext
 from harpia_formats.text.describe import short_json
 from harpia_formats.text.spelling import nearest
@@ -20,6 +25,10 @@ VACUOUS, WITHOUT_KEY = "S412", "S413"
 _GROUPS = 20_000
 #: Schemas that apply to one value and are looked at.
 _TOGETHER = 500
+#: Keys among which a similar name is looked for, and for how many keys of a group.
+_COMPARED, _SUGGESTIONS = 200, 10
+#: Characters of a key that patterns are tried with.
+_KEY_LENGTH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +165,17 @@ class _Described:
         self._patterns = patterns
         rest = [part.node.get("additionalProperties") for part in group]
         names = any("propertyNames" in part.node for part in group)
+        self._suggestions = _SUGGESTIONS
         #: Whether other keys have a schema, too.
         self.has_rest = names or any(isinstance(one, dict) and one for one in rest)
+
+    def suggestion(self, key: str) -> str:
+        """Return the help that names a similar key, "" without one or after many."""
+        self._suggestions -= 1
+        if self._suggestions < 0:
+            return ""
+        near = nearest(key, islice(self.anywhere, _COMPARED))
+        return f"write {near}, if that is meant" if near else ""
 
     def matches_pattern(self, key: str) -> bool:
         """Return whether a pattern may describe a key."""
@@ -186,12 +204,15 @@ def _required(node: dict[str, Any]) -> list[str]:
 
 def _may_match(pattern: str, key: str) -> bool:
     """Return whether a pattern matches a key, true where that is not certain."""
-    from harpia_formats.schema.bounded import is_linear_pattern  # noqa: PLC0415 - few schemas have such patterns
+    matches = _matcher(pattern)
+    return matches is None or len(key) > _KEY_LENGTH or matches(key)
 
-    if not is_linear_pattern(pattern) or len(key) > 1_000:  # noqa: PLR2004 - longer than keys are
-        return True
-    import jsonschema_rs  # noqa: PLC0415 - as above
 
+@lru_cache(1_000)
+def _matcher(pattern: str) -> Callable[[str], bool] | None:
+    """Return what tells whether a pattern matches, None if it may take forever."""
+    if not is_linear_pattern(pattern):
+        return None
     try:
         validator = jsonschema_rs.Draft7Validator(
             {"pattern": pattern},
@@ -199,8 +220,8 @@ def _may_match(pattern: str, key: str) -> bool:
             pattern_options=jsonschema_rs.RegexOptions(),
         )
     except (jsonschema_rs.ValidationError, ValueError):
-        return True
-    return validator.is_valid(key)
+        return None
+    return validator.is_valid
 
 
 def _forbids(node: dict[str, Any], key: str) -> bool:
@@ -223,9 +244,8 @@ def _required_remarks(
         if not isinstance(key, str):
             continue
         here, shown = (*path, "required", number), short_json(key)
-        near = nearest(key, described.anywhere)
-        help_ = f"write {near}, if that is meant" if near else ""
         if any(_forbids(node, key) for node in binding):
+            help_ = described.suggestion(key)
             message = (
                 f"{shown} is required, but no property is called so and others are "
                 "forbidden: no object is allowed"
@@ -240,7 +260,10 @@ def _required_remarks(
         if not context.schema or _refers_out(described.group, context):
             continue
         message = f"{shown} is required, but properties does not describe it"
-        help_ = help_ or "describe it in properties, so that its value is checked"
+        help_ = (
+            described.suggestion(key)
+            or "describe it in properties, so that its value is checked"
+        )
         yield Remark(UNDESCRIBED, here, message, help_)
 
 

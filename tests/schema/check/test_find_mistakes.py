@@ -299,6 +299,16 @@ LARGE: dict[str, Any] = {
         ],
         **on(),
     },
+    "many required keys": {
+        "required": [f"key number {n}" for n in range(2_000)],
+        "properties": {f"key number {n}": {} for n in range(1_000)},
+        "patternProperties": {f"^x{n}[a-z]+": {} for n in range(200)},
+        "additionalProperties": False,
+    },
+    "many unresolved references": {
+        "properties": {f"p{n}": {"$ref": f"#/definitions/e{n}"} for n in range(2_000)},
+        "definitions": {f"d{n}": {"$id": f"urn:d{n}"} for n in range(2_000)},
+    },
     "a pattern that tries all ways": on(pattern="^(a+)+$", default="a" * 40 + "b"),
 }
 
