@@ -113,3 +113,5 @@ class Lints:
 
     rows: tuple[RowLint, ...] = ()
     across: tuple[AcrossRows, ...] = ()
+    #: Codes of rules of the hub that these lints check in their own way.
+    covers: frozenset[str] = frozenset()

@@ -2,15 +2,19 @@
 
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Dialect, Format
-from harpia_formats.model.lint import Lints
+from harpia_formats.model.lint import Lints, RowLint
 from harpia_formats.rules.doubtful_text_lints import TEXT_LINTS
 from harpia_formats.rules.look_alikes import id_lints, near_duplicate_lints
+from harpia_formats.rules.sample_lints import sample_lints
 
 
 def hub_lints(
-    format_: Format | None, dialect: Dialect | None, adapter: FormatAdapter | None
+    format_: Format | None,
+    dialect: Dialect | None,
+    adapter: FormatAdapter | None,
+    without: frozenset[str] = frozenset(),
 ) -> Lints:
-    """Return the lints of rows in a dialect of a format.
+    """Return the lints of rows in a dialect of a format, but for the rules `without`.
 
     Without an adapter the rows are no records, and without a format they are validated
     by the user's schema.
@@ -18,7 +22,9 @@ def hub_lints(
     if format_ is None or dialect is None:
         return Lints(TEXT_LINTS)
     across = id_lints(format_)
+    rows: tuple[RowLint, ...] = TEXT_LINTS
     if adapter is not None:
+        rows += sample_lints(adapter, dialect.name, without)
         normalize = adapter.dialect_normalizers.get(dialect.name)
         across += near_duplicate_lints(adapter, normalize)
-    return Lints(TEXT_LINTS, across)
+    return Lints(rows, across)

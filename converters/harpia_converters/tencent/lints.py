@@ -1,5 +1,6 @@
 """The lints of Tencent's rows: messages and answers, and names of models (T2)."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
@@ -22,6 +23,7 @@ OTHER_MODELS, MODEL_SPELLING, OTHER_COUNT = "T203", "T204", "T205"
 TURN_ORDER, UNASKED_TURN = "T206", "T207"
 EMPTY_REASONING, MODEL_NAME, REPEATED_ID = "T208", "T209", "T210"
 
+_between_words = re.compile(r"[\W_]+")
 _user, _system, _assistant = "user", "system", "assistant"
 
 
@@ -127,8 +129,8 @@ def _names_in(outputs: Any) -> list[str]:
 
 
 def _bare(name: str) -> str:
-    """Return a name without case, and without marks between its words."""
-    return "".join(letter for letter in name.casefold() if letter.isalnum()) or name
+    """Return a name in lower case, with one mark between its words."""
+    return _between_words.sub("-", name.casefold()).strip("-") or name
 
 
 def _bare_names(outputs: Any) -> str | None:

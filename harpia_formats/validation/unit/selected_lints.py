@@ -17,7 +17,8 @@ def selected_lints(
     else:
         format_, dialect = variant.format, variant.dialect
         adapter = adapter_of(format_) if format_.adapter else None
-        found = [dialect_lints(dialect), hub_lints(format_, dialect, adapter)]
+        own = dialect_lints(dialect)
+        found = [own, hub_lints(format_, dialect, adapter, without=own.covers)]
     rows = tuple(
         lint
         for lints in found

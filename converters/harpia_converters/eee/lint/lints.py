@@ -13,6 +13,9 @@ from harpia_converters.eee.lint import (
 from harpia_converters.eee.versions import Version
 from harpia_formats.model.lint import Lints
 
+#: Empty prompts and references: E122 is on them.
+_covered = frozenset({"V306", "V307"})
+
 
 def lints_of(version: Version) -> Lints:
     """Return the checks of rows of `version`."""
@@ -24,7 +27,7 @@ def lints_of(version: Version) -> Lints:
         texts.lint(version),
         keys.lint(version),
     )
-    return Lints(rows, across.rules_of(version))
+    return Lints(rows, across.rules_of(version), covers=_covered)
 
 
 V0_2_0 = lints_of(versions.V0_2_0)

@@ -1,0 +1,81 @@
+"""Find a reference in a prompt: as it is, or but for case and white space."""
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+#: The longest reference that is not looked for: it occurs by chance.
+SHORT = 3
+_ascii_words = re.compile(r"[0-9A-Za-z]+")
+_words = re.compile(r"[^\W_]+")
+#: Marks around a text.
+_marks = re.compile(r"\A\W+|\W+\Z")
+#: Letters of scripts that put no spaces between words begin here.
+_spaced_until, _spaced_again, _unspaced = "\u0e00", "\u10a0", "\u1780"
+
+
+def is_leaked(reference: str, prompts: Iterable[str], choices: Iterable[str]) -> bool:
+    """Return whether a reference of some length is in a prompt and not in a choice.
+
+    It must be there as whole words, but for case, white space and marks around it.
+    """
+    if not any(may_leak(reference, prompt) for prompt in prompts):
+        return False
+    wanted = _normal(reference)
+    if len(wanted) <= SHORT or any(wanted in _normal(choice) for choice in choices):
+        return False
+    return any(_has_words(wanted, _normal(prompt)) for prompt in prompts)
+
+
+def may_leak(reference: str, prompt: str) -> bool:
+    """Return whether a reference may be in a prompt: quickly, and maybe wrongly so."""
+    if len(reference) <= SHORT:
+        return False
+    word, has_case = _probe(reference)
+    if not has_case:
+        return word in prompt
+    if prompt.isascii():
+        return word in prompt.lower()
+    return word.encode() in prompt.encode("utf-8", "surrogatepass").lower()
+
+
+@lru_cache(maxsize=4096)
+def _probe(reference: str) -> tuple[str, bool]:
+    """Return a part that must be in a prompt, and whether its case does not matter.
+
+    It is the longest run of ASCII letters and digits, in lower case, else the longest
+    run of letters without case, else nothing.
+    """
+    words = _ascii_words.findall(reference)
+    if words:
+        return max(words, key=len).lower(), True
+    longest = max(_words.findall(reference), key=len, default="")
+    has_case = not longest.lower() == longest.upper() == longest.casefold()
+    return ("", True) if has_case else (longest, False)
+
+
+def _normal(text: str) -> str:
+    return " ".join(_marks.sub("", text).casefold().split())
+
+
+def _has_words(wanted: str, text: str) -> bool:
+    """Return whether `wanted` occurs in `text` where no word goes on around it."""
+    start = text.find(wanted)
+    while start >= 0:
+        end = start + len(wanted)
+        before, after = text[start - 1 : start], text[end : end + 1]
+        if not (_joined(before, wanted[0]) or _joined(wanted[-1], after)):
+            return True
+        start = text.find(wanted, start + 1)
+    return False
+
+
+def _joined(one: str, other: str) -> bool:
+    return _in_word(one) and _in_word(other)
+
+
+def _in_word(letter: str) -> bool:
+    """Return whether a letter is part of a word that spaces separate from others."""
+    return letter.isalnum() and (
+        letter < _spaced_until or _spaced_again <= letter < _unspaced
+    )

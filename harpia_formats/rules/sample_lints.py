@@ -1,0 +1,298 @@
+"""Check the texts of samples, in rows of any format (V301-V309)."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import RowLint
+from harpia_formats.model.problem import Path
+from harpia_formats.rules.api_errors import api_error, may_be_error
+from harpia_formats.rules.leaks import is_leaked, may_leak
+from harpia_formats.rules.sample_texts import (
+    PlacedText,
+    SamplePaths,
+    SampleTexts,
+    sample_paths,
+)
+from harpia_formats.rules.samples import (
+    API_ERROR,
+    EMPTY_ANSWER,
+    EMPTY_QUESTION,
+    EMPTY_REFERENCE,
+    LEAK,
+    REPEATED_PROMPT,
+    SCORED_EMPTY,
+    TEMPLATE_MARK,
+    TRUNCATED,
+)
+from harpia_formats.rules.typed_texts import TypedTexts, typed_texts
+from harpia_formats.text.describe import short_json
+
+#: Characters of the shortest prompt that an answer may begin with by chance.
+_by_chance = 20
+#: Marks of chat templates.
+_mark = re.compile(
+    r"<\|(?:im_start|im_end|endoftext|end_of_text|begin_of_text|eot_id|eom_id|end|"
+    r"start_header_id|end_header_id|assistant|user|system)\|>|\[/?INST\]|"
+    r"<(?:start|end)_of_turn>|</s>\s*\Z"
+)
+#: Keys that say why an answer ends, and values that say that it was cut.
+_reasons = frozenset(
+    "finish_reason stop_reason finishReason stopReason done_reason "
+    "native_finish_reason".split()
+)
+_cut = frozenset(
+    "length max_tokens max_length max_output_tokens model_length token_limit "
+    "model_context_window_exceeded".split()
+)
+#: How a key of a reason ends in JSON, and what follows where the answer was cut.
+_reason_end = b'eason"'
+_cut_text = re.compile(rb'\s*:\s*"(?:length|max_|model_|token_)', re.IGNORECASE)
+_codes = (
+    LEAK,
+    API_ERROR,
+    SCORED_EMPTY,
+    EMPTY_ANSWER,
+    EMPTY_QUESTION,
+    EMPTY_REFERENCE,
+    REPEATED_PROMPT,
+    TEMPLATE_MARK,
+)
+
+
+class _CutSearch:
+    """Searches in bytes for a finish reason that says: cut."""
+
+    def search(self, data: bytes, /) -> bool:
+        """Return whether `data` may hold one: quicker than one expression for all."""
+        start = data.find(_reason_end)
+        while start >= 0:
+            start += len(_reason_end)
+            if _cut_text.match(data, start):
+                return True
+            start = data.find(_reason_end, start)
+        return False
+
+
+def sample_lints(
+    adapter: FormatAdapter, dialect: str = "", without: frozenset[str] = frozenset()
+) -> tuple[RowLint, ...]:
+    """Return the lints of rows that `adapter` reads, in a dialect of the format.
+
+    They leave out the rules `without`, which the vendor's own lints check.
+    """
+    if adapter.blank_is_absent:
+        without |= {EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REFERENCE}
+    normalise = adapter.dialect_normalizers.get(dialect)
+    checks = _SampleChecks(sample_paths(adapter), normalise, without)
+    codes = tuple(code for code in _codes if code not in without)
+    return (
+        RowLint(codes, checks.remarks, is_clean=checks.is_clean, takes_refused=True),
+        RowLint((TRUNCATED,), truncated, text=_CutSearch(), takes_refused=True),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _SampleChecks:
+    """Checks the texts of rows in one dialect."""
+
+    paths: SamplePaths
+    #: Returns a row as one in the first dialect, None if it is in that.
+    normalise: Callable[[Row], Row] | None
+    #: The codes of rules that are not checked.
+    without: frozenset[str]
+    #: What reads the texts of typed rows, by their class.
+    typed: dict[type, TypedTexts] = field(default_factory=dict)
+
+    def is_clean(self, row: Any) -> bool:
+        """Return whether a typed row has certainly nothing to remark on."""
+        kind = type(row)
+        texts = self.typed.get(kind)
+        if texts is None:
+            if self.normalise is not None or not issubclass(kind, msgspec.Struct):
+                return False
+            texts = self.typed[kind] = typed_texts(kind, self.paths)
+        prompts, questions, references, answers = texts.read(row)
+        for answer in answers:
+            if _may_be_wrong(answer):
+                return False
+        for question in questions:
+            if _is_blank(question) or _begins(answers, question):
+                return False
+        return not any(
+            _is_blank(reference)
+            or (
+                any(may_leak(reference, prompt) for prompt in prompts)
+                and is_leaked(reference, prompts, texts.choices_of(row))
+            )
+            for reference in references
+        )
+
+    def remarks(self, row: Any) -> Iterator[Remark]:
+        """Yield remarks on the texts of a decoded row."""
+        if not isinstance(row, dict):
+            return
+        if self.normalise is None:
+            texts = self.paths.texts_of(row)
+        else:
+            texts = self.paths.texts_of(self.normalise(row))
+            if any(True for _ in _remarks(texts)):
+                self._place(texts, row, self.normalise)
+        for remark in _remarks(texts):
+            if remark.code not in self.without:
+                yield remark
+
+    def _place(
+        self, texts: SampleTexts, row: Row, normalise: Callable[[Row], Row]
+    ) -> None:
+        """Replace the places of texts of a normalised row by those in `row` itself.
+
+        They are found by a number that stands for each text and is normalised, too.
+        """
+        places: list[Path] = []
+        numbered = self.paths.texts_of(normalise(_numbered(row, (), places)))
+        for name in ("questions", "references", "answers"):
+            placed, numbers = getattr(texts, name), getattr(numbered, name)
+            placed[:] = [
+                (places[int(number)], text)
+                for (_, text), (_, number) in zip(placed, numbers, strict=True)
+            ]
+
+
+def _may_be_wrong(answer: str) -> bool:
+    return _is_blank(answer) or may_be_error(answer) or _has_mark(answer)
+
+
+def _begins(answers: Sequence[str], question: str) -> bool:
+    """Return whether an answer begins with a whole prompt."""
+    if len(question) < _by_chance:
+        return False
+    return any(answer.startswith(question) for answer in answers)
+
+
+def _numbered(value: Any, path: Path, places: list[Path]) -> Any:
+    """Return a decoded value with a number for each text; add its place to `places`."""
+    if isinstance(value, dict):
+        return {
+            key: _numbered(item, (*path, key), places) for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [_numbered(item, (*path, at), places) for at, item in enumerate(value)]
+    if not isinstance(value, str) or path[-1] == "role":
+        return value
+    places.append(path)
+    return str(len(places) - 1)
+
+
+def _remarks(texts: SampleTexts) -> Iterator[Remark]:
+    yield from _empty(texts)
+    prompts = [text for _, text in texts.prompts]
+    references = [text for _, text in texts.references]
+    choices = [text for _, text in texts.choices]
+    for path, reference in texts.references:
+        if is_leaked(reference, prompts, choices):
+            yield Remark(
+                LEAK,
+                path,
+                f"the prompt holds the reference {short_json(reference)}",
+                "take it out of the prompt, unless it is meant to be there",
+            )
+            break
+    questions = [text for _, text in texts.questions if len(text) >= _by_chance]
+    for path, answer in texts.answers:
+        yield from _of_answer(path, answer, prompts, references)
+        if any(map(answer.startswith, questions)):
+            yield Remark(
+                REPEATED_PROMPT,
+                path,
+                "the answer begins with the whole prompt",
+                "keep only what the model added",
+            )
+
+
+def _of_answer(
+    path: Path, answer: str, prompts: Sequence[str], references: Sequence[str]
+) -> Iterator[Remark]:
+    kind = api_error(answer, prompts, references)
+    if kind:
+        yield Remark(
+            API_ERROR,
+            path,
+            f"the answer is {kind}: {short_json(answer.strip())}",
+            "ask the model again, or leave the row out: it has no answer",
+        )
+    mark = _mark.search(answer) if _has_mark(answer) else None
+    if mark is not None and not any(
+        mark[0] in text for text in (*prompts, *references)
+    ):
+        yield Remark(
+            TEMPLATE_MARK,
+            path,
+            f"the answer holds {short_json(mark[0].strip())} of a chat template",
+            "remove what follows the answer, and check how the model was asked",
+        )
+
+
+def _has_mark(answer: str) -> bool:
+    return "<" in answer or "INST]" in answer
+
+
+def _empty(texts: SampleTexts) -> Iterator[Remark]:
+    """Yield remarks on empty texts."""
+    blank = [path for path, text in texts.answers if _is_blank(text)]
+    if blank and texts.is_success and len(blank) == len(texts.answers):
+        yield Remark(
+            SCORED_EMPTY,
+            blank[0],
+            "the answer is empty, and scored as right",
+            "check which answer the score is of",
+        )
+    elif not texts.has_error:
+        for path in blank:
+            yield Remark(
+                EMPTY_ANSWER,
+                path,
+                "the answer is empty",
+                "ask the model again, unless it is meant to say nothing",
+            )
+    yield from _each_empty(texts.questions, EMPTY_QUESTION, "prompt")
+    yield from _each_empty(texts.references, EMPTY_REFERENCE, "reference")
+
+
+def _each_empty(texts: Sequence[PlacedText], code: str, what: str) -> Iterator[Remark]:
+    for path, text in texts:
+        if _is_blank(text):
+            yield Remark(code, path, f"the {what} is empty", f"give the {what}")
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
+
+
+def truncated(row: Any) -> Iterator[Remark]:
+    """Yield a remark for each finish reason in a row that says: cut (V303)."""
+    pending: list[tuple[Path, Any]] = [((), row)]
+    while pending:
+        path, value = pending.pop()
+        if isinstance(value, dict):
+            for key, item in value.items():
+                is_reason = key in _reasons and isinstance(item, str)
+                if is_reason and item.lower() in _cut:
+                    yield _truncated((*path, key), item)
+                pending.append(((*path, key), item))
+        elif isinstance(value, list):
+            pending += [((*path, index), item) for index, item in enumerate(value)]
+
+
+def _truncated(path: Path, reason: str) -> Remark:
+    return Remark(
+        TRUNCATED,
+        path,
+        f"the answer was cut: its finish reason is {short_json(reason)}",
+        "raise the limit of tokens, unless it is meant",
+    )

@@ -1,0 +1,134 @@
+"""V3: rules on the texts of samples: prompts, references and answers."""
+
+import json
+
+from harpia_formats.model.problem import Severity
+from harpia_formats.rules import Rule
+
+#: The codes of the rules.
+LEAK, API_ERROR, TRUNCATED, SCORED_EMPTY = "V301", "V302", "V303", "V304"
+EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REFERENCE = "V305", "V306", "V307"
+REPEATED_PROMPT, TEMPLATE_MARK = "V308", "V309"
+
+
+def _record(answer: str = "Rio", **fields: object) -> bytes:
+    """Return a record with one answer as a line."""
+    output = {"text": answer, **fields.pop("output", {})}  # type: ignore[dict-item]  # an object
+    record = {"prompt": _prompt, "references": ["Brasília"], **fields}
+    return json.dumps({**record, "outputs": [output]}).encode() + b"\n"
+
+
+_prompt = "Qual é a capital do Brasil?"
+_good = _record()
+
+RULES = (
+    Rule(
+        LEAK,
+        "reference-in-prompt",
+        Severity.NOTE,
+        "A prompt should not hold the reference.",
+        "The model may copy what it should find. Looked for are references of more "
+        "than three characters, as whole words, but for case and white space; not "
+        "those that are among the choices. Where the prompt is a text that holds the "
+        "answer, as for extraction, ignore the rule.",
+        _record(prompt=f"{_prompt} (Brasília)"),
+        _good,
+        "record",
+        lint=True,
+    ),
+    Rule(
+        API_ERROR,
+        "error-as-answer",
+        Severity.WARNING,
+        "An answer should be a model's, and not the error of an API or a proxy.",
+        "A request that failed, such as for a rate limit, was taken for an answer, and "
+        "is scored as one. Ask the model again.",
+        _record("Error code: 429 - {'error': {'message': 'Rate limit reached'}}"),
+        _record("An API answers 429 where a rate limit is reached."),
+        "record",
+        lint=True,
+    ),
+    Rule(
+        TRUNCATED,
+        "truncated-answer",
+        Severity.NOTE,
+        "An answer should not be cut by the limit of tokens.",
+        "The row gives a finish reason such as length or max_tokens: the model was not "
+        "done. Raise the limit, unless it is meant, as for one letter.",
+        _record(output={"extra": {"openai": {"finish_reason": "length"}}}),
+        _record(output={"extra": {"openai": {"finish_reason": "stop"}}}),
+        "record",
+        lint=True,
+    ),
+    Rule(
+        SCORED_EMPTY,
+        "empty-answer-scored",
+        Severity.WARNING,
+        "An empty answer should not be scored as right.",
+        "The score is that of another answer, or the answer was lost.",
+        _record("", output={"scores": [{"metric": "em", "value": 1}]}),
+        _record("Brasília", output={"scores": [{"metric": "em", "value": 1}]}),
+        "record",
+        lint=True,
+    ),
+    Rule(
+        EMPTY_ANSWER,
+        "empty-answer",
+        Severity.NOTE,
+        "An answer should not be empty.",
+        "It is empty or only white space: the model said nothing, the request failed, "
+        "or the answer was lost. A row with an error of the model is not reported.",
+        _record(" "),
+        _good,
+        "record",
+        lint=True,
+    ),
+    Rule(
+        EMPTY_QUESTION,
+        "empty-question",
+        Severity.WARNING,
+        "A prompt should not be empty.",
+        "It is empty or only white space, so the model is asked nothing.",
+        _record(prompt=""),
+        _good,
+        "record",
+        lint=True,
+    ),
+    Rule(
+        EMPTY_REFERENCE,
+        "empty-reference",
+        Severity.WARNING,
+        "A reference should not be empty.",
+        "It is empty or only white space. Metrics compare answers with it: most give "
+        "0 for every answer, and some 1 for an empty one. Leave it out where there is "
+        "no reference and the format allows that.",
+        _record(references=[""]),
+        _good,
+        "record",
+        lint=True,
+    ),
+    Rule(
+        REPEATED_PROMPT,
+        "prompt-in-answer",
+        Severity.NOTE,
+        "An answer should not begin with the whole prompt.",
+        "Some programs return the prompt with what the model adds to it. A metric then "
+        "compares both with the reference.",
+        _record(f"{_prompt} Rio"),
+        _good,
+        "record",
+        lint=True,
+    ),
+    Rule(
+        TEMPLATE_MARK,
+        "template-mark-in-answer",
+        Severity.NOTE,
+        "An answer should not hold marks of a chat template.",
+        "Marks such as <|im_end|> separate turns for a model. In an answer they show "
+        "that it was not cut where it ends, or that the template was not applied.",
+        _record("Rio<|im_end|>"),
+        _good,
+        "record",
+        lint=True,
+    ),
+)
