@@ -86,6 +86,17 @@ def kept_of(owner: Record | Output) -> Row:
 
 
 def _write(record: Record, fates: FieldFates) -> Row:
+    if len(record.outputs) == 1 and not kept_of(record):
+        (answer,) = record.outputs
+        has_place = answer.index is UNSET and not kept_of(answer)
+        if has_place and answer.text is not UNSET:
+            # Nothing but fields is written.
+            return _table.write(record, fates)
+    return write_any(record, fates)
+
+
+def write_any(record: Record, fates: FieldFates) -> Row:
+    """Return the row for any record: the specification of `_write`."""
     kept = dict(kept_of(record))
     given = record.id
     if given is UNSET and is_whole(kept.get("id")):

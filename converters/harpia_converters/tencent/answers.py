@@ -15,13 +15,34 @@ from harpia_formats.model.record import Output
 
 _entry_keys = frozenset({"model_name", "responses"})
 _response_keys = frozenset({"content", "reasoning_content"})
+#: How many both have if they have no others, and a reasoning.
+_usual_keys = len(_entry_keys) + len(_response_keys)
 _extra = "outputs.extra"
 
 
 def read_answers(entries: list[Row]) -> list[Output]:
     """Return an output for each response, with its index among those of its model."""
-    if len(entries) == 1 and len(entries[0]["responses"]) == 1:
-        return [_output(entries[0], entries[0]["responses"][0], UNSET)]
+    outputs: list[Output] = []
+    before = None
+    for entry in entries:
+        model, answers = entry["model_name"], entry["responses"]
+        if model == before or not answers:
+            return read_any_answers(entries)
+        before = model
+        if len(answers) == 1:
+            outputs.append(_output(entry, answers[0], UNSET))
+        else:
+            outputs += [
+                _output(entry, each, place) for place, each in enumerate(answers)
+            ]
+    return outputs
+
+
+def read_any_answers(entries: list[Row]) -> list[Output]:
+    """Return what `read_answers` returns, for any entries: the specification of that.
+
+    Entries of one model that follow each other count as one.
+    """
     pairs = [(entry, answer) for entry in entries for answer in entry["responses"]]
     # No model is before the first one and after the last one.
     models = [None, *(entry["model_name"] for entry, _ in pairs), None]
@@ -41,12 +62,15 @@ def _indices(answers: list[Any]) -> Iterable[Any]:
 
 
 def _output(entry: Row, response: Row, index: Any) -> Output:
+    reasoning = response.get("reasoning_content", UNSET)
+    # Both keys of an entry and the first one of a response are always there.
+    keys = len(entry) + len(response) + (reasoning is UNSET)
     return Output(
         model=entry["model_name"],
         index=index,
         text=response["content"],
-        reasoning=response.get("reasoning_content", UNSET),
-        extra=_extra_of(entry, response),
+        reasoning=reasoning,
+        extra=UNSET if keys == _usual_keys else _extra_of(entry, response),
     )
 
 

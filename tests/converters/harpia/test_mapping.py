@@ -12,7 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_converters.harpia.lab_input import FORMAT
-from harpia_converters.harpia.mapping import LAB_INPUT
+from harpia_converters.harpia.mapping import LAB_INPUT, write_any
 from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.to_rows import RecordMapper
@@ -343,3 +343,27 @@ def test_metrics_are_not_written_twice() -> None:
     header = Header(extra={"harpia": {"metric": [BLEU]}})
 
     assert header_written(header) == ({}, ["header.extra.harpia.metric"])
+
+
+@given(
+    records(), st.just(UNSET) | KEPT, st.just(UNSET) | NAMED, st.sampled_from([0, 1, 2])
+)
+def test_records_with_one_answer_are_written_as_any_record(
+    record: Record, kept: Any, named: Any, answers: int
+) -> None:
+    """A record that is written straight becomes what any record does."""
+
+    def outcome(write: Any) -> Any:
+        fates = FieldFates()
+        try:
+            return write(given_, fates), fates.entries
+        except Unconvertible as error:
+            return str(error), fates.entries
+
+    outputs = record.outputs[:answers]
+    if named is not UNSET:
+        outputs = [replace(each, extra={"harpia": named}) for each in outputs]
+    extra = UNSET if kept is UNSET else {"harpia": kept}
+    given_ = replace(record, outputs=outputs, extra=extra)
+
+    assert outcome(LAB_INPUT.write) == outcome(write_any)

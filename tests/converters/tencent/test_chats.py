@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.tencent.answers import read_answers, write_answers
+from harpia_converters.tencent.answers import (
+    read_answers,
+    read_any_answers,
+    write_answers,
+)
 from harpia_converters.tencent.chats import write_any_chat, write_chat
 from harpia_converters.tencent.manual_mapping import any_turns, write_turns
 from harpia_converters.tencent.mapping import MESSAGES
@@ -108,3 +112,26 @@ def test_turns_without_a_role_are_refused(role: Any) -> None:
 
     with pytest.raises(Unconvertible, match="a message has no role"):
         RecordMapper(MESSAGES, Choices()).map(record)
+
+
+RESPONSES = st.builds(
+    lambda text, more: {"content": text, **more},
+    TEXTS,
+    st.just({}) | st.just({"reasoning_content": "r"}) | some(x=VALUES, y=VALUES),
+)
+ENTRIES = st.builds(
+    lambda model, responses, more: {
+        "model_name": model,
+        "responses": responses,
+        **more,
+    },
+    st.sampled_from(["a", "b"]),
+    st.lists(RESPONSES, max_size=3),
+    st.just({}) | some(x=VALUES),
+)
+
+
+@given(st.lists(ENTRIES, max_size=4))
+def test_entries_are_read_alike(entries: list[dict[str, Any]]) -> None:
+    """Entries that are read one by one are what any entries are read as."""
+    assert read_answers(entries) == read_any_answers(entries)
