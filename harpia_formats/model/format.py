@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
+from typing import Any, Protocol
 
 from harpia_formats.model.problem import Path
 
@@ -77,6 +77,16 @@ class FileSummary:
     digest: str | None
 
 
+class Totals(Protocol):
+    """Adds up the records of a file, to check them together against its companion."""
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Add a record."""
+
+    def remarks(self) -> Iterator[Remark]:
+        """Yield where the records disagree with the companion, as `closing` does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Companion:
     """How a file is checked against the companion file to which it belongs."""
@@ -101,6 +111,10 @@ class Companion:
     #: finding where it is not.
     refers_by: str = ""
     no_such_record: Callable[[], Remark] | None = None
+    #: Given the expectation: what adds up the records, made only if the rule
+    #: `totals_code` is selected.
+    totals: Callable[[Any], Totals] | None = None
+    totals_code: str = ""
     #: Given the name of the companion file and the expectation: the names that a file
     #: may have that belongs to it, the most likely first.
     file_names: Callable[[str, Any], tuple[str, ...]] | None = None

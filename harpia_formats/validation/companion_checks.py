@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 from harpia_formats.dedup.digests import Digests, digest_of
@@ -21,7 +21,13 @@ from harpia_formats.framing.numbered import (
 )
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import Source, open_source
-from harpia_formats.model.format import Companion, Container, FileSummary, Remark
+from harpia_formats.model.format import (
+    Companion,
+    Container,
+    FileSummary,
+    Remark,
+    Totals,
+)
 from harpia_formats.registry import all_formats
 from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.diagnosis.finding import Finding
@@ -129,13 +135,16 @@ def companion_findings(
     if companion is None or companion.format != companion_file.format:
         return
     expected = companion.expect(companion_file.document)
+    collector = validated.collector(demand)
+    is_asked = companion.totals_code in collector.rules
     check = _Check(
         validated,
         companion_file,
         companion,
         expected,
         Digests(),
-        validated.collector(demand),
+        collector,
+        companion.totals(expected) if companion.totals and is_asked else None,
     )
     with check.references:
         yield from check.records()
@@ -162,6 +171,8 @@ class _Check:
     #: Digests of the ids that its records refer to.
     references: Digests
     collector: Collector
+    #: Adds up the records, None if no rule needs it.
+    totals: Totals | None
     count: int = 0
     names: list[str] = field(default_factory=list)
     #: Where the first record begins.
@@ -180,13 +191,16 @@ class _Check:
                 continue
             self.names += self.companion.names(value)
             self.references.add(_id_of(value, self.companion.refers_by))
+            if self.totals is not None:
+                self.totals.add(value)
             for remark in self.companion.remarks(self.expected, value):
                 yield self._of_record(record, value, remark)
 
     def closing(self) -> Iterator[Findings]:
         """Yield the findings on the whole file that disagrees with the companion."""
         seen = FileSummary(self.count, tuple(self.names), self._digest())
-        for remark in self.companion.closing(self.expected, seen):
+        remarks = self.companion.closing(self.expected, seen)
+        for remark in chain(remarks, self.totals.remarks() if self.totals else ()):
             if self.companion.closing_there:
                 self._add(remark, self._row_of_companion())
             else:

@@ -1,13 +1,14 @@
-"""Check a samples file against the aggregate that it belongs to (rules E201-E205)."""
+"""Check a samples file against the aggregate that it belongs to (rules E201-E206)."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.model.format import Companion, FileSummary, Remark
+from harpia_formats.model.format import Companion, FileSummary, Remark, Totals
 
 EVALUATION, MODEL, ROWS, CHECKSUM, RESULT = "E201", "E202", "E203", "E204", "E205"
+MEAN = "E206"
 
 #: The member of an aggregate that describes its samples file.
 _details = "detailed_evaluation_results"
@@ -34,6 +35,9 @@ class Expected:
     hash_algorithm: str
     #: Whether it describes a samples file at all.
     has_details: bool
+    #: The results that rows can be matched with: the id of each, or the name where it
+    #: has none, the score, and the index in the aggregate.
+    scores: tuple[tuple[str, float, int], ...] = ()
 
 
 def expectations_of(aggregate: Mapping[str, Any]) -> Expected:
@@ -52,7 +56,15 @@ def expectations_of(aggregate: Mapping[str, Any]) -> Expected:
         checksum=checksum,
         hash_algorithm=_algorithm_of(_text_in(found, "hash_algorithm"), checksum),
         has_details=isinstance(details, Mapping),
+        scores=_scores_of(aggregate.get("evaluation_results")),
     )
+
+
+def mean_scores(expected: Expected) -> Totals:
+    """Return what compares the mean scores of rows with those of the aggregate."""
+    from harpia_converters.eee.lint.aggregate_mean import MeanScores  # noqa: PLC0415 - start-up: needed for lints only
+
+    return MeanScores(expected.scores)
 
 
 def row_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
@@ -173,6 +185,23 @@ def _texts(owners: Any, key: str) -> frozenset[str]:
     return frozenset([text for text in values if text and isinstance(text, str)])
 
 
+def _scores_of(results: Any) -> tuple[tuple[str, float, int], ...]:
+    """Return the key, score and index of each result, if no other has its key."""
+    found: dict[str, tuple[str, float, int]] = {}
+    repeated = set()
+    for index, result in enumerate(results if isinstance(results, list) else ()):
+        details = result.get("score_details") if isinstance(result, dict) else None
+        score: Any = details.get("score") if isinstance(details, dict) else None
+        if type(score) not in {int, float}:
+            continue
+        key = _text_in(result, "evaluation_result_id")
+        key = key or _text_in(result, "evaluation_name")
+        if key in found:
+            repeated.add(key)
+        found[key] = (key, float(score), index)
+    return tuple(each for key, each in found.items() if key and key not in repeated)
+
+
 def _closing(expected: Expected, seen: FileSummary) -> Iterator[Remark]:
     return file_remarks(expected, seen.records, seen.digest)
 
@@ -190,4 +219,6 @@ COMPANION = Companion(
     closing_there=True,
     algorithm=_algorithm,
     file_names=samples_names,
+    totals=mean_scores,
+    totals_code=MEAN,
 )

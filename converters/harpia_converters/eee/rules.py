@@ -32,12 +32,14 @@ _aggregate = """{"schema_version": "0.3.0", "evaluation_id": "gsm8k/org_m/177068
   "data/gsm8k/org/m/0e7c1b52-6a3f-4d18-9b21-5c40a7f3d9e6_samples.jsonl"%s}}
 """
 #: The sha256 of the file of one row below.
-_checksum = "c13113465597f21a152a0ab3e0f9f3dbccd82ee109a256571d2e9cd05716a94e"
+_checksum = "5f9294d113d2832f9b57884de0eb0e653f0edd7a63366e5d5db6b41ef1068981"
 _row = """{"schema_version": "0.3.0", "evaluation_id": "%(run)s", \
 "model_id": "%(model)s", "evaluation_name": "gsm8k", \
 "evaluation_result_id": "gsm8k:%(metric)s", "sample_id": "%(sample)s", \
 "interaction_type": "single_turn", "input": {"raw": "2+2?", "reference": ["4"]}, \
-"output": {"raw": ["4"]}, "answer_attribution": [], \
+"output": {"raw": ["4"]}, "answer_attribution": [{"turn_idx": 0, \
+"source": "output.raw", "extracted_value": "4", "extraction_method": "exact_match", \
+"is_terminal": true}], \
 "evaluation": {"score": 1, "is_correct": true}}
 """
 
@@ -139,6 +141,22 @@ _default = (
         _row_with(metric="f1"),
         _row_with(),
         "eee@0.3.0",
+        companion=_aggregate_with(),
+    ),
+    Rule(
+        "E206",
+        "aggregate-mean",
+        Severity.WARNING,
+        "The score of a result should be the mean of the scores of its samples.",
+        "It is compared for results whose id, or else name, rows have, as far as "
+        "rounding to two digits allows; a percentage is compared with a mean of 0 to "
+        "1. Scores that are no mean, such as corpus BLEU, may differ.",
+        _row_with().replace(
+            b'"score": 1, "is_correct": true', b'"score": 0, "is_correct": false'
+        ),
+        _row_with(),
+        "eee@0.3.0",
+        lint=True,
         companion=_aggregate_with(),
     ),
 )

@@ -16,10 +16,12 @@ from harpia_converters.eee.companion import (
     Expected,
     expectations_of,
     file_remarks,
+    mean_scores,
     row_remarks,
     samples_names,
     stem_of,
 )
+from harpia_formats.model.format import Remark
 
 ROOT = Path(__file__).parents[3]
 CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
@@ -241,8 +243,72 @@ def test_comparing_any_two_files_does_not_fail(aggregate: Any, row: Any) -> None
 
     remarks = [each for one in rows for each in row_remarks(expected, one)]
     remarks += file_remarks(other, 1, "00")
+    for known in (expected, other):
+        scores = mean_scores(known)
+        for one in rows:
+            scores.add(one)
+        remarks += scores.remarks()
 
     assert {each.code for each in remarks} <= {each.code for each in rules.RULES}
+
+
+def means(*rows: Any, score: float = 0.5) -> list[Remark]:
+    """Return the remarks on the scores of rows of a result that has this score."""
+    results = [
+        {
+            "evaluation_name": "gsm8k",
+            "evaluation_result_id": "gsm8k:em",
+            "score_details": {"score": score},
+        },
+        {"evaluation_name": "arc", "score_details": {"score": 1}},
+    ]
+    scores = mean_scores(expectations_of({"evaluation_results": results}))
+    for row in rows:
+        scores.add(row)
+    return list(scores.remarks())
+
+
+def scored(score: Any, name: str = "gsm8k", result: str | None = "gsm8k:em") -> Any:
+    """Return a row with a score."""
+    evaluation = {"score": score, "is_correct": score == 1}
+    return {
+        "evaluation_name": name,
+        "evaluation_result_id": result,
+        "evaluation": evaluation,
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "score"),
+    [
+        ((), 0.5),
+        ((scored(1), scored(0)), 0.5),
+        ((scored(True), scored(0.0)), 0.5),
+        ((scored(1), scored(0), scored(0)), 0.33),
+        ((scored(1), scored(0), scored(0)), 33.3),
+        ((scored(0, "other", "other:em"), scored(0, "other", None)), 0.5),
+        ((scored("1"),), 0.5),
+        ((scored(1, "arc", None),), 0.5),
+    ],
+)
+def test_mean_of_the_samples_is_the_score(rows: Any, score: float) -> None:
+    """A score may be rounded or a percentage; rows of no known result do not count."""
+    assert means(*rows, score=score) == []
+
+
+def test_other_mean_is_placed_in_the_aggregate() -> None:
+    """The finding names the result, its score, and the mean of its rows."""
+    (one,) = means(scored(1), scored(1), scored(0), score=0.5)
+
+    assert one.path == ("evaluation_results", 0, "score_details", "score")
+    assert '"gsm8k:em" is 0.5, and the mean of its 3 rows is 0.6667' in one.message
+
+
+def test_result_without_an_id_is_found_by_its_name() -> None:
+    """Rows without a result id belong to the result of their name."""
+    (one,) = means(scored(0, "arc", None))
+
+    assert one.path[1] == 1
 
 
 def test_rules_of_the_pair_are_in_the_table() -> None:
@@ -253,6 +319,7 @@ def test_rules_of_the_pair_are_in_the_table() -> None:
         companion.ROWS,
         companion.CHECKSUM,
         companion.RESULT,
+        companion.MEAN,
     }
 
     assert used == {each.code for each in rules.RULES if each.code.startswith("E2")}
