@@ -75,7 +75,8 @@ RULES = (
         "score-correct",
         Severity.ERROR,
         "is_correct must be true for score 1, and false for score 0.",
-        "One of the two is wrong, and readers use either.",
+        "One of the two is wrong, and readers use either. A metric of which 0 is the "
+        "best score, such as TER, breaks the rule: leave it out for such files.",
         single(b'"is_correct": true', b'"is_correct": false'),
         SINGLE,
         _shape,
