@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from harpia_formats.model.problem import Path, pointer_of
-from harpia_formats.model.repair import REMOVE, Repair
+from harpia_formats.model.repair import REMOVE, RENAME_KEY, Repair
 from harpia_formats.parsing.json_fault import Fault
 from harpia_formats.repair.edits import Edit, EditedText, applicable, edits_of
 from harpia_formats.repair.proposals import Proposals
@@ -17,6 +17,8 @@ from harpia_formats.validation.diagnosis.finding import Finding, RepeatedKey
 #: uncovers what is wrong below it.
 ROUNDS = 32
 
+#: Kinds of repairs that are not made if they turn out to be wrong.
+_revocable = frozenset({REMOVE, RENAME_KEY})
 _decode = msgspec.json.Decoder().decode
 #: Returns what is wrong with the text of a row.
 FindingsOf = Callable[[bytes], list[Finding]]
@@ -55,41 +57,47 @@ class RowRepairer:
     def repaired(self, text: bytes, findings: list[Finding]) -> RepairedRow | None:
         """Return the repairs of a row with these findings, None if there are none.
 
-        A null is kept if the row would then lack its key.
+        A null is kept if the row would then lack its key, and a key if what is under
+        it does not fit the new name.
         """
         kept: set[Path] = set()
         while True:
-            found, lacking = self._attempt(text, findings, kept)
-            if not lacking:
+            found, wrong = self._attempt(text, findings, kept)
+            if not wrong:
                 return found
-            kept |= lacking
+            kept |= wrong
 
     def _attempt(
         self, text: bytes, findings: list[Finding], kept: set[Path]
     ) -> tuple[RepairedRow | None, set[Path]]:
-        """Repair a row without removing the values at `kept`.
+        """Repair a row without removing the values, or renaming the keys, at `kept`.
 
-        Return also the paths of values that were removed and are missing now.
+        Return also the paths of repairs that turned out to be wrong.
         """
         edited, changes = EditedText(text), []
         removed: set[Path] = set()
+        renamed: dict[Path, Path] = {}
         for _ in range(ROUNDS):
             repairs = self._wanted(edited.text, findings, kept)
             if not repairs:
                 break
-            removed |= {one.path for one in repairs if one.kind == REMOVE}
             edits = edits_of(edited.text, repairs)
             for _, at, repair in edits:
                 offset = edited.original_offset(at)
                 pointer = pointer_of(repair.path)
                 changes.append(RowChange(repair.code, pointer, repair.what, offset))
+                if repair.kind == REMOVE:
+                    removed.add(repair.path)
+                elif repair.kind == RENAME_KEY:
+                    renamed[*repair.path[:-1], repair.value] = repair.path
             edited.apply([edit for edit, _, _ in edits])
             findings = self._findings_of(edited.text)
             lacking = removed & set(_missing(findings))
             if lacking:
                 return None, lacking
-        if not changes:
-            return None, set()
+        unfit = {renamed[one.path] for one in findings if one.path in renamed}
+        if unfit or not changes:
+            return None, unfit
         return RepairedRow(tuple(edited.edits()), tuple(changes)), set()
 
     def _wanted(
@@ -105,7 +113,7 @@ class RowRepairer:
         return [
             repair
             for repair in applicable(found)
-            if not (repair.kind == REMOVE and repair.path in kept)
+            if repair.kind not in _revocable or repair.path not in kept
         ]
 
 

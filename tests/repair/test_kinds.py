@@ -1,15 +1,15 @@
 """Each kind of repair: what it changes, and what it leaves alone."""
 
-import json
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harpia_formats.io.part_file import PARTIAL
 from harpia_formats.repair.result import Change
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Returns the bytes of a file after its repair by `SCHEMA`.
 OfSchema = Callable[..., bytes]
 #: Repairs a file; returns its bytes then, and the changes.
@@ -71,6 +71,8 @@ def test_safe_repairs(before: bytes, after: bytes, of_schema: OfSchema) -> None:
         b'{"unknown":1}',
         b'{"nmae":"x","naem":"y"}',
         b'{"nmae":"x","name":"y"}',
+        b'{"nmae":7}',
+        b'{"owner":{"nmae":7}}',
         b'{"kind":"singel"}',
         b'{"owner":{"name":null}}',
         b'{"name":null,"name":null}',
@@ -115,7 +117,7 @@ def test_every_change_has_its_place_in_the_file_before(
 ) -> None:
     """Line, column, record, pointer and rule are those of the finding."""
     path = tmp_path / "rows.jsonl"
-    path.write_bytes('{"name":"é"}\n\n{"owner":{"é":1,"nmae":null}}\n'.encode())
+    path.write_bytes('{"name":"é"}\n\n{"owner":{"é":1,"nmae":"x"}}\n'.encode())
     _, changes = repair(path, schema=SCHEMA)
 
     assert changes == [
@@ -138,16 +140,39 @@ def test_only_findings_of_selected_rules_are_repaired(
     assert text == b'{"number":"1","owner":{"name":"x"}}'
 
 
-def test_a_column_and_the_document_around_it_are_repaired(
-    repair: Repairer, tmp_path: Path
-) -> None:
-    """Of a document its rows and its other members are repaired."""
-    fixture = Path(__file__).parents[2] / "fixtures" / "harpia" / "valid"
-    path = tmp_path / "rows.json"
-    source = min(fixture.glob("*.json"))
-    document: dict[str, Any] = json.loads(source.read_bytes())
-    text = json.dumps(document, indent=2)
-    path.write_text(text)
+#: Documents of each container: rows in a header, columns, and single documents.
+DOCUMENTS = (
+    "harpia/valid/instancias.json",
+    "eee@0.2.0/valid/array.json",
+    "eee-aggregate/valid",
+    "haystack-run/valid",
+    "haystack-evaluator/valid",
+    "nemo-results/valid",
+    "tencent-manual/valid",
+)
+_key = re.compile(rb'"([a-z_]{5,})"(?=\s*:)')
 
-    assert repair(path)[0] == text.encode()
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_misspelt_key_is_renamed_wherever_it_is(
+    name: str, repair: Repairer, tmp_path: Path
+) -> None:
+    """The bytes of the valid document are there again, or nothing has changed."""
+    source = FIXTURES / name
+    if source.is_dir():
+        source = min(source.glob("*.json*"), key=lambda one: one.stat().st_size)
+    text, restored = source.read_bytes(), 0
+    keys = {found[0]: found for found in _key.finditer(text)}
+    path = tmp_path / source.name
+    for key, found in keys.items():
+        wrong = key[:-3] + key[-2:-1] + key[-3:-2] + b'"'
+        broken = text[: found.start()] + wrong + text[found.end() :]
+        path.write_bytes(broken)
+        repaired, changes = repair(path, format=name.split("/", maxsplit=1)[0])
+
+        if changes and not changes[0].what.endswith('to "instances"'):
+            assert repaired == text
+            restored += 1
+        assert changes or repaired == broken
+    assert restored
     assert not list(tmp_path.glob(f"*{PARTIAL}"))
