@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from harpia_formats.detection.file_name import delimiter_of
+from harpia_formats.detection.other_delimiter import delimiter_note
 from harpia_formats.detection.sampled_file import Framing, sample_file
-from harpia_formats.detection.table_sample import is_table
+from harpia_formats.detection.table_sample import is_table, table_sample
 from harpia_formats.framing.chunk import Chunk, FramingFault, is_blank
 from harpia_formats.framing.container import OpenedContainer, open_container
 from harpia_formats.inference.options import InferOptions
@@ -110,6 +111,12 @@ class RowValues:
         """Yield the records of a table; a field that is blank is left out."""
         limit = self.options.max_row_bytes
         delimiter = delimiter_of(self.options.delimiter, self.name)
+        sample = table_sample(opening, delimiter)
+        if sample.other_delimiter:
+            note = delimiter_note(sample)
+            place = self.collector.place(opening.start)
+            self.collector.add(note.code, note.message, note.help, place)
+            return
         names: tuple[str, ...] = ()
         held: list[Any] = []
         for piece in table_pieces(opening.buffer, opening.start, limit, delimiter):

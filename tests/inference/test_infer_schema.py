@@ -322,6 +322,7 @@ def test_broken_rows_are_problems(data: bytes, code: str) -> None:
     [
         ("a,b\n1,2,3\n", "J304", 2),
         ("a,a\n1,2\n", "J305", 1),
+        ("a;b\n1;2\n", "J307", 1),
         ('a,b\n"1,2\n', "J301", 2),
     ],
 )

@@ -44,9 +44,9 @@ def schema_infer(  # noqa: PLR0913 - a parameter for each option
 ) -> ExitCode:
     """Write a JSON Schema (draft-07) of rows that have none.
 
-    It holds what was seen: types, the keys that every object has, and texts of which
-    there are few. All files together give one schema. Nothing is written if a row
-    cannot be read.
+    It holds what was seen: types, the keys that every object has, and texts
+    of which there are few. All files together give one schema. Nothing is
+    written if a row cannot be read.
 
     Exit codes:
     - 0: the schema is written
