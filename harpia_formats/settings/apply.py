@@ -44,6 +44,8 @@ class RunSettings:
         #: The options and the names of those that the user gave, set by `apply`.
         self._base = Options()
         self._given: Collection[str] = ()
+        #: The settings of files by the folder in their names.
+        self._folders: dict[str, Settings | None] = {}
         self._options: dict[tuple[Settings | None, Chosen], Options] = {}
 
     def value(self, name: str, otherwise: Any, given: Collection[str]) -> Any:
@@ -100,11 +102,13 @@ class RunSettings:
         """Return the settings of a file. Raises `SettingsError`."""
         if not self._is_searched or not isinstance(source.origin, Path):
             return self.run
-        folder = os.path.dirname(os.path.abspath(source.origin))  # noqa: PTH100, PTH120 - many small files
-        found = self._finder.of_folder(folder)
-        if found is None:
-            return self.run
-        if found is not self.run and found.path not in self.unused:
+        # As it is named: making paths absolute takes time where files are many.
+        folder = os.path.dirname(os.fspath(source.origin))  # noqa: PTH120 - as above
+        if folder in self._folders:
+            return self._folders[folder]
+        found = self._finder.of_folder(os.path.abspath(folder))  # noqa: PTH100 - links are not resolved
+        self._folders[folder] = found = found or self.run
+        if found is not None and found is not self.run:
             from harpia_formats.settings.table import BY_NAME  # noqa: PLC0415 - most runs have no settings
 
             names = [name for name in found.values if BY_NAME[name].of_run]

@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from harpia_formats import detect, validate
+from harpia_formats.baselines.baseline import Baseline, baseline_text
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.registry import all_formats
 from harpia_formats.reporters import REPORTERS, Options
@@ -93,10 +94,29 @@ def detection() -> list[Any]:
     return [{"schema": SCHEMA, "files": files}]
 
 
+def baseline() -> list[Any]:
+    """Return a baseline of two findings."""
+    counts = {("S101", "", "required a"): 2, ("J202", "", ""): 1}
+    return [json.loads(baseline_text(Baseline({"rows.jsonl": counts})))]
+
+
+def config() -> list[Any]:
+    """Return the settings of a file, as `config` prints them."""
+    arguments = ["config", __file__, "--isolated", "--output-format", "json"]
+    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, "-m", "harpia_formats", *arguments],
+        capture_output=True,
+        check=True,
+    )
+    return [json.loads(done.stdout)]
+
+
 #: What mutants of data for each schema are made of.
 SEEDS: dict[str, Callable[[], list[Any]]] = {
     "report-1": report,
     "detection-1": detection,
+    "baseline-1": baseline,
+    "config-1": config,
 } | {
     schema: lambda format_id=format_.id: records_of(format_id)
     for format_ in all_formats().values()

@@ -5,9 +5,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 from command_runs import codes, report_of, run
+from harpia_formats.schema.bundled import schema_text
 
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
 
@@ -258,6 +260,7 @@ def test_config_shows_each_value_and_its_file(project: Path) -> None:
         out = run("config", *arguments, "--output-format", "json", cwd=project / cwd)
         assert out.returncode == 0
         found = json.loads(out.stdout)
+        jsonschema.validate(found, json.loads(schema_text("config-1")))
         names = {one["name"]: (one["value"], one["from"]) for one in found["settings"]}
         return {**names, "file": found.get("file")}
 
