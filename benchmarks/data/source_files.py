@@ -25,7 +25,9 @@ def eee(sample: Sample) -> Value:
         "model_id": sample.model,
         "evaluation_name": NAME,
         "sample_id": sample.id,
-        "sample_hash": sha256(sample.question.encode()).hexdigest(),
+        "sample_hash": sha256(
+            (sample.question + sample.reference).encode()
+        ).hexdigest(),
         "interaction_type": "single_turn",
         "input": {"raw": sample.question, "reference": sample.reference},
         "output": {"raw": sample.answer},

@@ -90,6 +90,11 @@ class Partitions:
         self._part(few, len(few))
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return not (self._few or self._parts)
+
+    @property
     def are_distinct(self) -> bool:
         """Whether the digests are certainly distinct: few were added."""
         return not self._parts and len(set(self._few)) == len(self._few)

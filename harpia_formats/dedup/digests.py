@@ -81,6 +81,11 @@ class Digests:
         """Remove the temporary file, if there is one."""
         self.partitions.close()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return self.partitions.is_empty
+
     def add(self, texts: Collection[str]) -> None:
         """Add some texts, for speed a few dozen or more at once.
 

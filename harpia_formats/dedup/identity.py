@@ -165,11 +165,11 @@ def member_reader(path: Path, decoder: TypedDecoder) -> MemberReader:
             return _absent
         steps.append(attribute)
     rest = path[len(steps) :]
+    if steps and not rest:
+        return partial(_members, steps=steps)
     if len(steps) != 1:
         return lambda rows: [member_at(_inside(row, steps), rest) for row in rows]
     member: Callable[[Any], Any] = attrgetter(*steps)
-    if not rest:
-        return lambda rows: list(map(member, rows))
     if len(rest) > 1:
         return lambda rows: [member_at(value, rest) for value in map(member, rows)]
     (key,) = rest
@@ -177,6 +177,14 @@ def member_reader(path: Path, decoder: TypedDecoder) -> MemberReader:
         value.get(key, ABSENT) if type(value) is dict else ABSENT
         for value in map(member, rows)
     ]
+
+
+def _members(rows: Sequence[Any], steps: Sequence[str]) -> list[Any]:
+    """Return the value at the end of nested attributes of each row."""
+    try:
+        return list(map(attrgetter(".".join(steps)), rows))
+    except AttributeError:  # an object is null or missing in some row
+        return [_inside(row, steps) for row in rows]
 
 
 def _inside(row: Any, attributes: Sequence[str]) -> Any:

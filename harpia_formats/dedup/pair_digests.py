@@ -3,10 +3,13 @@
 Keys and values are represented by digests of 8 bytes.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from harpia_formats.dedup.digest_partitions import Partitions, Share
-from harpia_formats.dedup.digests import HELD, WHOLE
+from harpia_formats.dedup.digests import WHOLE
+
+#: Digests held in memory, 8 bytes each, before they are written to a file.
+HELD = 256 * 1024
 
 #: Values of the second byte of a digest, by which a partition is parted further.
 _MOST_PARTS = 256
@@ -16,6 +19,19 @@ class _PairPartitions(Partitions):
     """Pairs of digests by the low byte of the first one, one after the other."""
 
     __slots__ = ()
+
+    def add(self, digests: Collection[int], count: int) -> None:  # type: ignore[override]  # pairs have a length
+        """Add `digests`, which are `count` many. Raises `SourceError` as above."""
+        if not self._parts and len(self._few) + count < self._held:
+            self._few.extend(digests)
+            return
+        self._part_few()
+        self._part(digests, count)
+
+    @property
+    def few(self) -> Sequence[int]:
+        """All digests if they are not parted, else none."""
+        return () if self._parts else self._few
 
     def _part(self, digests: Collection[int], count: int) -> None:  # type: ignore[override]  # pairs have a length
         appends = self._appends
@@ -46,6 +62,11 @@ class PairDigests:
         """Remove the temporary file, if there is one."""
         self._partitions.close()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return self._partitions.is_empty
+
     def add_digests(self, digests: Collection[int]) -> None:
         """Add the digests of keys and values by turns.
 
@@ -59,6 +80,9 @@ class PairDigests:
         Yields that byte and the digests of the keys. Raises `SourceError` if the
         temporary file fails.
         """
+        few = self._partitions.few
+        if len(set(few[::2])) == len(set(zip(few[::2], few[1::2], strict=True))) > 0:
+            return
         self._partitions.settle()
         for partition in range(_MOST_PARTS):
             count = self._partitions.count_of(partition) // 2

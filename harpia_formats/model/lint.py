@@ -1,6 +1,6 @@
 """Lints: checks of rows that are made only if one of their rules is selected."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Protocol
@@ -98,6 +98,10 @@ class AcrossRows:
     key_text: TextOf | None = None
     #: The path at which the finding is placed, if that is not the first of `value`.
     place: Path = ()
+    #: For `BY_KEY`: given the values at the first path of some rows, whether key and
+    #: value are the same text in each of them. If they are in all rows of a file,
+    #: nothing is compared.
+    are_plain: Callable[[Sequence[Any]], bool] | None = None
     #: For `UNIQUE`: as `value_text`, quicker to make, and the same wherever that is.
     rough_text: TextOf | None = None
     #: Whether `value_text` and `rough_text` take objects as the typed decoder reads

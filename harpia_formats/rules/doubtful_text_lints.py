@@ -34,6 +34,7 @@ _misdecoded_bytes = re.compile(
     rb"\xc3[\x82-\xb4](?:\xc2[\x80-\xbf]|[\xc5\xc6\xcb\xe2])"
 )
 _invisible_bytes = re.compile(rb"\xe2(?:\x80[\x8b\xaa-\xae]|\x81[\xa0\xa6-\xa9])")
+_patterns = ((b"\xe2", _invisible_bytes), (b"\xc3", _misdecoded_bytes))
 _escapes = re.compile(
     rb"\\u(?:[fF]{3}[dD]|[fF][eE][fF]{2}|0000|200[bB]|202[a-eA-E]|206[06-9]|"
     rb"00[c-fC-F][0-9a-fA-F]\\u(?:00[89abAB]|0[12]|20))"
@@ -91,10 +92,9 @@ class _DoubtfulTexts:
             return True
         if data.isascii():
             return False
-        return (
-            any(stringzilla.find(data, mark) >= 0 for mark in _raw_marks)
-            or _invisible_bytes.search(data) is not None
-            or _misdecoded_bytes.search(data) is not None
+        return any(stringzilla.find(data, mark) >= 0 for mark in _raw_marks) or any(
+            stringzilla.find(data, first) >= 0 and pattern.search(data)
+            for first, pattern in _patterns
         )
 
 

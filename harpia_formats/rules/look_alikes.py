@@ -2,11 +2,14 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from string import ascii_letters
 from typing import Any
 
 import msgspec
+import stringzilla  # type: ignore[import-not-found]  # ships no types
 from msgspec import UNSET
 
 from harpia_formats.model.adapter import FormatAdapter, Row
@@ -34,14 +37,41 @@ _invisible = re.compile(
     "[\0-\x1f\x7f\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]"
 )
 
-#: Bytes that are removed for the first comparison: those of ASCII that are no letters
-#: or digits, all but the first byte of other characters, and first bytes that
-#: characters may have which are no letters.
-_kept = frozenset(
-    [byte for byte in range(128) if chr(byte).isalnum()]
-    + [*range(0xC4, 0xCA), 0xD0, 0xD1, 0xD3, *range(0xE5, 0xEA), 0xEB, 0xEC]
+#: Letters that case folding can make of letters beyond ASCII.
+_folded = frozenset(b"hijstwyHIJSTWY")
+#: First bytes of characters that have no case and are all letters: Chinese and Korean.
+_caseless = frozenset([*range(0xE5, 0xEA), 0xEB, 0xEC])
+#: Bytes that count in the first comparison: these, and ASCII letters and digits.
+_kept = frozenset({*b"0123456789", *ascii_letters.encode()} - _folded | _caseless)
+#: All bits for the high bytes of the same characters in UTF-16, none for others.
+_high = frozenset([*range(0x50, 0xA0), *range(0xB0, 0xD0)])
+_mask = bytes(255 * (byte in _high) for byte in range(256))
+#: Low bytes, none of them 0.
+_from_one = bytes(max(byte, 1) for byte in range(256))
+
+
+def _table(weight: Callable[[int], int]) -> bytes:
+    """Return a table of the weights of bytes: equal for both cases, 0 if not kept."""
+    pairs = ((byte, ord(chr(byte).lower())) for byte in range(128))
+    lower = {**{byte: byte for byte in range(256)}, **dict(pairs)}
+    return bytes(weight(lower[byte]) if byte in _kept else 0 for byte in range(256))
+
+
+_ones = _table(lambda _: 1)
+_ones_of_caseless = bytes(int(byte in _caseless) for byte in range(256))
+
+
+def _weight(byte: int, way: int) -> int:
+    """Return a number from 1 to 251 that looks random."""
+    return (byte * byte * 181 + byte * way) // 7 % 251 + 1
+
+
+#: Weights by which the bytes of a text are summed up, in several ways.
+_weights = tuple(_table(partial(_weight, way=way)) for way in (37, 101, 197))
+#: Those of the low bytes of characters without case; 0 for others.
+_low_weights = tuple(
+    bytes([0, *(_weight(byte, way) for byte in range(1, 256))]) for way in (41, 89, 149)
 )
-_dropped = bytes(byte for byte in range(256) if byte not in _kept)
 #: Bytes that are too few to tell texts apart.
 _few = 24
 
@@ -75,10 +105,19 @@ def id_lints(format_: Format) -> tuple[AcrossRows, ...]:
             value_text=_id_text,
             key=(path,),
             key_text=look_alike,
+            are_plain=_are_plain,
             message=_same_look,
             help="give both records the same id, or ids that look different",
         ),
     )
+
+
+def _are_plain(ids: Sequence[Any]) -> bool:
+    """Tell whether ids look as they are, all of them."""
+    texts = [each for each in ids if type(each) is str]
+    joined = "".join(texts)
+    is_plain = joined.isascii() and joined.isprintable() and " " not in joined
+    return is_plain and all(type(each) in {str, int} for each in ids)
 
 
 def _id_text(value: Any) -> str | None:
@@ -146,7 +185,7 @@ class _Said:
         if said is None:
             return None
         context, text = said
-        folded = unicodedata.normalize("NFKC", text).casefold()
+        folded = normal_bytes(text).decode().casefold()
         return f"{context}\0\0{folded.translate(_letters)}"
 
     def roughly(self, *values: Any) -> str | None:
@@ -155,31 +194,63 @@ class _Said:
         if said is None:
             return None
         context, text = said
-        if not unicodedata.is_normalized("NFKC", text):
-            text = unicodedata.normalize("NFKC", text)
-        data = text.casefold().encode("utf-8", "surrogatepass")
-        seen = data.translate(None, _dropped)
-        if len(seen) < _few:
+        data = normal_bytes(text)
+        size = _sum_of(data, _ones)
+        if size < _few:
             return self.exactly(*values)
-        return f"{context}\0{seen.decode('latin-1')}"
+        weights = _weights
+        if not data.isascii() and _sum_of(data, _ones_of_caseless) >= _few:
+            data, weights = _low_bytes_of_caseless(data), _low_weights
+        first, second, third = weights
+        return (
+            f"{context}\0{size} {_sum_of(data, first)} {_sum_of(data, second)} "
+            f"{_sum_of(data, third)}"
+        )
 
     def _said(self, values: tuple[Any, ...]) -> tuple[str, str] | None:
         """Return the context and the texts, None if nothing is asked."""
+        context = self._texts(values, 0, self.context)
+        asked = self._texts(values, self.context, self.asked)
+        for text in asked:
+            if text:
+                others = self._texts(values, self.asked, len(values))
+                return "\0".join(context), "\0".join(asked + others)
+        return None
+
+    def _texts(self, values: tuple[Any, ...], begin: int, end: int) -> list[str]:
+        """Return the texts in some of the values of a row."""
         texts: list[str] = []
-        begin = end = 0
-        for number, value in enumerate(values):
-            if number == self.context:
-                begin = len(texts)
-            if number == self.asked:
-                end = len(texts)
-            rest = self.rests[number]
-            if type(value) is str and not rest:
+        for number, value in enumerate(values[begin:end], begin):
+            if type(value) is str and not self.rests[number]:
                 texts.append(value)
             elif value is not None and value is not UNSET:
-                texts.extend(_texts_at(value, rest))
-        if not any(texts[begin : end or None]):
-            return None
-        return "\0".join(texts[:begin]), "\0".join(texts[begin:])
+                texts.extend(_texts_at(value, self.rests[number]))
+        return texts
+
+
+def _sum_of(data: bytes, weights: bytes) -> int:
+    """Return the sum of the weights of the bytes in `data`."""
+    found: int = stringzilla.bytesum(stringzilla.translate(data, weights))
+    return found
+
+
+def _low_bytes_of_caseless(data: bytes) -> bytes:
+    """Return the low byte of each character of a text, 0 for those that may have case.
+
+    It is computed for all characters at once, by integers of as many bytes.
+    """
+    units = data.decode().encode("utf-16-le")
+    high = int.from_bytes(units[1::2].translate(_mask), "little")
+    low = int.from_bytes(units[::2].translate(_from_one), "little")
+    return (high & low).to_bytes(len(units) // 2, "little")
+
+
+def normal_bytes(text: str) -> bytes:
+    """Return the NFKC of a text in UTF-8."""
+    data = text.encode("utf-8", "replace")
+    if stringzilla.utf8_find_denormalized(data, "NFKC") is None:
+        return data
+    return bytes(stringzilla.utf8_norm(data, "NFKC"))
 
 
 class _Letters(dict[int, str | None]):

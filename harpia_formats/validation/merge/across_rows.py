@@ -89,19 +89,26 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         Of rules that compared roughly, they are those of the rows that are alike.
         """
         stores = list(self.stores)
-        for number, rule in enumerate(self.rules):
-            if rule.rough_text is None:
+        for number, (rule, store) in enumerate(zip(self.rules, stores, strict=True)):
+            if rule.are_plain is not None and store.is_empty:
                 continue
-            exact = stores[number] = stack.enter_context(Digests())
+            if rule.are_plain is None and rule.rough_text is None:
+                continue
             rough, reader = AcrossReader(rule), AcrossReader(rule, is_exact=True)
-            for suspects in repeated_digest_batches(self.stores[number]):
+            is_unique = rule.agreement is Agreement.UNIQUE
+            exact = stores[number] = Digests() if is_unique else PairDigests()
+            stack.callback(exact.close)
+            batches = repeated_digest_batches(store) if is_unique else iter([None])
+            for suspects in batches:
                 for row in rows():
                     if row.number > until:
                         break
-                    alike = row.compared(rough)
-                    if alike is not None and digest_of(alike[1]) in suspects:
-                        compared = row.compared(reader)
-                        exact.add_digests(digests_of_compared(rule, [compared]))
+                    if suspects is not None:
+                        alike = row.compared(rough)
+                        if alike is None or digest_of(alike[1]) not in suspects:
+                            continue
+                    compared = row.compared(reader)
+                    exact.add_digests(digests_of_compared(rule, [compared]))
         return stores
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from harpia_formats.dedup.digests import digest_of
+from harpia_formats.dedup.digests import digests_of
 from harpia_formats.dedup.identity import MemberReader, member_at, member_reader
 from harpia_formats.dedup.key_text import key_text
 from harpia_formats.model.lint import AcrossRows, Agreement
@@ -28,6 +28,7 @@ class AcrossReader:
     def __init__(self, rule: AcrossRows, *, is_exact: bool = False) -> None:
         """Take the rule; unless `is_exact`, texts that are quicker to make are read."""
         self.rule = rule
+        self._is_exact = is_exact
         rough = None if is_exact else rule.rough_text
         self._value_text = rough or rule.value_text
         self._decoder: TypedDecoder | None = None
@@ -42,6 +43,8 @@ class AcrossReader:
             row = rule.normalize(row)
         key = ""
         if rule.agreement is Agreement.BY_KEY:
+            if self._skips_plain([member_at(row, rule.key[0])]):
+                return None
             found = _text(rule.key_text, [member_at(row, path) for path in rule.key])
             if found is None:
                 return None
@@ -54,19 +57,23 @@ class AcrossReader:
         return None if value is None else (key, value)
 
     def of_typed(
-        self, rows: Sequence[Any], decoder: TypedDecoder
+        self,
+        rows: Sequence[Any],
+        decoder: TypedDecoder,
+        known: dict[Path, list[Any]] | None = None,
     ) -> list[Compared | None] | None:
-        """Return what is compared of rows of `decoder`; None if it cannot tell."""
+        """Return what is compared of rows of `decoder`; None if it cannot tell.
+
+        `known` keeps the values of the rows at each path, for other rules.
+        """
         rule = self.rule
         if rule.normalize is not None:
             return None
-        if decoder is not self._decoder:
-            self._decoder = decoder
-            paths = (*rule.key, *rule.value)
-            self._readers = [member_reader(path, decoder) for path in paths]
-        columns = [read(rows) for read in self._readers]
+        columns = self._columns(rows, decoder, {} if known is None else known)
         if not (rule.takes_typed or all(map(_are_exact, columns))):
             return None
+        if self._skips_plain(columns[0]):
+            return []
         keys, values = columns[: len(rule.key)], columns[len(rule.key) :]
         texts: list[str | None]
         if rule.agreement is Agreement.ONE_TYPE:
@@ -80,6 +87,34 @@ class AcrossReader:
             for key, text in zip(_texts(rule.key_text, keys), texts, strict=True)
         ]
 
+    def _columns(
+        self,
+        rows: Sequence[Any],
+        decoder: TypedDecoder,
+        known: dict[Path, list[Any]],
+    ) -> list[list[Any]]:
+        """Return the values of rows of `decoder` at each path of the rule."""
+        rule = self.rule
+        if decoder is not self._decoder:
+            self._decoder = decoder
+            paths = (*rule.key, *rule.value)
+            self._readers = [member_reader(path, decoder) for path in paths]
+        columns = []
+        for path, read in zip((*rule.key, *rule.value), self._readers, strict=True):
+            if path not in known:
+                known[path] = read(rows)
+            columns.append(known[path])
+        if rule.agreement is Agreement.ONE_VALUE and len(columns) == 1:
+            (values,) = columns
+            if type(values[0]) is str and values.count(values[0]) == len(rows):
+                return [values[:1]]  # one is as good as all
+        return columns
+
+    def _skips_plain(self, values: Sequence[Any]) -> bool:
+        """Tell whether rows with these values need not be compared at first."""
+        are_plain = self.rule.are_plain
+        return are_plain is not None and not self._is_exact and are_plain(values)
+
 
 def digests_of_compared(
     rule: AcrossRows, compared: Sequence[Compared | None]
@@ -91,11 +126,14 @@ def digests_of_compared(
     """
     found = [each for each in compared if each is not None]
     if rule.agreement is Agreement.UNIQUE:
-        return array("Q", [digest_of(value) for _, value in found])
-    digests = array("Q")
-    for key, value in dict.fromkeys(found):
-        digests.extend((digest_of(key), digest_of(value)))
-    return digests
+        return digests_of([value for _, value in found])
+    pairs = array("Q", bytes(16 * len(found)))
+    if rule.agreement is not Agreement.BY_KEY:
+        found = list(dict.fromkeys(found))
+        pairs = array("Q", bytes(16 * len(found)))
+    pairs[::2] = digests_of([key for key, _ in found])
+    pairs[1::2] = digests_of([value for _, value in found])
+    return pairs
 
 
 def _texts(given: Any, columns: list[list[Any]]) -> list[str | None]:

@@ -132,8 +132,9 @@ class RowLinter:
 
         digests: list[array[int]] = []
         accepted: list[int] | None = None
+        known: dict[Path, list[Any]] = {}
         for reader in self.across:
-            found = reader.of_typed(rows, decoder) if rows and decoder else []
+            found = reader.of_typed(rows, decoder, known) if rows and decoder else []
             if found is None:
                 if accepted is None:
                     accepted = [row for row, one in enumerate(typed) if one is not None]
@@ -143,18 +144,37 @@ class RowLinter:
         verdict.across = tuple(digests)
 
 
-def _suspects_of(lint: RowLint, chunk: Chunk, typed: list[Any]) -> Iterator[int]:
-    """Yield the rows of a chunk in which a lint may find something."""
+def _suspects_of(lint: RowLint, chunk: Chunk, typed: list[Any]) -> list[int]:
+    """Return the rows of a chunk in which a lint may find something."""
     is_clean, text = lint.is_clean, lint.text
-    for row, value in enumerate(typed):
-        if value is not None and is_clean is not None:
-            try:
-                if is_clean(value):
-                    continue
-            except AttributeError:  # a member that the schema does not declare
-                pass
-        if text is None or text.search(chunk.rows[row]):
-            yield row
+    rows: list[int]
+    if is_clean is None:
+        rows = list(range(len(typed)))
+    else:
+        try:
+            rows = [
+                row
+                for row, value in enumerate(typed)
+                if value is None or not is_clean(value)
+            ]
+        except AttributeError:  # a member that the schema does not declare
+            rows = [
+                row
+                for row, value in enumerate(typed)
+                if value is None or not _is_clean(lint, value)
+            ]
+    return (
+        rows if text is None else [row for row in rows if text.search(chunk.rows[row])]
+    )
+
+
+def _is_clean(lint: RowLint, value: Any) -> bool:
+    """Tell whether a lint certainly finds nothing in a typed row."""
+    assert lint.is_clean is not None  # noqa: S101 - asked before
+    try:
+        return lint.is_clean(value)
+    except AttributeError:
+        return False
 
 
 def _refused_paths(
