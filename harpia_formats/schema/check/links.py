@@ -161,14 +161,25 @@ def unused_definitions(context: SchemaContext) -> Iterator[Remark]:
         context.draft.restricting - {"$anchor", "$vocabulary"}
     ):
         return
-    used = _used(context)
+    used, missed = _used(context), _missed_names(context)
     for keyword in _DEFINITIONS:
         named = schema.get(keyword)
         for name, part in named.items() if isinstance(named, dict) else ():
-            if isinstance(part, dict) and id(part) not in used and not _has_name(part):
+            is_unused = isinstance(part, dict) and id(part) not in used
+            if is_unused and name not in missed and not _has_name(part):
                 message = f"nothing refers to the definition {short_json(name)}"
                 path: Path = (keyword, name)
                 yield Remark(UNUSED, path, message, "remove it", at_key=True)
+
+
+def _missed_names(context: SchemaContext) -> set[str]:
+    """Return the ends of references to nothing: they may mean such a definition."""
+    references = (context.reference_of(node) for _, node in context.nodes)
+    return {
+        reference.rpartition("/")[2]
+        for reference in references
+        if reference is not None and context.target(reference) is None
+    }
 
 
 def _has_name(part: dict[str, Any]) -> bool:

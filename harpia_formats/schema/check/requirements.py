@@ -16,6 +16,7 @@ from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
 from harpia_formats.schema.bounded import is_linear_pattern
 from harpia_formats.schema.check.context import ALWAYS, SOMETIMES, SchemaContext
+from harpia_formats.schema.check.values import types_of
 from harpia_formats.text.describe import short_json
 from harpia_formats.text.spelling import nearest
 
@@ -238,6 +239,9 @@ def _required_remarks(
     part: _Part, path: Path, described: _Described, context: SchemaContext
 ) -> Iterator[Remark]:
     """Yield the required keys that are forbidden, or described by no schema."""
+    types = types_of(part.node)
+    if types is not None and "object" not in types:
+        return  # the keyword has no effect, which is another finding
     always = [other.node for other in described.group if other.is_always]
     binding = [*always, *part.around, part.node]
     for number, key in enumerate(part.node.get("required", ())):

@@ -99,7 +99,17 @@ MISTAKES: list[tuple[Any, str, str]] = [
     ({"$ref": "#"}, "S406", "/$ref"),
     ({"anyOf": [{"$ref": "#"}]}, "S406", "/anyOf/0/$ref"),
     (on(**{"$ref": "https://a.b/c.json"}), "S407", "/properties/p/$ref"),
+    (
+        {**on(**{"$ref": "#definitions/a"}), "definitions": {"a": {}}},
+        "S405",
+        "/properties/p/$ref",
+    ),
     ({"type": "object", "definitions": {"a": {}}}, "S408", "/definitions/a"),
+    (
+        {"type": "array", "required": ["a"], "items": {"required": []}},
+        "S418",
+        "/required",
+    ),
     (
         {
             "allOf": [{"required": ["b"]}],
