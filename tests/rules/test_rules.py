@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import check_schema, validate
+from harpia_formats import Report, check_schema, validate
 from harpia_formats.conversion.losses.json import as_report
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Severity
@@ -26,6 +26,7 @@ from harpia_formats.rules import (
 )
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from unchecked import convert, score
 
 RULES = all_rules()
@@ -96,8 +97,13 @@ def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
         checked = check_schema(data, lint=rule.lint)
         assert not checked.failures
         return Counter(each.code for each in checked.problems)
+    return Counter(each.code for each in report_of(data, rule, folder).problems)
+
+
+def report_of(data: bytes, rule: Rule, folder: Path, **more: Any) -> Report:
+    """Return the report on an example of a rule of `validate`, with more options."""
     given: bytes | Path = data
-    options = options_of(rule, folder)
+    options = {**options_of(rule, folder), **more}
     if rule.is_about_schema:
         given, options["schema"] = b'{"name": "Ana"}\n', json.loads(data)
     if rule.file_name:
@@ -105,7 +111,7 @@ def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
         given.write_bytes(data)
     report = validate(given, **options)
     assert not report.failures
-    return Counter(each.code for each in report.problems)
+    return report
 
 
 #: Rules that say why the records of a file break other rules.
@@ -119,6 +125,49 @@ def test_bad_example_breaks_its_rule(code: str, tmp_path: Path) -> None:
 
     assert found.pop(code) == 1
     assert bool(found) == (code in HINTS)
+
+
+#: The rules of `validate`, but for those on records without a verdict.
+VALIDATED = [
+    code
+    for code in EXEMPLIFIED
+    if RULES[code].command == "validate" and code not in NO_VERDICT
+]
+
+
+@pytest.mark.parametrize("code", VALIDATED)
+def test_every_rule_has_the_severity_that_is_asked_for(
+    code: str, tmp_path: Path
+) -> None:
+    """Another severity holds in problems, groups, counts and the verdict."""
+    data, rule = RULES[code].bad, RULES[code]
+    plain = report_of(data, rule, tmp_path)
+    others = sum(group.count for group in plain.groups if group.code != code)
+    for severity in Severity:
+        report = report_of(data, rule, tmp_path, severity={code: severity})
+
+        found = [one for one in report.problems if one.code == code]
+        assert [one.severity for one in found] == [severity]
+        assert report.summary()[f"{severity}s"] in {1, 1 + others}
+        if severity is Severity.ERROR:
+            assert not report.ok
+        elif not others:
+            assert (report.errors, report.summary()["invalid"]) == (0, 0)
+
+
+@pytest.mark.parametrize("code", VALIDATED)
+def test_a_baseline_holds_every_rule(code: str, tmp_path: Path) -> None:
+    """Findings of any rule are held; what has no verdict is not made valid."""
+    data, rule = RULES[code].bad, RULES[code]
+    path = tmp_path / "baseline.json"
+    plain = report_of(data, rule, tmp_path, write_baseline=path)
+
+    held = report_of(data, rule, tmp_path, baseline=path)
+
+    assert (held.problems, held.groups, held.errors) == ((), (), 0)
+    assert held.baseline is not None
+    assert held.baseline.held == sum(group.count for group in plain.groups)
+    assert held.ok == (held.summary()["undetermined"] == 0)
 
 
 @pytest.mark.parametrize("code", EXEMPLIFIED)
