@@ -29,13 +29,14 @@ class _Unbounded(Exception):  # noqa: N818 - an answer, not an error
     """The time of a validation may not be bounded."""
 
 
-def is_bounded(schema: Any) -> bool:
+def is_bounded(schema: Any, part: Any = None) -> bool:
     """Return whether the time of validating by `schema` is bounded by the data.
 
-    It is False for what is not certain. `schema` may be any JSON value.
+    It is False for what is not certain. `schema` may be any JSON value. With `part`, an
+    object in it, it is about validating by that.
     """
     try:
-        _Expansion(schema).size(schema, 0)
+        _Expansion(schema).size(schema if part is None else part, 0)
     except _Unbounded:
         return False
     return True

@@ -13,8 +13,9 @@ from harpia_formats.schema.check.shape import validator_class
 from harpia_formats.text.describe import short_json
 
 REFUSED_SAMPLE = "S424"
-#: Schemas with references whose samples are checked: each takes the whole schema.
-_WITH_REFERENCES = 200
+#: Schemas that are read in all to check samples by schemas with references, each of
+#: which takes the whole schema.
+_BUDGET = 200_000
 #: Samples of one schema that are checked.
 _SAMPLES = 100
 
@@ -24,17 +25,24 @@ def sample_remarks(context: SchemaContext) -> Iterator[Remark]:
 
     Schemas that may take forever are not asked.
     """
-    budget = _WITH_REFERENCES
+    budget, moved = _BUDGET, None
     for path, node in context.nodes:
         samples = list(_samples(node))
         if not samples:
             continue
+        if not is_bounded(context.schema, node):
+            continue
         schema: Any = node
-        if _has_references(node):
-            budget -= 1
+        if path and _has_references(node):
+            budget -= len(context.nodes)
             if budget < 0:
-                return
-            schema = _around(path, context)
+                continue
+            moved = moved or _moved(context.schema)
+            # Beside the reference, nothing of the root applies.
+            schema = {
+                "$ref": f"#/definitions/root{_fragment(path)}",
+                "definitions": {"root": moved},
+            }
         is_valid = _validity(schema, context)
         for place, value in samples[:_SAMPLES]:
             if is_valid is not None and not is_valid(value):
@@ -71,17 +79,6 @@ def _has_references(node: Any) -> bool:
     return False
 
 
-def _around(path: Path, context: SchemaContext) -> Any:
-    """Return a schema that demands what the one at `path` does, with all others."""
-    if not path:
-        return context.schema
-    # Beside the reference, nothing of the root applies.
-    return {
-        "$ref": f"#/definitions/root{_fragment(path)}",
-        "definitions": {"root": _moved(context.schema)},
-    }
-
-
 def _fragment(path: Path) -> str:
     """Return a path as a JSON pointer in a URL."""
     from urllib.parse import quote  # noqa: PLC0415 - only schemas with references
@@ -104,8 +101,6 @@ def _moved(node: Any) -> Any:
 
 def _validity(schema: Any, context: SchemaContext) -> Any:
     """Return what tells whether a value is valid, None if that cannot be known."""
-    if not is_bounded(schema):
-        return None
     try:
         return validator_class(context.draft)(schema, offline=True).is_valid
     except (jsonschema_rs.ValidationError, ValueError):

@@ -140,6 +140,17 @@ MISTAKES: list[tuple[Any, str, str]] = [
     (on(pattern="[[:alpha:]]"), "S421", "/properties/p/pattern"),
     ({"patternProperties": {"^(": {}}}, "S420", "/patternProperties/^("),
     (on(type="integer", examples=[1, "1"]), "S424", "/properties/p/examples/1"),
+    (
+        {
+            "properties": {
+                "tree": {"items": {"$ref": "#/properties/tree"}},
+                "turn": {"items": {"$ref": "#/definitions/n"}, "default": ["1"]},
+            },
+            "definitions": {"n": {"type": "integer"}},
+        },
+        "S424",
+        "/properties/turn/default",
+    ),
     (on(nullable=True, type="string"), "S403", "/properties/p/nullable"),
     ({"id": "urn:a"}, "S426", "/id"),
 ]
