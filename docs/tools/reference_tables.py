@@ -43,7 +43,8 @@ RULES = """\
 # Rules
 
 This page lists every rule that harpia-formats can report: its code, its name, its
-severity, and what it demands. `harpia-formats rule CODE` explains one rule with an
+severity, whether it is checked always or only with `--lint` or by `--select`, and
+what it demands. `harpia-formats rule CODE` explains one rule with an
 example that breaks it and one that does not. `--select` and `--ignore` of
 `harpia-formats validate` take codes, prefixes of codes, and names. A code and a name
 are never used again for another rule.
@@ -152,10 +153,16 @@ def rules_page() -> str:
     parts = [NOTICE, RULES]
     for letter, rules in families.items():
         rows = [
-            (rule.code, f"`{rule.name}`", rule.severity.value, cell(rule.summary))
+            (
+                rule.code,
+                f"`{rule.name}`",
+                rule.severity.value,
+                "with `--lint`" if rule.lint else "always",
+                cell(rule.summary),
+            )
             for rule in rules
         ]
-        head = ("code", "name", "severity", "what it demands")
+        head = ("code", "name", "severity", "checked", "what it demands")
         title = LETTERS.get(letter) or _vendor_of(rules)
         parts.append(f"## {letter}: {title}\n\n{table(head, rows)}")
     return "\n".join(parts)

@@ -25,7 +25,7 @@ RULES = (
         MIXED_LINE_ENDS,
         "mixed-line-ends",
         _W,
-        "All lines of a file should end alike, with LF or with CRLF.",
+        "All lines of JSON Lines should end alike, with LF or with CRLF.",
         "A file with both was usually put together from parts, or edited by a program "
         "that changed some lines. Checksums and line-based comparisons of it differ "
         "from machine to machine. The place is the first line that ends otherwise.",

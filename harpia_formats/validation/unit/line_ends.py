@@ -11,7 +11,7 @@ LineEnds = tuple[Cursor | None, Cursor | None]
 
 
 def line_ends_of(chunk: Chunk) -> LineEnds:
-    """Return the first LF and the first CRLF around the rows of a chunk."""
+    """Return the first LF and the first CRLF of rows that are lines."""
     data = chunk.data
     crlf = stringzilla.find(data, b"\r\n")
     lf = stringzilla.find(data, b"\n")

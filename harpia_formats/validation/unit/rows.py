@@ -140,7 +140,7 @@ def _without_findings(
 def _result(chunk: Chunk, verdict: Verdict, collector: Collector) -> UnitResult:
     """Return the result of a chunk of valid rows, without its findings."""
     line_ends: LineEnds = (None, None)
-    if MIXED_LINE_ENDS in collector.rules:
+    if MIXED_LINE_ENDS in collector.rules and chunk.lines:
         from harpia_formats.validation.unit.line_ends import line_ends_of  # noqa: PLC0415 - if a rule is selected that is not checked by default
 
         line_ends = line_ends_of(chunk)

@@ -1,0 +1,382 @@
+"""The mechanism of lints: rows, rules across rows, order, places, and selection."""
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats import validate
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import (
+    AcrossRows,
+    Agreement,
+    Disagreement,
+    Lints,
+    RowLint,
+)
+from harpia_formats.rules import look_alikes
+from harpia_formats.validation.merge import across_rows
+from harpia_formats.validation.unit import selected_lints
+
+Row = dict[str, Any]
+
+
+def _message(found: Disagreement) -> str:
+    return f"{found.value} after {found.earlier} in {found.owner}"
+
+
+def _across(code: str, agreement: Agreement, **given: Any) -> AcrossRows:
+    return AcrossRows(code, agreement, message=_message, **given)
+
+
+def _empty_answer(row: Any) -> Iterator[Remark]:
+    if type(row) is dict and not row.get("response"):
+        yield Remark("N103", ("response",), "there is no answer")
+
+
+#: Lints under the codes of rules that exist, and of which no other is selected.
+LINTS = Lints(
+    (
+        RowLint(
+            ("N103",),
+            _empty_answer,
+            is_clean=lambda row: bool(row.response),
+            takes_refused=True,
+        ),
+    ),
+    (
+        _across("E301", Agreement.ONE_VALUE, value=(("llm_name",),)),
+        _across(
+            "E304",
+            Agreement.BY_KEY,
+            key=(("input", "prompt"),),
+            value=(("response",),),
+        ),
+        _across("E305", Agreement.UNIQUE, value=(("input", "source"),)),
+        _across("E303", Agreement.ONE_TYPE, value=(("extra",),)),
+    ),
+)
+CODES = ("N103", "E301", "E303", "E304", "E305")
+
+
+@pytest.fixture
+def _lints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selected_lints, "dialect_lints", lambda _: LINTS)
+
+
+def row_of(number: int, **given: Any) -> Row:
+    """Return a row of nemo-output about which lints say nothing."""
+    question = {
+        "prompt": given.pop("prompt", f"question {number}"),
+        "ideal_response": "yes",
+        "category": "",
+        "source": given.pop("source", f"source {number}"),
+    }
+    answer = {"response": f"answer {number}", "llm_name": "one"}
+    return {"input": question, **answer, **given}
+
+
+def report_of(data: bytes | Path, **given: Any) -> Any:
+    """Return the report of a file of nemo-output by the lints of this module."""
+    options: dict[str, Any] = {"select": CODES, "jobs": 1, "max_problems": 0}
+    return validate(data, format="nemo-output", **{**options, **given})
+
+
+def found_in(rows: list[Row], **given: Any) -> list[tuple[str, int | None, str]]:
+    """Return the code, the record and the message of each problem of some rows."""
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    report = report_of(data, examples=0, **given)
+    return [(each.code, each.place.record, each.message) for each in report.problems]
+
+
+@pytest.mark.usefixtures("_lints")
+@pytest.mark.parametrize("count", [3, 300])
+def test_row_lint_places_its_remarks(count: int) -> None:
+    """A remark is placed in its row, whether or not a typed decoder read the rows."""
+    rows = [row_of(number) for number in range(count)]
+    rows[count - 2]["response"] = ""
+
+    assert found_in(rows) == [("N103", count - 1, "there is no answer")]
+
+
+@pytest.mark.usefixtures("_lints")
+def test_refused_row_is_linted_beside_its_error() -> None:
+    """A row with a schema error is linted, but not at the place of that error."""
+    small = row_of(1, response="", llm_name=5)
+    noisy = row_of(2, response={})
+
+    found = found_in([small, noisy, row_of(3)], select=("N103", "S"))
+
+    assert [each[:2] for each in found] == [("N103", 1), ("S102", 1), ("S102", 2)]
+
+
+@pytest.mark.usefixtures("_lints")
+@pytest.mark.parametrize("count", [5, 300])
+def test_each_row_that_disagrees_is_reported(count: int) -> None:
+    """The place is the row that disagrees, and the message names the first one."""
+    rows = [row_of(number) for number in range(count)]
+    rows[3]["llm_name"] = "other"
+    rows[4]["input"]["source"] = "source 0"
+    rows[2]["input"]["prompt"] = "question 1"
+
+    assert found_in(rows) == [
+        ("E304", 3, "answer 2 after answer 1 in record 2, in line 2"),
+        ("E301", 4, "other after one in record 1, in line 1"),
+        ("E305", 5, "source 0 after source 0 in record 1, in line 1"),
+    ]
+
+
+@pytest.mark.usefixtures("_lints")
+def test_types_must_not_be_mixed() -> None:
+    """A value of another JSON type than before is reported; absent and null are not."""
+    rows = [row_of(0), row_of(1, extra=1), row_of(2, extra=None), row_of(3, extra="1")]
+
+    assert found_in(rows) == [("E303", 4, "text after a number in record 2, in line 2")]
+
+
+@pytest.mark.usefixtures("_lints")
+def test_containers_give_the_same_findings() -> None:
+    """Lines and an array of the same rows have the same findings."""
+    rows = [
+        row_of(number, llm_name="one" if number % 7 else "two") for number in range(40)
+    ]
+
+    lines = [found[:2] for found in found_in(rows)]
+    array = report_of(json.dumps(rows).encode(), examples=0)
+
+    assert len(lines) == 34
+    assert [(each.code, each.place.record) for each in array.problems] == lines
+
+
+def test_table_is_checked_across_its_rows() -> None:
+    """Rows of a table that say the same are found at their lines."""
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerow(["id", "prompt", "response"])
+    for number in range(50):
+        text = (
+            "What is 2 + 2, my dear machine?"
+            if number in {7, 31}
+            else f"What {number}?"
+        )
+        writer.writerow([number, text, "It is exactly four, I think."])
+
+    report = validate(file.getvalue().encode(), format="csv", select=("X102",), jobs=1)
+
+    assert [each.place.line for each in report.problems] == [33]
+    assert "record 8, in line 9" in report.problems[0].message
+
+
+def reference(rows: list[Row]) -> list[tuple[str, int]]:
+    """Return what the rules across rows must find, in the order of the records."""
+    found = []
+    names = [row["llm_name"] for row in rows]
+    answers: dict[str, str] = {}
+    sources: set[str] = set()
+    for number, row in enumerate(rows, 1):
+        if row["llm_name"] != names[0]:
+            found.append(("E301", number))
+        first = answers.setdefault(row["input"]["prompt"], row["response"])
+        if first != row["response"]:
+            found.append(("E304", number))
+        if row["input"]["source"] in sources:
+            found.append(("E305", number))
+        sources.add(row["input"]["source"])
+    return found
+
+
+values = st.sampled_from(["a", "b", "c", "(", "\n", "é"])
+few_rows = st.lists(
+    st.builds(
+        lambda name, prompt, source, answer: row_of(
+            0, llm_name=name, prompt=prompt, source=source, response=answer
+        ),
+        values,
+        values,
+        values,
+        values,
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(few_rows, st.integers(0, 3))
+@settings(deadline=None, max_examples=60)
+def test_findings_are_exact(rows: list[Row], named: int) -> None:
+    """They are those of a loop over all rows, however few keys are remembered."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(selected_lints, "dialect_lints", lambda _: LINTS)
+        patch.setattr(across_rows, "NAMED", named)
+
+        found = found_in(rows, select=CODES[1:])
+
+    assert [each[:2] for each in found] == reference(rows)
+
+
+@pytest.mark.usefixtures("_lints")
+def test_findings_are_equal_for_any_jobs(tmp_path: Path) -> None:
+    """Ranges validated by workers give what one process gives."""
+    path = tmp_path / "rows.jsonl"
+    filler = "word " * 400
+    with path.open("w") as file:
+        for number in range(9_000):
+            row = row_of(number, source=f"source {number % 8_990}")
+            row["filler"] = filler
+            file.write(json.dumps(row) + "\n")
+
+    one, two = (report_of(path, jobs=jobs) for jobs in (1, 2))
+
+    assert [each.count for each in one.groups] == [10]
+    assert one == two
+
+
+@pytest.mark.usefixtures("_lints")
+def test_limit_bounds_what_is_compared() -> None:
+    """Rows beyond the limit are not compared."""
+    rows = [row_of(0), row_of(1), row_of(2, llm_name="two")]
+
+    assert found_in(rows, limit=2) == []
+    assert len(found_in(rows, limit=3)) == 1
+
+
+@pytest.mark.usefixtures("_lints")
+def test_fail_fast_ends_with_the_first_error() -> None:
+    """A rule across rows with the severity error ends the run at its first finding."""
+    rows = [row_of(number, llm_name=f"model {number}") for number in range(9)]
+
+    report = report_of(
+        "".join(json.dumps(row) + "\n" for row in rows).encode(), fail_fast=True
+    )
+
+    assert [(each.code, each.place.record) for each in report.problems] == [("E301", 2)]
+
+
+@pytest.mark.usefixtures("_lints")
+def test_errors_across_rows_make_records_invalid() -> None:
+    """A record with a finding of severity error is invalid."""
+    rows = [row_of(0), row_of(1, llm_name="two"), row_of(2, source="source 0")]
+
+    report = report_of("".join(json.dumps(row) + "\n" for row in rows).encode())
+    (file,) = report.files
+
+    assert {each.code: each.severity.value for each in report.groups}["E301"] == "error"
+    assert file.invalid >= 1
+    assert file.errors + file.warnings + file.notes == len(report.problems)
+
+
+@pytest.mark.usefixtures("_lints")
+def test_only_selected_lints_are_reported() -> None:
+    """Lints are made only if a rule of theirs is selected and not ignored."""
+    rows = [row_of(0, response=""), row_of(1, llm_name="two")]
+
+    assert [each[0] for each in found_in(rows, select=("E301",))] == ["E301"]
+    assert [each[0] for each in found_in(rows, ignore=("E301",))] == ["N103"]
+    assert found_in(rows, select=()) == []
+
+
+@pytest.mark.usefixtures("_lints")
+def test_error_in_a_lint_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lint that fails leaves only its own record without a verdict."""
+
+    def fail(row: Any) -> Iterator[Remark]:
+        if row["response"] == "answer 1":
+            raise KeyError("lost")
+        yield from ()
+
+    lints = Lints((RowLint(("N103",), fail),))
+    monkeypatch.setattr(selected_lints, "dialect_lints", lambda _: lints)
+
+    found = found_in([row_of(0), row_of(1), row_of(2)])
+
+    assert [each[:2] for each in found] == [("V902", 2)]
+
+
+alphabet = st.sampled_from(
+    "aAbBsS19 .,!-—“”ßſKİǰẖéΩяД中文字。，（Ａ１\u0301\u200b한글ก้"  # noqa: RUF001 - letters that look alike
+)
+texts = st.text(alphabet, max_size=80)
+
+
+@given(texts, texts)
+@settings(max_examples=400)
+def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
+    """Texts that are the same exactly are the same roughly."""
+    said = look_alikes._Said(0, 1, ((),))  # noqa: SLF001 - the comparison itself
+    if said.exactly(one) == said.exactly(other):
+        assert said.roughly(one) == said.roughly(other)
+    louder = one.upper().replace(" ", " - ") + "!"
+    if said.exactly(one) == said.exactly(louder):
+        assert said.roughly(one) == said.roughly(louder)
+
+
+@pytest.mark.parametrize(
+    "codes",
+    [
+        range(0x800),
+        pytest.param(
+            [*range(0x800, 0xD800), *range(0xE000, 0x110000)], marks=pytest.mark.long
+        ),
+    ],
+)
+def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -> None:
+    """Bytes that count in the rough comparison are those of the folded text, too."""
+    for code in codes:
+        normal = look_alikes.normal_bytes(chr(code))
+        folded = normal.decode().casefold().encode()
+        tables = look_alikes._weights, look_alikes._ones  # noqa: SLF001 - the tables
+        for weights in (*tables[0], tables[1]):
+            assert look_alikes._sum_of(normal, weights) == look_alikes._sum_of(  # noqa: SLF001 - as above
+                folded, weights
+            )
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_alike"),
+    [
+        ("café", "cafe\u0301", True),
+        ("q1", "q1\u200b", True),
+        ("Аnna", "Anna", True),  # noqa: RUF001 - the letters look alike
+        ("q1", "Q1", False),
+        ("q 1", "q1", False),
+    ],
+)
+def test_ids_look_alike(one: str, other: str, *, is_alike: bool) -> None:
+    """Unicode form, invisible characters and letters of other scripts are not seen."""
+    assert (look_alikes.look_alike(one) == look_alikes.look_alike(other)) is is_alike
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b'{"a": 1}\n{"a": 2}\r\n{"a": 3}\n', 2),
+        (b'{"a": 1}\r\n{"a": 2}\r\n{"a": 3}\n', 3),
+        (b'{"a": 1}\r\n{"a": 2}\r\n', 0),
+        (b'{"a": 1}\n{"a": 2}', 0),
+    ],
+)
+def test_mixed_line_ends_are_placed(data: bytes, line: int) -> None:
+    """The place is the first line that ends unlike the first one."""
+    report = validate(data, schema=True, select=("J205",))
+
+    assert [each.place.line for each in report.problems] == [line] * bool(line)
+
+
+@given(st.integers(0, 10**25), st.integers(0, 40), st.booleans())
+def test_large_integers_are_all_found(value: int, lead: int, is_float: bool) -> None:
+    """The search in bytes passes over no integer beyond 2^53."""
+    text = f"{value}.5" if is_float else str(value)
+    data = b'{"a": "%s", "b": %s, "c": 0.8333333333333334}\n' % (
+        b"x" * lead,
+        text.encode(),
+    )
+
+    report = validate(data, schema=True, select=("J204",))
+
+    assert bool(report.problems) is (value > 2**53 and not is_float)
