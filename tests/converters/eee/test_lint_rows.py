@@ -154,6 +154,7 @@ FAULTS = (
     Fault("E122", {f"{STEP}.extraction_method": ""}),
     Fault("E122", {f"{STEP}.extracted_value": ""}),
     Fault("E122", {f"{CALL}.name": ""}, (AGENTIC,)),
+    Fault("E122", {"turns.1.content": ""}, TURNS),
     Fault("E124", {"metrics": 5}, shapes=OPEN),
     Fault("E124", {"metrics": {"num_turns": 5}}, shapes=OPEN),
     Fault("E125", {"sample_idx": 3}, shapes=OPEN),

@@ -68,7 +68,7 @@ RULES = (
         Severity.WARNING,
         "The texts and names of a row must not be empty.",
         "An empty question, reference or id is mostly a field that a converter did not "
-        "find. An empty answer is reported unless error says why there is none. "
+        "find. Empty answers are reported by V304 and V305. "
         "References may be an empty list where there is nothing to compare with.",
         single(b'"evaluation_name": "gsm8k"', b'"evaluation_name": ""'),
         SINGLE,

@@ -6,12 +6,13 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.eee.lint.members import Output, Question, Step, Turn, fits
+from harpia_converters.eee.lint.members import Question, Step, Turn, fits
 from harpia_converters.eee.lint.wording import count_of, quoted
 from harpia_converters.eee.versions import Version
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint
 from harpia_formats.model.problem import Path
+from harpia_formats.text.describe import path_text
 
 CHOICES, EMPTY = "E121", "E122"
 
@@ -33,13 +34,13 @@ class _Check:
     def __init__(self, key: str) -> None:
         self._key = key
 
-    def is_clean(self, row: Any) -> bool:  # noqa: C901, PLR0911 - one pass, for speed
+    def is_clean(self, row: Any) -> bool:  # noqa: PLR0911 - one pass, for speed
         """Tell whether a typed row has nothing that `remarks` yields."""
         if row.sample_id == "" or not (row.evaluation_id and row.evaluation_name):
             return False
         if getattr(row, "evaluation_result_id", UNSET) == "":
             return False
-        asked, output = row.input, row.output
+        asked = row.input
         reference, choices = asked.reference, asked.choices
         if is_blank(asked.raw) or asked.formatted == "":
             return False
@@ -51,23 +52,19 @@ class _Check:
         has_choices = choices is not UNSET and choices is not None
         if has_choices and not (choices and references and references[0] in choices):
             return False
-        if output is not UNSET and output is not None:
-            raw = output.raw
-            if not raw or (type(raw) is list and not any(raw)):
-                return False
         for step in row.answer_attribution:
             if not (step.extracted_value and step.extraction_method):
                 return False
         turns = getattr(row, self._key)
-        return turns is UNSET or turns is None or _are_calls_named(turns)
+        return turns is UNSET or turns is None or _have_texts(turns)
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield what is wrong with the choices and the texts of a row."""
         if type(row) is not dict:
             return
         for path in self._empty(row):
-            name = ".".join(str(part) for part in path if type(part) is str)
-            yield Remark(EMPTY, path, f"{name} is empty", _help_of(path))
+            message = f"{path_text(path)} must not be empty"
+            yield Remark(EMPTY, path, message, _help_of(path))
         asked: Any = row.get("input")
         if fits(asked, Question) and asked.get("choices") is not None:
             yield from _of_choices(asked["reference"], asked["choices"])
@@ -75,12 +72,9 @@ class _Check:
     def _empty(self, row: Any) -> Iterator[Path]:
         """Yield the paths of texts that are empty and should not be."""
         yield from ((key,) for key in _names if row.get(key) == "")
-        asked, output = row.get("input"), row.get("output")
+        asked = row.get("input")
         if fits(asked, Question):
             yield from _empty_of_question(asked)
-        # Where there was an error there need be no answer.
-        if not row.get("error") and fits(output, Output) and _has_no_answer(output):
-            yield ("output", "raw")
         steps, turns = row.get("answer_attribution"), row.get(self._key)
         if fits(steps, list[Step]):
             for number, step in enumerate(steps):
@@ -88,11 +82,16 @@ class _Check:
                     if not step[key]:
                         yield ("answer_attribution", number, key)
         if fits(turns, list[Turn]):
-            yield from self._empty_of_calls(turns)
+            yield from self._empty_of_turns(turns)
 
-    def _empty_of_calls(self, turns: Any) -> Iterator[Path]:
-        """Yield the paths of empty names of tool calls."""
+    def _empty_of_turns(self, turns: Any) -> Iterator[Path]:
+        """Yield the paths of empty questions and of empty names of tool calls.
+
+        Rules of all formats find empty answers.
+        """
         for place, turn in enumerate(turns):
+            if turn["role"] == "user" and turn.get("content") == "":
+                yield (self._key, place, "content")
             for number, call in enumerate(turn.get("tool_calls") or ()):
                 for key in ("id", "name"):
                     if not call[key]:
@@ -115,9 +114,11 @@ def _empty_of_question(asked: Any) -> Iterator[Path]:
             yield ("input", "reference", number)
 
 
-def _are_calls_named(turns: Any) -> bool:
-    """Tell whether all tool calls of typed turns have an id and a name."""
+def _have_texts(turns: Any) -> bool:
+    """Tell whether typed turns of the user have a text, and tool calls their names."""
     for turn in turns:
+        if turn.content == "" and turn.role == "user":
+            return False
         calls = turn.tool_calls
         if calls is not UNSET and calls is not None:
             for call in calls:
@@ -131,16 +132,8 @@ def is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
-def _has_no_answer(output: Any) -> bool:
-    """Tell whether an output is empty, or a list of empty texts."""
-    raw = output["raw"]
-    return not raw if type(raw) is str else not any(raw)
-
-
 def _help_of(path: Path) -> str:
     """Return what to do about an empty text at `path`."""
-    if path == ("output", "raw"):
-        return "see whether the model gave no answer, and say so in error if it failed"
     if path == ("input", "formatted"):
         return "leave it out if the prompt was input.raw"
     return "give the text: without it the record cannot be used"
