@@ -47,6 +47,11 @@ class Exclusion:
         """The patterns that matched no file so far."""
         return tuple(self._unmatched)
 
+    @property
+    def reason(self) -> str:
+        """What leaves files out."""
+        return "--exclude" if self._patterns else "the setting exclude"
+
     def left(self, sources: Iterable[Source], folder: str) -> Iterator[Source]:
         """Yield the sources, found below `folder`, that no pattern matches."""
         for source in sources:

@@ -76,7 +76,8 @@ def sources_of_inputs(
         is_empty = False
         yield source
     if is_empty and exclusion.count:
-        yield SourceError(_name_of(inputs[0]), "all files are left out by --exclude")
+        reason = f"all files are left out by {exclusion.reason}"
+        yield SourceError(_name_of(inputs[0]), reason)
 
 
 def _all_sources(

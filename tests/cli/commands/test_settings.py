@@ -127,7 +127,7 @@ def test_files_are_left_out(project: Path) -> None:
     assert pairs(found(project)) == NEW
     result = run("validate", "legacy", "--schema", "schema.json", cwd=project)
     assert result.returncode == 2
-    assert b"all files are left out" in result.stderr
+    assert b"all files are left out by the setting exclude" in result.stderr
     assert pairs(found(project, "--exclude", "nothing")) == [*OLD, *NEW]
 
 
