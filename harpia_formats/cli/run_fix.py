@@ -3,6 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 
 from harpia_formats.cli.output.progress import Progress
@@ -52,8 +53,9 @@ def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
     files = 0
     is_failed = False
     written: list[str] = []
-    with progress:
-        for file in Fixing(paths, options, fix, file_options):
+    fixing = iter(Fixing(paths, options, fix, file_options))
+    with progress, closing(fixing):
+        for file in fixing:
             progress.hide()
             if file.reason:
                 # The validation that follows says so itself, unless there is none.

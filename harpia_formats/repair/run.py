@@ -1,7 +1,7 @@
 """Repair the files of a run: find the repairs of each, then write it or show them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, nullcontext
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from os import PathLike
@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harpia_formats.framing.chunk import BOM
 from harpia_formats.io.exclude import Exclusion
-from harpia_formats.io.file_state import FileState, reason_of_change, state_of_path
+from harpia_formats.io.file_state import FileState, state_of_path
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.reader import SourceError, error_reason
@@ -26,6 +25,7 @@ from harpia_formats.repair.consumer import RepairConsumer
 from harpia_formats.repair.edits import Edit
 from harpia_formats.repair.options import FixOptions, check_combination
 from harpia_formats.repair.proposals import RepairSettings
+from harpia_formats.repair.reread import MARK_BYTES, blocks_again, has_mark
 from harpia_formats.repair.result import RepairedFile, not_repaired
 from harpia_formats.repair.rows import PlacedChange, PlacedRepair
 from harpia_formats.repair.splice import spliced
@@ -128,7 +128,7 @@ class Fixing:
                 return None
         return self._jobs[id(options)][1]
 
-    def __iter__(self) -> Iterator[RepairedFile]:
+    def __iter__(self) -> Generator[RepairedFile, None, None]:
         exclusion = Exclusion(self._options.exclude)
         sources: Iterable[Source | SourceError]
         sources = sources_of_inputs(self._inputs, exclusion)
@@ -191,7 +191,7 @@ class Fixing:
             self._find(file, job, store, pool)
             if file.blocks.error is not None:
                 return not_repaired(name, file.blocks.error.reason, is_unread=True)
-            blocks = partial(_blocks_again, file, state)
+            blocks = partial(blocks_again, file, state)
             found = RepairedFile(name, store, job.rules, blocks)
             if not self._fix.diff and (store.changes or self._output):
                 found.written = self._output or str(file.source.origin)
@@ -234,10 +234,10 @@ class Fixing:
             except StopIteration as stop:
                 consumer.finish(stop.value.validators)
                 break
-        if BYTE_ORDER_MARK in job.settings.codes and _has_mark(file):
+        if BYTE_ORDER_MARK in job.settings.codes and has_mark(file):
             what = "dropped the byte order mark"
             change = PlacedChange(BYTE_ORDER_MARK, 1, 1, 0, "", what)
-            store.add(PlacedRepair((Edit(0, len(BOM), b""),), (change,)))
+            store.add(PlacedRepair((Edit(0, MARK_BYTES, b""),), (change,)))
 
     def _write(
         self, place: str, blocks: Iterable[bytes], edits: Iterable[Edit]
@@ -271,29 +271,6 @@ def _given_schema(given: Any) -> tuple[str, Schema] | None:
 def _formats_of(name: str | None) -> tuple[Format, ...]:
     """Return the formats called `name`, all without a name. Raises `UnknownFormat`."""
     return tuple(all_formats().values()) if name is None else formats_named(name)
-
-
-def _blocks_again(file: OpenFile, state: FileState | None) -> Iterator[bytes]:
-    """Yield the bytes of a file once more.
-
-    Raises `SourceError` at their end if they are not those that were read before.
-    """
-    size = 0
-    for block in file.again.blocks():
-        size += len(block)
-        yield block
-    origin = file.source.origin
-    reason = reason_of_change(origin, state) if isinstance(origin, Path) else ""
-    if not reason and size != file.count.bytes:
-        reason = "cannot be read to its end a second time"
-    if reason:
-        raise SourceError(file.source.name, f"{reason}; nothing was written")
-
-
-def _has_mark(file: OpenFile) -> bool:
-    """Return whether a file begins with a byte order mark."""
-    with closing(file.again.blocks()) as blocks:
-        return next(blocks, b"").startswith(BOM)
 
 
 def _is_little(inputs: Sequence[Input]) -> bool:

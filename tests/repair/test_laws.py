@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harpia_formats
-from harpia_formats.repair import large_file
+from harpia_formats.repair import large_file, worker
 from harpia_formats.repair.options import FixOptions
 from harpia_formats.repair.result import Change
 from harpia_formats.repair.run import Fixing
@@ -114,11 +114,19 @@ def test_repairs_keep_their_laws(format_: str, seed: int, *, unsafe: bool) -> No
     assert after <= before
 
 
+def failing(*_: object) -> None:
+    """Fail, as a worker may."""
+    raise MemoryError
+
+
+@pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.parametrize("layout", ["lines", "array", "pretty"])
 def test_any_number_of_workers_gives_the_same_bytes(
-    layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool
 ) -> None:
-    """A file is repaired alike by one process and by two, with the same list."""
+    """A file is repaired alike by one process and by two, whose work may fail."""
+    if fails:
+        monkeypatch.setattr(worker, "_range", failing)
     rows = [with_null(row, n) for n, row in enumerate(valid_rows("eee@0.2.0") * 40)]
     text = {
         "lines": "".join(f"{json.dumps(row)}\n" for row in rows),
@@ -135,11 +143,15 @@ def test_any_number_of_workers_gives_the_same_bytes(
         options = Options(format="eee@0.2.0", jobs=jobs)
         # Two inputs, so that worker processes are used for a small file, too.
         run = Fixing([path, b"{}"], options, FixOptions())
-        files = [(file.count, [c.line for c in file.changes()]) for file in run]
-        found.append((files[0], path.read_bytes()))
+        changes = [
+            (one.line, one.column, one.record, one.pointer)
+            for file in run
+            for one in file.changes()
+        ]
+        found.append((changes, path.read_bytes()))
 
     assert found[0] == found[1]
-    assert found[0][0][0] == len(rows) // 3 + bool(len(rows) % 3)
+    assert len(found[0][0]) == len(range(0, len(rows), 3))
 
 
 def with_null(row: Any, number: int) -> Any:

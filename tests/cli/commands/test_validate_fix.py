@@ -229,12 +229,12 @@ def test_a_file_that_changes_meanwhile_is_refused(bad: Path) -> None:
     code = (
         "import sys; from pathlib import Path\n"
         "from harpia_formats.repair import run\n"
-        "blocks = run._blocks_again\n"
+        "blocks = run.blocks_again\n"
         "def changed(file, state):\n"
         "    path = Path(file.source.origin)\n"
         '    path.write_bytes(path.read_bytes() + b\'{"name":"new"}\\n\')\n'
         "    return blocks(file, state)\n"
-        "run._blocks_again = changed\n"
+        "run.blocks_again = changed\n"
         "from harpia_formats.cli import main\n"
         "sys.exit(main())\n"
     )
