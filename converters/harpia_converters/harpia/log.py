@@ -31,6 +31,7 @@ FORMAT = Format(
             partial(sign_of, kind=LOG),
             strict="harpia-log-strict",
             remarks=remarks,
+            lints="harpia_converters.harpia.lints:LOG",
             one_of=frozenset({"instance_id", "result"}),
         ),
     ),

@@ -77,6 +77,7 @@ FORMAT = Format(
             rows_at="results",
             strict="harpia-output-strict",
             remarks=remarks,
+            lints="harpia_converters.harpia.lints:OUTPUT",
             one_of=frozenset({"score", "parameters"}),
         ),
         Dialect(
@@ -87,6 +88,7 @@ FORMAT = Format(
             rows_at="results",
             strict="harpia-output-strict",
             remarks=remarks,
+            lints="harpia_converters.harpia.lints:OUTPUT",
             documented=False,
             one_of=frozenset({"results"}),
         ),

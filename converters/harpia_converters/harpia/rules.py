@@ -15,6 +15,9 @@ from harpia_converters.harpia.rule_examples import (
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
+_another = b'}, {"id": "2", "input": "Traduza: Oi.", "actual-output": "Hi."'
+_answers = b'"expected-output": ["The bird sings."]'
+
 _INPUT = (
     Rule(
         "H101",
@@ -207,6 +210,32 @@ _LINT = (
         "harpia",
         lint=True,
     ),
+    Rule(
+        "H109",
+        "repeated-expected-output",
+        Severity.NOTE,
+        "A list of acceptable answers should not hold one twice.",
+        "The best result over all of them counts, so a second one changes nothing. It "
+        "may stand for another answer that was meant.",
+        instance(b'"expected-output": ["Birds sing.", "Birds sing."]', ANSWER),
+        instance(b'"expected-output": ["Birds sing."]', ANSWER),
+        "harpia",
+        lint=True,
+    ),
+    Rule(
+        "H119",
+        "some-without-reference",
+        Severity.NOTE,
+        "All instances should have acceptable answers, or none of them.",
+        "BLEU and BERTScore compare with expected-output. An instance without it is "
+        "used by neither, and a mean over the others is not one over all.",
+        instance(
+            _answers, ANSWER + b'}, {"id": "2", "input": "Traduza: Oi.", ' + ANSWER
+        ),
+        instance(_answers, ANSWER),
+        "harpia",
+        lint=True,
+    ),
 )
 
 _RESULTS = (
@@ -242,6 +271,28 @@ _RESULTS = (
         output(BLEU, TIME),
         GOOD_OUTPUT,
         "harpia-output",
+    ),
+    Rule(
+        "H124",
+        "score-range",
+        Severity.WARNING,
+        "A score of BLEU is from 0 to 1, and one of BERTScore from -1 to 1.",
+        "NLTK's BLEU is no percentage. BERTScore can be below -1 where it is rescaled.",
+        GOOD_OUTPUT.replace(b"0.71", b"71"),
+        GOOD_OUTPUT,
+        "harpia-output",
+        lint=True,
+    ),
+    Rule(
+        "H125",
+        "negative-time",
+        Severity.WARNING,
+        "The elapsed time of a metric should not be negative.",
+        "It is the time that the metric took over all instances.",
+        GOOD_OUTPUT.replace(b"0.02", b"-0.02"),
+        GOOD_OUTPUT,
+        "harpia-output",
+        lint=True,
     ),
 )
 

@@ -51,6 +51,7 @@ FORMAT = Format(
             sniff,
             strict="nemo-input-strict",
             remarks=remarks,
+            lints="harpia_converters.nemo.row_lints:INPUT",
             one_of=frozenset({"prompt", "ideal_response"}),
         ),
     ),

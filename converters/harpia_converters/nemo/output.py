@@ -93,6 +93,7 @@ FORMAT = Format(
             sniff,
             strict="nemo-output-strict",
             remarks=remarks,
+            lints="harpia_converters.nemo.row_lints:OUTPUT",
             one_of=frozenset({"input", "llm_name"}),
         ),
         Dialect(
@@ -101,6 +102,7 @@ FORMAT = Format(
             "flat",
             strict="nemo-output-flat-strict",
             remarks=remarks_flat,
+            lints="harpia_converters.nemo.row_lints:FLAT",
             documented=False,
             one_of=frozenset({"actual_response"}),
         ),
@@ -111,6 +113,7 @@ FORMAT = Format(
             "reference",
             strict="nemo-output-reference-strict",
             remarks=remarks_reference,
+            lints="harpia_converters.nemo.row_lints:REFERENCE",
             documented=False,
             one_of=frozenset({"reference"}),
         ),

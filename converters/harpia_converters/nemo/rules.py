@@ -8,6 +8,10 @@ _question = (
     b'"ideal_response": "Bras\xc3\xadlia"'
 )
 _input = b'"input": {' + _question + b', "category": ""}, "response": "Rio"'
+_city = b"Bras\xc3\xadlia"
+_cities = b"['" + _city + b"', 'BSB']"
+_second = b'"prompt": "Quanto \xc3\xa9 7 + 5?", "ideal_response": "12"'
+_other = b'"input": {' + _second + b', "category": ""}, "response": "13"'
 _result = b'{"job": "eval-1", "tasks": {"t": {"metrics": {"%s": {"scores": {%s}}}}}}\n'
 _sample = _result.replace(b"tasks", b"groups").replace(b'"t"', b'"evaluation"')
 _stats = b'"stats": {"count": 4, "sum": 1, "mean": 0.25}}'
@@ -69,6 +73,61 @@ RULES = (
         b"{" + _input + b', "llm_name": ""}\n',
         b"{" + _input + b', "llm_name": "offline"}\n',
         "nemo-output",
+    ),
+    Rule(
+        "N111",
+        "repeated-question",
+        Severity.WARNING,
+        "A question should not occur twice with the same ideal response.",
+        "NeMo has no ids: an answer is found by the question and the ideal response, "
+        "and by the model. Those of two rows cannot be told apart.",
+        b"{"
+        + _question
+        + b', "category": ""}\n{'
+        + _question
+        + b', "category": "a"}\n',
+        b"{" + _question + b', "category": ""}\n',
+        "nemo-input",
+        lint=True,
+    ),
+    Rule(
+        "N112",
+        "mixed-models",
+        Severity.NOTE,
+        "The answers in a file should be of one model.",
+        "A run evaluates one model, and the results of a file are means over all of "
+        "its rows.",
+        b"{" + _input + b', "llm_name": "a/b"}\n{' + _other + b', "llm_name": "c/d"}\n',
+        b"{" + _input + b', "llm_name": "a/b"}\n{' + _other + b', "llm_name": "a/b"}\n',
+        "nemo-output",
+        lint=True,
+    ),
+    Rule(
+        "N113",
+        "list-as-ideal-response",
+        Severity.WARNING,
+        "ideal_response should not be a list written as text.",
+        "NeMo has one ideal response and compares the answer with the text as it is, "
+        "brackets and quotes included. Give one of the texts, or a row for each.",
+        b"{" + _question.replace(_city, _cities) + b', "category": ""}\n',
+        b"{" + _question + b', "category": ""}\n',
+        "nemo-input",
+        lint=True,
+    ),
+    Rule(
+        "N114",
+        "category-spelling",
+        Severity.NOTE,
+        "A category should be spelled in one way.",
+        "Spellings that differ in case or in spaces around them are two categories.",
+        b"{"
+        + _question
+        + b', "category": "A"}\n{'
+        + _second
+        + b', "category": "a "}\n',
+        b"{" + _question + b', "category": "a"}\n{' + _second + b', "category": "a"}\n',
+        "nemo-input",
+        lint=True,
     ),
     Rule(
         "N201",

@@ -17,6 +17,7 @@ from harpia_formats.dedup.repeated_digests import (
 )
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
+from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.merge.placed_rows import PlacedRow
@@ -182,9 +183,18 @@ def _collect(
     """Count a row that disagrees, and add the finding to the collector."""
     if collector.is_error(rule.code):
         merge.outcomes.add_invalid(row.number)
-    path = rule.place or rule.value[0]
+    path = _start_of(rule.place or rule.value[0], found.row)
     if collector.count_only(rule.code, path):
         return
     remark = Remark(rule.code, path, rule.message(found), rule.help)
     finding = Finding(rule.code, 0, remark, found.row)
     collector.add_findings([finding], lambda _: row.context(found.row), schema=True)
+
+
+def _start_of(path: Path, row: object) -> Path:
+    """Return `path` as far as a decoded row has it."""
+    for number, key in enumerate(path):
+        if not isinstance(row, dict) or key not in row:
+            return path[:number]
+        row = row[key]
+    return path

@@ -110,6 +110,7 @@ def problems_of(
 ) -> list[str]:
     """Return the remarks on an output or a log, against its input if there is one."""
     options: dict[str, Any] = {"format": f"harpia-{to}", "strict": True, "lint": True}
+    options["ignore"] = ("J204",)  # the ids of the records are large
     if beside is not None:
         path = beside if isinstance(beside, Path) else folder / "input.json"
         if isinstance(beside, bytes):
