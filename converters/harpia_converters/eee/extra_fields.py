@@ -46,8 +46,16 @@ def _never(value: Any) -> bool:  # noqa: ARG001 - the signature of `Check`
     return False
 
 
-def _or_null(check: Check) -> Check:
-    return lambda value: value is None or check(value)
+def _is_null_or_text(value: Any) -> bool:
+    return value is None or type(value) is str
+
+
+def _is_null_or_turn_count(value: Any) -> bool:
+    return value is None or is_count(value, 1)
+
+
+def _is_null_or_count(value: Any) -> bool:
+    return value is None or is_count(value)
 
 
 #: Which values may go back at known places, by owner and key.
@@ -74,15 +82,15 @@ _closed: Mapping[str, Mapping[str, Check]] = {
     "": {
         **_open[""],
         "evaluation_result_id": _never,
-        HASH: _or_null(_is_text),
+        HASH: _is_null_or_text,
         "metadata": _is_null,
     },
     "input": {**_open["input"], "formatted": _is_null, "choices": _is_null},
     "output": _open["output"],
     "evaluation": {
         **_open["evaluation"],
-        "num_turns": _or_null(_is_turn_count),
-        "tool_calls_count": _or_null(is_count),
+        "num_turns": _is_null_or_turn_count,
+        "tool_calls_count": _is_null_or_count,
     },
 }
 
