@@ -1,5 +1,6 @@
 """Check that the rows of a file fit together (E301-E306)."""
 
+from functools import lru_cache
 from typing import Any
 
 from harpia_converters.eee.lint.identity import recipe_of_row
@@ -77,6 +78,12 @@ def _result_key(result: Any, name: Any) -> str | None:
         return f"id {result}"
     if type(name) is not str:
         return None
+    return _plain_name(name)
+
+
+@lru_cache(maxsize=256)
+def _plain_name(name: str) -> str:
+    """Return a name without case and what joins its words."""
     plain = name.casefold()
     for separator in "_- ":
         plain = plain.replace(separator, "")

@@ -1,9 +1,10 @@
 """Check keys that no schema knows, and integers written as fractions (E124-E128)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, get_args
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
+from msgspec.structs import fields
 
 from harpia_converters.eee.lint.wording import quoted
 from harpia_converters.eee.versions import Version
@@ -65,6 +66,8 @@ class _Check:
     def __init__(self, turns: str) -> None:
         self._turns = turns
         self._known = _root | {turns}
+        #: Whether typed rows of a class cannot have any other members.
+        self._plain: dict[type, bool] = {}
         #: The attributes of each class of typed objects that no schema knows.
         self._extras: dict[type, tuple[str, ...]] = {}
 
@@ -73,7 +76,12 @@ class _Check:
 
         The typed decoder reads no fraction as an integer.
         """
-        return (
+        kind = type(row)
+        if kind not in self._plain:
+            if len(self._plain) > _classes:
+                self._plain.clear()
+            self._plain[kind] = _has_no_extras(kind, self._known)
+        return self._plain[kind] or (
             self._has_known(row, self._known)
             and self._has_known(row.input, _members["input"])
             and self._has_known(row.output, _members["output"])
@@ -160,6 +168,39 @@ def _objects_in(values: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 #: Classes of typed objects that are remembered.
 _classes = 256
+
+
+def _has_no_extras(kind: type, known: frozenset[str]) -> bool:
+    """Tell whether a typed class and the classes of its members declare `known` only.
+
+    The keys of members are those of `_known_in`; a class elsewhere is not plain.
+    """
+    return all(
+        field.encode_name in known
+        and all(
+            _has_no_extras(member, _known_in.get(field.encode_name, frozenset()))
+            for member in _classes_in(field.type)
+        )
+        for field in fields(kind)
+    )
+
+
+def _classes_in(kind: Any) -> Iterator[type]:
+    """Yield the typed classes in a type, such as that of a list of objects or null."""
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        yield kind
+    for part in get_args(kind):
+        yield from _classes_in(part)
+
+
+#: The keys of the objects under each key.
+_known_in = {
+    **_members,
+    "answer_attribution": _step,
+    "interactions": _turn,
+    "messages": _turn,
+    "tool_calls": _call,
+}
 
 
 def _lacks(value: Any, names: tuple[str, ...]) -> bool:
