@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.io.source import Source
 from harpia_formats.settings.error import SettingsError
-from harpia_formats.settings.find import SettingsFinder, given_settings, shown_path
+from harpia_formats.settings.find import (
+    SettingsFinder,
+    given_settings,
+    shown_path,
+    working_folder,
+)
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs have no settings
@@ -37,8 +42,8 @@ class RunSettings:
         self.run: Settings | None = None
         if path is not None:
             self.run = given_settings(path)
-        elif not isolated:
-            self.run = self._finder.of_folder(os.getcwd())  # noqa: PTH109 - start-up time
+        elif not isolated and (folder := working_folder()) is not None:
+            self.run = self._finder.of_folder(folder)
         #: The settings of files that hold others for a whole run, by their paths.
         self.unused: dict[str, list[str]] = {}
         #: The options and the names of those that the user gave, set by `apply`.

@@ -56,7 +56,8 @@ def given_settings(path: str) -> "Settings":
     The paths in it are relative to the working folder. Raises `SettingsError`.
     """
     name = os.path.basename(path)  # noqa: PTH119 - as below
-    found = _parsed(path, os.getcwd(), is_pyproject=name == PYPROJECT)  # noqa: PTH109 - as below
+    root = working_folder() or os.sep
+    found = _parsed(path, root, is_pyproject=name == PYPROJECT)
     if found is None:
         raise SettingsError(path, "", "has no table [tool.harpia-formats]")
     return found
@@ -104,5 +105,13 @@ def shown_path(path: str) -> str:
     """Return a path from the working folder, as messages show it."""
     try:
         return os.path.relpath(path)
-    except ValueError:  # another drive
+    except (OSError, ValueError):  # the working folder is gone, or on another drive
         return path
+
+
+def working_folder() -> str | None:
+    """Return the absolute path of the working folder, None if it is gone."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - each start-up does this
+    except OSError:
+        return None

@@ -1,14 +1,17 @@
 """`validate` and `config` with settings files and baselines."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from command_runs import codes, report_of, run
+from command_runs import COMMAND, codes, environment_with, report_of, run
 from harpia_formats.schema.bundled import schema_text
 
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
@@ -296,3 +299,37 @@ def test_repairs_follow_the_settings_of_each_file(project: Path) -> None:
     run("validate", "new", "legacy", "--schema", "schema.json", "--fix", cwd=project)
 
     assert [path.read_bytes() for path in paths] == [b'{"a": 1}\n', *[with_mark] * 2]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the folder of a process stays")
+def test_a_working_folder_that_is_gone_has_no_settings(project: Path) -> None:
+    """A file that is named by its whole path is validated all the same."""
+    gone = project / "gone"
+    gone.mkdir()
+    command = f'rmdir "{gone}"; exec "$@"'
+    path, schema = project / "new" / "1.jsonl", project / "schema.json"
+    arguments = ["validate", path, "--schema", schema]
+    done = subprocess.run(  # noqa: S603 - ours
+        ["/bin/sh", "-c", command, "sh", *COMMAND, *map(str, arguments)],
+        cwd=gone,
+        capture_output=True,
+        check=False,
+        env=environment_with({"PYTHONPATH": os.pathsep.join(sys.path)}),
+    )
+
+    assert done.returncode == 1
+    assert done.stdout.count(b"\n") == 3
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names are bytes")
+def test_settings_in_a_folder_of_any_name(project: Path) -> None:
+    """The name of a folder need not be UTF-8, nor safe on a terminal."""
+    folder = os.fsencode(project) + b"/\xff\x1b[31m"
+    Path(os.fsdecode(folder)).mkdir()
+    put(Path(os.fsdecode(folder)), "lnt = 1")
+
+    result = run("config", cwd=Path(os.fsdecode(folder)))
+
+    assert result.returncode == 2
+    assert b"lnt: there is no such setting" in result.stderr
+    assert b"\x1b" not in run("validate", ".", "-q", cwd=project).stderr
