@@ -22,9 +22,9 @@ def is_leaked(reference: str, prompts: Iterable[str], choices: Iterable[str]) ->
     if not any(may_leak(reference, prompt) for prompt in prompts):
         return False
     wanted = _normal(reference)
-    if len(wanted) <= SHORT or any(wanted in _normal(choice) for choice in choices):
+    if len(wanted) <= SHORT or any(wanted in _spaced(choice) for choice in choices):
         return False
-    return any(_has_words(wanted, _normal(prompt)) for prompt in prompts)
+    return any(_has_words(wanted, _spaced(prompt)) for prompt in prompts)
 
 
 def may_leak(reference: str, prompt: str) -> bool:
@@ -55,7 +55,17 @@ def _probe(reference: str) -> tuple[str, bool]:
 
 
 def _normal(text: str) -> str:
-    return " ".join(_marks.sub("", text).casefold().split())
+    if not (text[:1].isalnum() and text[-1:].isalnum()):
+        text = _marks.sub("", text)
+    return _spaced(text)
+
+
+def _spaced(text: str) -> str:
+    """Return a text without case, with one space for all white space."""
+    folded = text.casefold()
+    if folded.isascii() and folded.isprintable() and "  " not in folded:
+        return folded  # it has no other white space than single spaces
+    return " ".join(folded.split())
 
 
 def _has_words(wanted: str, text: str) -> bool:
