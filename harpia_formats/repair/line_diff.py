@@ -42,6 +42,12 @@ class _Part:
     new: int = 0
     #: Unchanged lines behind the last changed one.
     trailing: list[bytes] = field(default_factory=list)
+    #: Unchanged lines before the first changed one.
+    leading: int = 0
+    #: Whether no unchanged lines are shown around it, since it is one of several parts
+    #: of one change: `patch` takes a part with such lines on one side only for one at
+    #: the beginning or the end of the file.
+    is_bare: bool = False
 
     def add(self, mark: bytes, line: bytes) -> None:
         """Add a line that is in the old file, in the new one, or in both."""
@@ -52,12 +58,19 @@ class _Part:
         self.old += mark != b"+"
         self.new += mark != b"-"
 
+    @property
+    def is_large(self) -> bool:
+        """Whether it is not to grow any more."""
+        return len(self.lines) > PART_LINES or self.size > PART_BYTES
+
     def unified(self) -> bytes:
-        """Return the part with its header, and the first unchanged lines behind it."""
-        for line in self.trailing[:CONTEXT]:
+        """Return the part with its header, and the unchanged lines around it."""
+        first = self.leading if self.is_bare else 0
+        for line in () if self.is_bare else self.trailing[:CONTEXT]:
             self.add(b" ", line)
-        old, new = _range(self.old_start, self.old), _range(self.new_start, self.new)
-        return b"".join([f"@@ -{old} +{new} @@\n".encode(), *self.lines])
+        old = _range(self.old_start + first, self.old - first)
+        new = _range(self.new_start + first, self.new - first)
+        return b"".join([f"@@ -{old} +{new} @@\n".encode(), *self.lines[first:]])
 
 
 def _range(start: int, count: int) -> str:
@@ -86,17 +99,17 @@ def unified_diff(
                 yield header + done.unified()
                 header = b""
         else:
-            if part is not None and (
-                len(part.lines) > PART_LINES or part.size > PART_BYTES
-            ):
-                done, part = part, None
-                before = deque(done.trailing[CONTEXT:], maxlen=CONTEXT)
-                yield header + done.unified()
-                header = b""
+            is_cut = part is not None and part.is_large
+            if part is not None and is_cut:
+                part.is_bare = True
+                yield header + part.unified()
+                header, part = b"", None
+                before.clear()
             if part is None:
-                first = len(before)
-                part = _Part(old_line - first, new_line - first)
-                part.trailing = list(before)
+                count = len(before)
+                part = _Part(old_line - count, new_line - count)
+                part.trailing, part.leading = list(before), count
+                part.is_bare = is_cut
                 before.clear()
             for line in part.trailing:
                 part.add(b" ", line)
