@@ -72,6 +72,8 @@ _weights = tuple(_table(partial(_weight, way=way)) for way in (37, 101, 197))
 _low_weights = tuple(
     bytes([0, *(_weight(byte, way) for byte in range(1, 256))]) for way in (41, 89, 149)
 )
+#: The types of values that are texts, or nothing.
+_plain_types = frozenset({str, type(None), type(UNSET)})
 #: Bytes that are too few to tell texts apart.
 _few = 24
 
@@ -149,7 +151,9 @@ def near_duplicate_lints(
     size = None if adapter.reads_by_fields else 1
     paths = list(dict.fromkeys((*context, *asked, *others)))
     rests = [() if size is None else path[size:] for path in paths]
-    said = _Said(len(context), len(context) + len(asked), tuple(rests))
+    said = _Said(
+        len(context), len(context) + len(asked), tuple(rests), is_nested=any(rests)
+    )
     return (
         AcrossRows(
             NEAR_DUPLICATE,
@@ -175,6 +179,8 @@ class _Said:
     asked: int
     #: The keys below each value at which the texts are, through items of lists.
     rests: tuple[tuple[str, ...], ...]
+    #: Whether some of the texts are in objects of lists.
+    is_nested: bool = False
 
     def exactly(self, *values: Any) -> str | None:
         """Return what a row says, without white space, punctuation and symbols.
@@ -209,18 +215,19 @@ class _Said:
 
     def _said(self, values: tuple[Any, ...]) -> tuple[str, str] | None:
         """Return the context and the texts, None if nothing is asked."""
-        context = self._texts(values, 0, self.context)
-        asked = self._texts(values, self.context, self.asked)
-        for text in asked:
-            if text:
-                others = self._texts(values, self.asked, len(values))
-                return "\0".join(context), "\0".join(asked + others)
-        return None
+        context = self._texts(values[: self.context], 0)
+        asked = self._texts(values[self.context : self.asked], self.context)
+        if not asked or not any(asked):
+            return None
+        others = self._texts(values[self.asked :], self.asked)
+        return "\0".join(context), "\0".join(asked + others)
 
-    def _texts(self, values: tuple[Any, ...], begin: int, end: int) -> list[str]:
-        """Return the texts in some of the values of a row."""
+    def _texts(self, values: tuple[Any, ...], before: int) -> list[str]:
+        """Return the texts in values of a row, which has so many `before` them."""
+        if not self.is_nested and _plain_types.issuperset(map(type, values)):
+            return [value for value in values if type(value) is str]
         texts: list[str] = []
-        for number, value in enumerate(values[begin:end], begin):
+        for number, value in enumerate(values, before):
             if type(value) is str and not self.rests[number]:
                 texts.append(value)
             elif value is not None and value is not UNSET:

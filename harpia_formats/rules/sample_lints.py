@@ -12,7 +12,7 @@ from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint
 from harpia_formats.model.problem import Path
 from harpia_formats.rules.api_errors import api_error, may_be_error
-from harpia_formats.rules.leaks import is_leaked, may_leak
+from harpia_formats.rules.leaks import is_leaked
 from harpia_formats.rules.sample_texts import (
     PlacedText,
     SamplePaths,
@@ -127,7 +127,7 @@ class _SampleChecks:
         return not any(
             _is_blank(reference)
             or (
-                any(may_leak(reference, prompt) for prompt in prompts)
+                is_leaked(reference, prompts, ())
                 and is_leaked(reference, prompts, texts.choices_of(row))
             )
             for reference in references
