@@ -4,12 +4,10 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.catalog import JSON, TEXT, ListingFormat
+from harpia_formats.cli.options.catalog import JSON, TEXT, ConfigPath, ListingFormat
 from harpia_formats.cli.options.common import ConfigFile, Isolated
 from harpia_formats.cli.options.given import run_settings
 from harpia_formats.cli.output.streams import text_writer
@@ -21,13 +19,6 @@ from harpia_formats.settings.table import SETTINGS, Setting
 SCHEMA = "harpia-formats/config/1"
 COLUMNS = ("Setting", "Value", "From")
 DEFAULT = "default"
-
-ConfigPath = Annotated[
-    str,
-    typer.Argument(
-        metavar="PATH", help="A file or folder; if not given, the working folder."
-    ),
-]
 
 
 def config(

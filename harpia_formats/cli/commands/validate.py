@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.common import (
     ConfigFile,
@@ -20,7 +18,7 @@ from harpia_formats.cli.options.common import (
     RequiredPaths,
     SkipUnrecognised,
 )
-from harpia_formats.cli.options.given import given_options, run_settings
+from harpia_formats.cli.options.given import Context, given_options, run_settings
 from harpia_formats.cli.options.validation import (
     AssertFormats,
     Baseline,
@@ -65,7 +63,7 @@ from harpia_formats.validation.run import Validation
 
 
 def validate(  # noqa: PLR0913 - a parameter for each option, which also makes it long
-    context: typer.Context,
+    context: Context,
     paths: RequiredPaths,
     *,
     config: ConfigFile = None,

@@ -52,4 +52,10 @@ RuleNames = Annotated[
         metavar="RULES", help="Codes, prefixes or names of rules.", show_default=False
     ),
 ]
+ConfigPath = Annotated[
+    str,
+    typer.Argument(
+        metavar="PATH", help="A file or folder; if not given, the working folder."
+    ),
+]
 AllRules = Annotated[bool, flag("--all", "List all rules.")]

@@ -5,8 +5,11 @@ import typer
 from harpia_formats.cli.exit_codes import UsageError
 from harpia_formats.settings.apply import RunSettings
 
+#: What typer knows of a command and its options when it calls it.
+Context = typer.Context
 
-def given_options(context: typer.Context) -> frozenset[str]:
+
+def given_options(context: Context) -> frozenset[str]:
     """Return the names of the options that the user gave, such as `max-problems`."""
     found = set()
     for name in context.params:
