@@ -76,6 +76,7 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         Severity,
     )
     from harpia_formats.model.record import Header, Output, Record, Score
+    from harpia_formats.model.repair import Repair, UnsafeRepairs
     from harpia_formats.model.report import FileCount, Group, Report
     from harpia_formats.reporters.reporter import Options as ReporterOptions
     from harpia_formats.reporters.reporter import Reporter
@@ -128,6 +129,7 @@ __all__ = [
     "Record",
     "Remark",
     "Remarks",
+    "Repair",
     "Report",
     "Reporter",
     "ReporterOptions",
@@ -140,6 +142,7 @@ __all__ = [
     "Sniff",
     "Statistics",
     "Unconvertible",
+    "UnsafeRepairs",
     "UnscorableError",
     "UnsetType",
     "ValueCodec",
@@ -162,6 +165,7 @@ _names_by_module = {
         "Advice Advise Companion Container Dialect FileSummary Format Lengths Remark "
         "Remarks Sniff"
     ),
+    "harpia_formats.model.repair": "Repair UnsafeRepairs",
     # Adapters: how the rows of a format become records, and records rows.
     "harpia_formats.model.adapter": (
         "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL LIST_OF_ONE Cardinality ChangedValue "
