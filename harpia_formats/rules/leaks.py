@@ -31,6 +31,9 @@ def may_leak(reference: str, prompt: str) -> bool:
     """Return whether a reference may be in a prompt: quickly, and maybe wrongly so."""
     if len(reference) <= SHORT:
         return False
+    if prompt.isascii() and prompt.isprintable() and "  " not in prompt:
+        # It has no other white space than single spaces.
+        return _normal(reference) in prompt.lower()
     word, has_case = _probe(reference)
     if not has_case:
         return word in prompt
