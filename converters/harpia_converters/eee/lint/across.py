@@ -1,7 +1,9 @@
-"""Check that the rows of a file fit together (E301-E306)."""
+"""Check that the rows of a file fit together (E301-E307)."""
 
 from functools import lru_cache
 from typing import Any
+
+from msgspec import UNSET
 
 from harpia_converters.eee.lint.identity import recipe_of_row
 from harpia_converters.eee.lint.wording import quoted
@@ -10,10 +12,11 @@ from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
 
 EVALUATION, MODEL, ID_TYPE = "E301", "E302", "E303"
 HASH, NAME, RECIPE = "E304", "E305", "E306"
+EPOCHS = "E307"
 
 _id, _hash, _name = ("sample_id",), ("sample_hash",), ("evaluation_name",)
 _raw, _reference = ("input", "raw"), ("input", "reference")
-_result = ("evaluation_result_id",)
+_result, _epoch = ("evaluation_result_id",), ("metadata", "epoch")
 
 
 def rules_of(version: Version) -> tuple[AcrossRows, ...]:
@@ -134,6 +137,23 @@ def _recipe_text(digest: Any, raw: Any, reference: Any) -> str | None:
     return "C or D" if found in {"C", "D"} else found or None
 
 
+def _text_of_epoch(
+    sample: Any, run: Any, name: Any, result: Any, epoch: Any
+) -> str | None:
+    """Return what names a sample of one run whose row has an epoch, else None."""
+    if epoch is UNSET or epoch is None or type(run) is not str:
+        return None
+    key = _sample_key(name, result, sample)
+    return None if key is None else f"{run}\0{key}"
+
+
+def _of_epochs(found: Disagreement) -> str:
+    return (
+        f"the sample_id {quoted(found.row['sample_id'])} is that of {found.owner}, and "
+        "only metadata.epoch may tell the two apart"
+    )
+
+
 def _id_message(found: Disagreement) -> str:
     return (
         f"the id {quoted(found.row['sample_id'])} is {found.value}, and "
@@ -188,5 +208,13 @@ _common = (
         _of_recipe,
         "compute all hashes of a file alike: those of different recipes never match",
         value_text=_recipe_text,
+    ),
+    AcrossRows(
+        EPOCHS,
+        Agreement.UNIQUE,
+        (_id, ("evaluation_id",), _name, _result, _epoch),
+        _of_epochs,
+        "give each epoch a sample_id of its own, such as s0-epoch-2, or keep one row",
+        value_text=_text_of_epoch,
     ),
 )

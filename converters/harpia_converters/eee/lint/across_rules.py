@@ -10,6 +10,16 @@ _good = SINGLE + _second
 #: A question and reference that are the same as `_second` where they are joined.
 _joined = _second.replace(b'"2+2?", "reference": "4"', b'"2+2", "reference": "?4"')
 _joined = _joined.replace(b'["3", "4"]', b'["3", "?4"]')
+_second_id = b'"sample_id": "1-epoch-2"'
+
+
+def _of_epoch(epoch: bytes) -> bytes:
+    """Return a row that names its epoch."""
+    return single(
+        b'"answer_attribution"',
+        b'"metadata": {"epoch": "%s"}, "answer_attribution"' % epoch,
+    )
+
 
 RULES = (
     Rule(
@@ -83,6 +93,20 @@ RULES = (
         "even of the same question. Files that were joined have several.",
         SINGLE + _second.replace(HASH_C, HASH_A),
         _good,
+        _shape,
+        lint=True,
+    ),
+    Rule(
+        "E307",
+        "repeated-sample",
+        Severity.ERROR,
+        "The rows of a result must not differ in metadata.epoch alone.",
+        "Scores, answers and other runs are joined by sample_id: with several epochs "
+        "of one sample the join is ambiguous. Inspect's converter writes a row for "
+        "each epoch, all with the sample_id and the reduced score of the sample. "
+        "Rows with the same metadata.epoch, or with none, break X101.",
+        _of_epoch(b"1") + _of_epoch(b"2"),
+        _of_epoch(b"1") + _of_epoch(b"2").replace(b'"sample_id": "1"', _second_id),
         _shape,
         lint=True,
     ),
