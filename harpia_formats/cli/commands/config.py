@@ -30,9 +30,9 @@ def config(
 ) -> ExitCode:
     """Show the settings that `validate` uses for a file, and where each comes from.
 
-    Settings are those of the closest harpia-formats.toml, or pyproject.toml with a
-    table [tool.harpia-formats], above a file. What holds for a whole run is taken from
-    the working folder.
+    They are those of the closest harpia-formats.toml above it, or pyproject.toml with
+    the table tool.harpia-formats. What holds for a whole run is taken from the working
+    folder.
     """
     if not os.path.lexists(path):
         raise UsageError(f"there is no file or folder {path}")
