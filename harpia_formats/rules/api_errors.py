@@ -89,6 +89,8 @@ _first_letters = frozenset(
     "(ups|(llm|(mod".split("|")
     + [f"{code}{mark}" for code in _codes for mark in " :,-\t\n"]
 )
+#: White space and brackets, with which an error may begin, too.
+_other_starts = frozenset("{< \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000")
 _page = re.compile(r"<(?:!doctype html|html)\b", re.IGNORECASE)
 _page_title = re.compile(
     rf"<(?:title|h1|center)>[^<]{{0,80}}?(?:\b{_code}\b|{_status}|cloudflare|"
@@ -141,7 +143,10 @@ _an_error_page, _a_page = "the HTML page of an error", "an HTML page"
 
 def may_be_error(answer: str) -> bool:
     """Return whether an answer has the form of an error or a page."""
-    return bool(_kind_of(answer))
+    start = answer[:4]
+    if start[:1] in _other_starts or start.lower() in _first_letters:
+        return bool(_kind_of(answer))
+    return False
 
 
 def _kind_of(answer: str) -> str:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from string import punctuation
 
 #: The longest reference that is not looked for: it occurs by chance.
 SHORT = 3
@@ -21,7 +22,7 @@ def is_leaked(reference: str, prompts: Iterable[str], choices: Iterable[str]) ->
     """
     if not any(may_leak(reference, prompt) for prompt in prompts):
         return False
-    wanted = _normal(reference)
+    wanted = _normal_reference(reference)
     if len(wanted) <= SHORT or any(wanted in _spaced(choice) for choice in choices):
         return False
     return any(_has_words(wanted, _spaced(prompt)) for prompt in prompts)
@@ -31,9 +32,35 @@ def may_leak(reference: str, prompt: str) -> bool:
     """Return whether a reference may be in a prompt: quickly, and maybe wrongly so."""
     if len(reference) <= SHORT:
         return False
-    if prompt.isascii() and prompt.isprintable() and "  " not in prompt:
-        # It has no other white space than single spaces.
-        return _normal(reference) in prompt.lower()
+    if not reference.isascii():
+        return _may_hold(prompt, reference)
+    last = reference.lower().split()[-1:]
+    word = last[0].strip(punctuation) if last else ""
+    if prompt.isascii():
+        text = prompt.lower()
+        if word not in text:
+            return False
+        wanted = _normal_reference(reference)
+        return wanted in text or (" " in wanted and _may_be_spread(wanted, text))
+    data = prompt.encode("utf-8", "surrogatepass").lower()
+    if word.encode() not in data:
+        return False
+    wanted = _normal_reference(reference)
+    return wanted.encode() in data or (
+        " " in wanted and _may_be_spread(wanted, prompt.lower())
+    )
+
+
+def _may_be_spread(wanted: str, text: str) -> bool:
+    """Return whether words may be in a text with other white space between them."""
+    has_other = any(
+        space in text for space in ("\n", "  ", "\t", "\r", "\xa0", "\u3000")
+    )
+    return has_other and all(word in text for word in wanted.split())
+
+
+def _may_hold(prompt: str, reference: str) -> bool:
+    """Return whether a reference with other letters than ASCII may be in a prompt."""
     word, has_case = _probe(reference)
     if not has_case:
         return word in prompt
@@ -55,6 +82,11 @@ def _probe(reference: str) -> tuple[str, bool]:
     longest = max(_words.findall(reference), key=len, default="")
     has_case = not longest.lower() == longest.upper() == longest.casefold()
     return ("", True) if has_case else (longest, False)
+
+
+@lru_cache(maxsize=4096)
+def _normal_reference(text: str) -> str:
+    return _normal(text)
 
 
 def _normal(text: str) -> str:

@@ -12,7 +12,7 @@ from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint
 from harpia_formats.model.problem import Path
 from harpia_formats.rules.api_errors import api_error, may_be_error
-from harpia_formats.rules.leaks import is_leaked
+from harpia_formats.rules.leaks import is_leaked, may_leak
 from harpia_formats.rules.sample_texts import (
     PlacedText,
     SamplePaths,
@@ -122,14 +122,12 @@ class _SampleChecks:
             if _may_be_wrong(answer):
                 return False
         for question in questions:
-            if _is_blank(question) or _begins(answers, question):
+            if not question or question.isspace() or _begins(answers, question):
                 return False
         return not any(
-            _is_blank(reference)
-            or (
-                is_leaked(reference, prompts, ())
-                and is_leaked(reference, prompts, texts.choices_of(row))
-            )
+            not reference
+            or reference.isspace()
+            or _is_in(reference, prompts, texts, row)
             for reference in references
         )
 
@@ -165,7 +163,20 @@ class _SampleChecks:
 
 
 def _may_be_wrong(answer: str) -> bool:
-    return _is_blank(answer) or may_be_error(answer) or _has_mark(answer)
+    if not answer or answer.isspace() or may_be_error(answer):
+        return True
+    return "<" in answer or "INST]" in answer
+
+
+def _is_in(reference: str, prompts: Sequence[str], texts: TypedTexts, row: Any) -> bool:
+    """Return whether a reference is in a prompt, and not in the choices of a row."""
+    for prompt in prompts:
+        if may_leak(reference, prompt):
+            # The choices are read only where it is there.
+            return is_leaked(reference, prompts, ()) and is_leaked(
+                reference, prompts, texts.choices_of(row)
+            )
+    return False
 
 
 def _begins(answers: Sequence[str], question: str) -> bool:

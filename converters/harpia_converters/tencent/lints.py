@@ -3,8 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
+
+from msgspec import UNSET
 
 from harpia_converters.tencent.row_checks import ROLES, texts_in
 from harpia_formats.model.format import Remark
@@ -122,10 +125,23 @@ def _list_in(row: Any, key: str) -> list[Any]:
     return items if isinstance(items, list) else []
 
 
-def _names_in(outputs: Any) -> list[str]:
-    """Return the names of the models in model_outputs, each once."""
-    found = texts_in({"model_outputs": outputs}, "model_outputs", "model_name")
-    return sorted({name for _, name in found})
+#: The names of the models in model_outputs, each with the number of its responses.
+_Entries = tuple[tuple[str, int], ...]
+
+
+def _entries(outputs: Any) -> _Entries:
+    """Return the entries of model_outputs, decoded or as the typed decoder reads it."""
+    if type(outputs) is not list:
+        return ()
+    try:
+        return tuple([(each.model_name, len(each.responses)) for each in outputs])
+    except AttributeError:
+        pairs = (
+            (each.get("model_name"), len(_list_in(each, "responses")))
+            for each in outputs
+            if isinstance(each, Mapping)
+        )
+        return tuple((name, count) for name, count in pairs if isinstance(name, str))
 
 
 def _bare(name: str) -> str:
@@ -133,23 +149,71 @@ def _bare(name: str) -> str:
     return _between_words.sub("-", name.casefold()).strip("-") or name
 
 
+@lru_cache(maxsize=1024)
+def _names_text(entries: _Entries) -> str | None:
+    return ", ".join(sorted({name for name, _ in entries})) or None
+
+
+@lru_cache(maxsize=1024)
+def _bare_text(entries: _Entries) -> str | None:
+    return ", ".join(sorted({_bare(name) for name, _ in entries})) or None
+
+
+@lru_cache(maxsize=1024)
+def _counts_text(entries: _Entries) -> str | None:
+    found: Counter[str] = Counter()
+    for name, count in entries:
+        found[name] += count
+    return ", ".join(f"{found[name]} of {name}" for name in sorted(found)) or None
+
+
 def _bare_names(outputs: Any) -> str | None:
-    names = _names_in(outputs)
-    return ", ".join(sorted({_bare(name) for name in names})) if names else None
+    """Return the bare names of the models, None without any."""
+    return _bare_text(_entries(outputs))
 
 
 def _names(outputs: Any) -> str | None:
-    return ", ".join(_names_in(outputs)) or None
+    """Return the names of the models, None without any."""
+    return _names_text(_entries(outputs))
 
 
 def _counts(outputs: Any) -> str | None:
-    """Return how many responses each model has, in the order of their names."""
-    found: Counter[str] = Counter()
-    for output in outputs if isinstance(outputs, list) else ():
-        name = output.get("model_name") if isinstance(output, Mapping) else None
-        if isinstance(name, str):
-            found[name] += len(_list_in(output, "responses"))
-    return ", ".join(f"{found[name]} of {name}" for name in sorted(found)) or None
+    """Return how many responses each model has, None without any model."""
+    return _counts_text(_entries(outputs))
+
+
+@lru_cache(maxsize=1024)
+def _are_usual(roles: tuple[str, ...]) -> bool:
+    """Return whether messages with these roles have no remark."""
+    row = {"messages": [{"role": role} for role in roles]}
+    return not any(True for _ in message_remarks(row))
+
+
+@lru_cache(maxsize=1024)
+def _are_good(names: tuple[str, ...]) -> bool:
+    """Return whether the names of the models in a row have no remark."""
+    row = {"model_outputs": [{"model_name": name} for name in names]}
+    return not any(True for _ in output_remarks(row))
+
+
+def _is_clean_chat(row: Any) -> bool:
+    """Return whether the messages of a typed row have certainly no remark."""
+    return _are_usual(tuple([message.role for message in row.messages]))
+
+
+def _is_clean_set(row: Any) -> bool:
+    """Return whether a typed row with outputs has certainly no remark."""
+    if not _is_clean_chat(row):
+        return False
+    outputs = row.model_outputs
+    if not _are_good(tuple([output.model_name for output in outputs])):
+        return False
+    for output in outputs:
+        for response in output.responses:
+            text = getattr(response, "reasoning_content", UNSET)
+            if text is not UNSET and not text.strip():
+                return False
+    return True
 
 
 def _shown(text: str) -> str:
@@ -180,6 +244,7 @@ MESSAGES = Lints(
         RowLint(
             (LATE_SYSTEM, TURN_ORDER, UNASKED_TURN),
             message_remarks,
+            is_clean=_is_clean_chat,
         ),
     ),
     across=(_ids,),
@@ -196,6 +261,7 @@ OUTPUTS = Lints(
                 EMPTY_REASONING,
             ),
             output_remarks,
+            is_clean=_is_clean_set,
         ),
     ),
     across=(
@@ -207,6 +273,7 @@ OUTPUTS = Lints(
             _message("answers of the models"),
             "give the answers of the same models in each row",
             value_text=_bare_names,
+            takes_typed=True,
         ),
         AcrossRows(
             MODEL_SPELLING,
@@ -217,6 +284,7 @@ OUTPUTS = Lints(
             key=_outputs,
             value_text=_names,
             key_text=_bare_names,
+            takes_typed=True,
         ),
         AcrossRows(
             OTHER_COUNT,
@@ -227,6 +295,7 @@ OUTPUTS = Lints(
             key=_outputs,
             value_text=_counts,
             key_text=_names,
+            takes_typed=True,
         ),
     ),
 )
