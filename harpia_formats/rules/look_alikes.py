@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from string import ascii_letters
@@ -231,7 +231,7 @@ class _Said:
             if type(value) is str and not self.rests[number]:
                 texts.append(value)
             elif value is not None and value is not UNSET:
-                texts.extend(_texts_at(value, self.rests[number]))
+                _add_texts(value, self.rests[number], texts)
         return texts
 
 
@@ -273,25 +273,36 @@ class _Letters(dict[int, str | None]):
 _letters = _Letters()
 
 
-def _texts_at(value: Any, path: tuple[str, ...]) -> Iterator[str]:
-    """Yield the texts at `path` of a row, decoded or typed, through items of lists."""
-    for number, key in enumerate(path):
+def _add_texts(
+    value: Any, path: tuple[str, ...], texts: list[str], begin: int = 0
+) -> None:
+    """Add the texts at `path` of a row, decoded or typed, through items of lists.
+
+    The value is what the keys before number `begin` lead to.
+    """
+    for number in range(begin, len(path)):
         if type(value) is list:
             for item in value:
-                yield from _texts_at(item, path[number:])
+                _add_texts(item, path, texts, number)
             return
-        value = member(value, key)
+        value = member(value, path[number])
     if type(value) is str:
-        yield value
+        texts.append(value)
     elif type(value) is list:
-        for item in value:
-            if type(item) is str:
-                yield item
-            elif item is not None:
-                yield from _texts_at(member(item, "role"), ())
-                yield from _texts_at(member(item, "content"), ())
+        _add_items(value, texts)
 
 
+def _add_items(items: list[Any], texts: list[str]) -> None:
+    """Add the texts in a list, and the roles and contents of messages in it."""
+    for item in items:
+        if type(item) is str:
+            texts.append(item)
+        elif item is not None:
+            found = [member(item, key) for key in _message_keys]
+            texts += [text for text in found if type(text) is str]
+
+
+_message_keys = ("role", "content")
 #: The attribute of each key, of the classes of typed rows.
 _attributes: dict[type, dict[str, str]] = {}
 
