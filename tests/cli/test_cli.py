@@ -87,7 +87,7 @@ def test_usage_error_is_explained(
         (["--schema", "schema.json", "--format", "eee"], ["--schema", "--format"]),
         (["--format", "eee@0.2.0-tga"], ["did you mean eee@0.2.0-tag?"]),
         (["--format", "nonsense"], ["eee@0.2.0", "eee@0.3.0"]),
-        (["--select", "dupicate-key"], ["did you mean duplicate-key?"]),
+        (["--select", "dupicate-key"], ["did you mean duplicate-key"]),
         (["--ignore", "J1O5"], ["did you mean", "J105"]),
         (["--select", "J, ,S"], ["no rule"]),
         (["--schema", "nope.json"], ["nope.json", "no such file"]),

@@ -68,14 +68,16 @@ def test_strict_refuses_a_dialect_that_is_not_documented() -> None:
 def test_lint_checks_more(tmp_path: Path) -> None:
     """Optional rules are checked with --lint, or if they are selected."""
     lint = next(
-        each for each in RULES.values() if each.lint and each.command == "validate"
+        each
+        for each in RULES.values()
+        if each.lint and each.validated_as == "nemo-output" and not each.arguments
     )
     path = tmp_path / "doubtful.jsonl"
     path.write_bytes(lint.bad)
     arguments = (path, "--format", lint.validated_as)
 
     assert codes(*arguments) == set()
-    assert codes(*arguments, "--lint") == {lint.code}
+    assert lint.code in codes(*arguments, "--lint")
     assert codes(*arguments, "--select", lint.code) == {lint.code}
 
 
