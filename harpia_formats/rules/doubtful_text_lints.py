@@ -22,10 +22,9 @@ SAFE = 2**53
 
 #: Each digit as "0", each other byte as a space.
 _digits = bytes(48 if chr(byte) in "0123456789" else 32 for byte in range(256))
-#: Every so many bytes are looked at: a number of 16 digits has four of them.
-_step, _seen = 4, b"0000"
-_run = re.compile(rb"[0-9]*")
+#: What integers with so many digits are looked for by.
 _long = 16
+_seen = b"0" * _long
 #: Bytes before an integer, and those after the digits of a float.
 _before = frozenset((b"", b" ", b"\t", b"\n", b"\r", b":", b",", b"[", b"-"))
 _of_floats = frozenset((b".", b"e", b"E"))
@@ -39,6 +38,11 @@ _escapes = re.compile(
     rb"\\u(?:[fF]{3}[dD]|[fF][eE][fF]{2}|0000|200[bB]|202[a-eA-E]|206[06-9]|"
     rb"00[c-fC-F][0-9a-fA-F]\\u(?:00[89abAB]|0[12]|20))"
 )
+#: What each of these escapes begins with, in lower case.
+_escape_starts = tuple(
+    rf"\u{digits}".encode() for digits in "fffd feff 0000 200b 202 206 00".split()
+)
+_lower = bytes(range(256)).lower()
 _raw_marks = (b"\xef\xbf\xbd", b"\xef\xbb\xbf")
 
 _invisible = re.compile("[\0\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
@@ -54,32 +58,19 @@ class _LongIntegers:
 
     @staticmethod
     def search(data: bytes) -> bool:
-        """Return whether there may be one in `data`.
-
-        A quarter of the bytes is looked at first, which takes a quarter of the time.
-        """
-        sample = data[::_step].translate(_digits)
-        at = stringzilla.find(sample, _seen)
-        while at >= 0:
-            place = _step * at
-            if data[place : place + 3 * _step + 1].isdigit() and _is_integer(
-                data, place
+        """Return whether there may be one in `data`."""
+        digits = stringzilla.translate(data, _digits)
+        begin = stringzilla.find(digits, _seen)
+        while begin >= 0:
+            end = digits.find(b" ", begin)
+            end = len(data) if end < 0 else end
+            if (
+                data[max(begin - 1, 0) : begin] in _before
+                and data[end : end + 1] not in _of_floats
             ):
                 return True
-            at = sample.find(_seen, at + 1)
+            begin = stringzilla.find(digits, _seen, end)
         return False
-
-
-def _is_integer(data: bytes, place: int) -> bool:
-    """Return whether the digit at `place` is of a long integer that begins near it."""
-    lead = data[max(0, place - _step - 1) : place]
-    before = lead.rstrip(b"0123456789")
-    end = _run.match(data, place).end()  # type: ignore[union-attr]  # it matches nothing, too
-    if not before and lead and place > len(lead):
-        return False  # it begins earlier, and was looked at there
-    size = end - place + len(lead) - len(before)
-    is_number = before[-1:] in _before and data[end : end + 1] not in _of_floats
-    return size >= _long and is_number
 
 
 class _DoubtfulTexts:
@@ -88,7 +79,7 @@ class _DoubtfulTexts:
     @staticmethod
     def search(data: bytes) -> bool:
         """Return whether there may be some in `data`."""
-        if b"\\u" in data and _escapes.search(data):
+        if stringzilla.find(data, b"\\u") >= 0 and _has_escapes(data):
             return True
         if data.isascii():
             return False
@@ -96,6 +87,13 @@ class _DoubtfulTexts:
             stringzilla.find(data, first) >= 0 and pattern.search(data)
             for first, pattern in _patterns
         )
+
+
+def _has_escapes(data: bytes) -> bool:
+    """Return whether there are escapes of doubtful characters in `data`."""
+    lower = stringzilla.translate(data, _lower)
+    is_possible = any(stringzilla.find(lower, each) >= 0 for each in _escape_starts)
+    return is_possible and _escapes.search(data) is not None
 
 
 def integer_remarks(row: Any) -> Iterator[Remark]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Remark
@@ -70,12 +71,12 @@ class _CutSearch:
 
     def search(self, data: bytes, /) -> bool:
         """Return whether `data` may hold one: quicker than one expression for all."""
-        start = data.find(_reason_end)
+        start: int = stringzilla.find(data, _reason_end)
         while start >= 0:
             start += len(_reason_end)
             if _cut_text.match(data, start):
                 return True
-            start = data.find(_reason_end, start)
+            start = stringzilla.find(data, _reason_end, start)
         return False
 
 

@@ -1,0 +1,54 @@
+"""The quick searches for doubtful numbers and texts never pass over one."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.rules.doubtful_text_lints import TEXT_LINTS
+
+INTEGERS, TEXTS = TEXT_LINTS
+SPECIAL = "\u200b\u2066\ufeff\ufffd\0é\xc3\xa9\xe2€™… f2"
+texts = st.text(st.one_of(st.sampled_from(SPECIAL), st.characters(codec="utf-8")))
+numbers = st.one_of(
+    st.integers(), st.integers(10**14, 10**19), st.floats(allow_nan=False)
+)
+values = st.recursive(
+    st.one_of(numbers, texts, st.none()),
+    lambda inner: st.one_of(st.lists(inner), st.dictionaries(texts, inner)),
+    max_leaves=8,
+)
+
+
+@given(values, st.booleans(), st.integers(0, 20))
+def test_what_is_doubtful_is_searched_for(
+    value: Any, is_ascii: bool, before: int
+) -> None:
+    """A row with a remark is found, escaped or not, wherever it stands."""
+    text = json.dumps(value, ensure_ascii=is_ascii)
+    for lint in (INTEGERS, TEXTS):
+        if any(True for _ in lint.remarks(value)):
+            assert lint.text is not None
+            assert lint.text.search(b" " * before + text.encode())
+            assert lint.text.search(text.replace("\\uf", "\\uF").encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("1234567890123456", True),
+        ("-1234567890123456", True),
+        ("123456789012345", False),
+        ("1234567890123456.5", False),
+        ("1234567890123456e2", False),
+        ('"a1234567890123456"', False),
+        ('["a1234567890123456", 1234567890123456]', True),
+        ('{"a": 0.1234567890123456}', False),
+    ],
+)
+def test_long_integers_are_told_from_other_digits(text: str, is_found: bool) -> None:
+    """Digits in a float, in a word or too few of them are no long integer."""
+    assert INTEGERS.text is not None
+    assert INTEGERS.text.search(text.encode()) is is_found
