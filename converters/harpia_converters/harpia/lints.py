@@ -21,6 +21,9 @@ from harpia_formats.text.describe import short_json
 REPEATED_ANSWER, NO_REFERENCE = "H109", "H119"
 SCORE_RANGE, NEGATIVE_TIME = "H124", "H125"
 
+#: How far BERTScore, computed with floats of 32 bits, may be beyond its bounds.
+_rounding = 1e-5
+
 
 def instance_remarks(instance: Any) -> Iterator[Remark]:
     """Yield a remark for each acceptable answer that an instance has twice."""
@@ -97,7 +100,7 @@ def _score_remarks(item: Mapping[str, Any], key: str) -> Iterator[Remark]:
         isinstance(parameters, Mapping) and parameters.get("rescale_with_baseline")
     )
     least = 0 if is_bleu else -1
-    if score > 1 or (score < least and not is_rescaled):
+    if score > 1 + _rounding or (score < least - _rounding and not is_rescaled):
         yield Remark(
             SCORE_RANGE,
             (key,),

@@ -74,13 +74,21 @@ def _wrong_weights(weights: Any) -> tuple[str, str]:
         )
     if min(weights) < 0:
         return "a weight is less than 0", "give weights of at least 0 whose sum is 1"
-    total = math.fsum(weights)
+    total = _sum_of(weights)
     if abs(total - 1) > _tolerance:
         return (
             f"the sum of the weights is {total:g}, so the score is no BLEU",
             "give weights whose sum is 1",
         )
     return "", ""
+
+
+def _sum_of(weights: list[float]) -> float:
+    """Return the sum of weights of at least 0; infinity if no float holds it."""
+    try:
+        return math.fsum(weights)
+    except OverflowError:
+        return math.inf
 
 
 def _too_few(weights: Any, method: Any) -> bool:

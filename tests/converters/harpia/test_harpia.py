@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_converters.harpia import lab_input, log, output, rules
+from harpia_converters.harpia import lab_input, lints, log, output, rules
 from harpia_formats.model.format import Container, Format
 
 FORMATS = {each.FORMAT.id: each.FORMAT for each in (lab_input, output, log)}
@@ -204,3 +204,15 @@ def test_dialects_have_the_required_parts(format_: Format) -> None:
 def test_object_is_detected_at_most_once(value: dict[str, Any]) -> None:
     """No object is detected as two HarpIA formats or two dialects of one."""
     assert len(detected(value)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("score", "is_wrong"), [(1.0000002384185791, False), (1.01, True), (71, True)]
+)
+def test_score_may_be_beyond_its_bounds_by_rounding(
+    score: float, *, is_wrong: bool
+) -> None:
+    """BERTScore of equal texts, which 32 bits hold, is a little more than 1."""
+    item = {"metric": "BERTScore-HF", "id": "BERTScore-HF", "score": score}
+
+    assert bool(list(lints.output_remarks(item))) is is_wrong

@@ -25,6 +25,8 @@ def found_in(*metrics: Any) -> list[tuple[str, Any]]:
         ({"weights": ["0.5", "0.5"]}, "weights"),
         ({"weights": [True]}, "weights"),
         ({"weights": [1, 1]}, "weights"),
+        ({"weights": [1e308, 1e308]}, "weights"),
+        ({"weights": [10**400]}, "weights"),
         ({"weights": [1.5, -0.5]}, "weights"),
         ({"weights": [[0.5, 0.5], []]}, "weights"),
         (
