@@ -200,7 +200,9 @@ class _Check:
         """Yield the findings on the whole file that disagrees with the companion."""
         seen = FileSummary(self.count, tuple(self.names), self._digest())
         remarks = self.companion.closing(self.expected, seen)
-        for remark in chain(remarks, self.totals.remarks() if self.totals else ()):
+        # What the records are that do not parse is not known.
+        totals = self.totals if not self.broken else None
+        for remark in chain(remarks, totals.remarks() if totals else ()):
             if self.companion.closing_there:
                 self._add(remark, self._row_of_companion())
             else:

@@ -192,14 +192,23 @@ def _scores_of(results: Any) -> tuple[tuple[str, float, int], ...]:
     for index, result in enumerate(results if isinstance(results, list) else ()):
         details = result.get("score_details") if isinstance(result, dict) else None
         score: Any = details.get("score") if isinstance(details, dict) else None
-        if type(score) not in {int, float}:
+        number = as_float(score) if type(score) in {int, float} else None
+        if number is None:
             continue
         key = _text_in(result, "evaluation_result_id")
         key = key or _text_in(result, "evaluation_name")
         if key in found:
             repeated.add(key)
-        found[key] = (key, float(score), index)
+        found[key] = (key, number, index)
     return tuple(each for key, each in found.items() if key and key not in repeated)
+
+
+def as_float(number: float) -> float | None:
+    """Return a number as a float, None if it is too large for one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return None
 
 
 def _closing(expected: Expected, seen: FileSummary) -> Iterator[Remark]:

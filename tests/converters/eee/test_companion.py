@@ -296,6 +296,21 @@ def test_mean_of_the_samples_is_the_score(rows: Any, score: float) -> None:
     assert means(*rows, score=score) == []
 
 
+@pytest.mark.parametrize(
+    "other", [scored("1"), scored(10**400), {"evaluation_name": "gsm8k"}, {}]
+)
+def test_rows_without_a_score_leave_the_mean_unknown(other: Any) -> None:
+    """The mean of the other rows is not compared with the score of all of them."""
+    if other:
+        other = {**other, "evaluation_result_id": "gsm8k:em"}
+    assert means(scored(1), scored(1), other) == []
+
+
+def test_score_that_is_no_float_is_not_compared() -> None:
+    """An aggregate may hold an integer of any size."""
+    assert means(scored(1), score=10**400) == []
+
+
 def test_other_mean_is_placed_in_the_aggregate() -> None:
     """The finding names the result, its score, and the mean of its rows."""
     (one,) = means(scored(1), scored(1), scored(0), score=0.5)

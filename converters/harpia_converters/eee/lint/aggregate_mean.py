@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harpia_converters.eee.companion import as_float
 from harpia_converters.eee.lint.members import Evaluation, fits
 from harpia_converters.eee.lint.wording import count_of, quoted
 from harpia_formats.model.format import Remark
@@ -24,24 +25,39 @@ class MeanScores:
         self._results = results
         self._sums = {key: 0.0 for key, _, _ in results}
         self._rows = {key: 0 for key, _, _ in results}
+        #: Results of which some row has no score, and whether some row has no result.
+        self._unknown: set[str] = set()
+        self._is_unknown = False
 
     def add(self, row: Mapping[str, Any]) -> None:
-        """Add a row, if the aggregate has its result and it has a score."""
+        """Add a row, if the aggregate has its result.
+
+        A result of which a row has no score has no mean, and a row without a result
+        may be of any.
+        """
         key = row.get("evaluation_result_id")
         if key is None:
             key = row.get("evaluation_name")
-        evaluation = row.get("evaluation")
-        if isinstance(key, str) and key in self._sums and fits(evaluation, Evaluation):
-            assert evaluation is not None  # noqa: S101 - it fits
-            self._sums[key] += float(evaluation["score"])
-            self._rows[key] += 1
+        if not isinstance(key, str):
+            self._is_unknown = True
+        elif key in self._sums:
+            evaluation: Any = row.get("evaluation")
+            is_scored = fits(evaluation, Evaluation)
+            score = as_float(evaluation["score"]) if is_scored else None
+            if score is None:
+                self._unknown.add(key)
+            else:
+                self._sums[key] += score
+                self._rows[key] += 1
 
     def remarks(self) -> Iterator[Remark]:
         """Yield a remark for each result whose score is not the mean of its rows.
 
         The paths are places in the aggregate.
         """
-        for key, score, index in self._results:
+        for key, score, index in self._results if not self._is_unknown else ():
+            if key in self._unknown:
+                continue
             rows = self._rows[key]
             mean = self._sums[key] / rows if rows else score
             if _is_near(mean, score) or _is_near(mean * _percent, score):
