@@ -205,6 +205,34 @@ def name_of(case: Any) -> str:
     return str(case)
 
 
+def test_empty_id_of_a_call_names_none() -> None:
+    """A tool turn does not answer a call whose id is empty, in any number of rows."""
+    changes = {"turns.2.tool_calls.0.id": "", "turns.3.tool_call_id": ""}
+    row = changed(clean_row(SEED, AGENTIC), changes)
+    rows = [{**row, "sample_id": f"{number}"} for number in range(300)]
+
+    codes = [each.code for each in report_on(SEED, *rows).problems]
+
+    assert codes.count("E107") == len(rows)
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        {"input_tokens": 10**400, "output_tokens": 2.0, "total_tokens": 2},
+        {"input_tokens": 10**4300 - 1, "output_tokens": 2, "total_tokens": 2},
+    ],
+)
+def test_counts_of_any_size_are_added(counts: dict[str, Any]) -> None:
+    """Sums that no float holds, or that have too many digits to write, are compared."""
+    row = changed(clean_row(SEED, SINGLE), {"token_usage": counts})
+
+    codes = {each.code for each in report_on(SEED, row).problems}
+
+    assert "E118" in codes
+    assert "V902" not in codes
+
+
 @pytest.mark.parametrize(("fault", "shape", "kind"), CASES, ids=name_of)
 def test_fault_is_found(fault: Fault, shape: str, kind: str) -> None:
     """A row with one fault breaks the rule that is about it, and no other."""

@@ -109,40 +109,62 @@ def _of_error(error: str, evaluation: Any) -> Iterator[Remark]:
 
 def _of_tokens(usage: Any) -> Iterator[Remark]:
     """Yield remarks on counts of tokens that do not add up."""
-    given, made = usage["input_tokens"], usage["output_tokens"]
-    total = usage["total_tokens"]
-    read, reasoning = (
-        usage.get("input_tokens_cache_read"),
-        usage.get("reasoning_tokens"),
-    )
+    counts = _whole_counts(usage)
+    if counts is None:
+        return
+    given, made, total, read, reasoning = counts
     has_extra_reasoning = reasoning is not None and total == given + made + reasoning
     if total != given + made and not has_extra_reasoning:
         also = (
-            f" (with reasoning_tokens {given + made + reasoning:,})"
+            f" (with reasoning_tokens {quoted(given + made + reasoning)})"
             if reasoning
             else ""
         )
         yield Remark(
             TOKENS,
             ("token_usage", "total_tokens"),
-            f"total_tokens is {total}, and input_tokens and output_tokens together are "
-            f"{given + made}{also}",
+            f"total_tokens is {quoted(total)}, and input_tokens and output_tokens "
+            f"together are {quoted(given + made)}{also}",
             "write the sum, or see which of the counts is of another call",
         )
     if reasoning is not None and reasoning > made and not has_extra_reasoning:
         yield Remark(
             TOKENS,
             ("token_usage", "reasoning_tokens"),
-            f"reasoning_tokens is {reasoning}, more than the {made} of output_tokens",
+            f"reasoning_tokens is {quoted(reasoning)}, more than the {quoted(made)} of "
+            "output_tokens",
             "count the tokens of the reasoning in output_tokens, too",
         )
     if read is not None and read > given:
         yield Remark(
             TOKENS,
             ("token_usage", "input_tokens_cache_read"),
-            f"input_tokens_cache_read is {read}, more than the {given} of input_tokens",
+            f"input_tokens_cache_read is {quoted(read)}, more than the "
+            f"{quoted(given)} of input_tokens",
             "count the tokens that were read from the cache in input_tokens, too",
         )
+
+
+def _whole_counts(usage: Any) -> list[Any] | None:
+    """Return the counts as integers, None for those absent; None if one is a fraction.
+
+    A float cannot be added to an integer of any size.
+    """
+    counts = []
+    for key in (
+        "input_tokens",
+        "output_tokens",
+        "total_tokens",
+        "input_tokens_cache_read",
+        "reasoning_tokens",
+    ):
+        count = usage.get(key)
+        if isinstance(count, float):
+            if not count.is_integer():
+                return None
+            count = int(count)
+        counts.append(count)
+    return counts
 
 
 def _of_times(times: Any) -> Iterator[Remark]:

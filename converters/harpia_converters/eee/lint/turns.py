@@ -64,8 +64,9 @@ class _Check:
         if not turns or given != len(turns):
             return False
         users = assistants = 0
-        made: list[str] = []
-        answered: list[str] = []
+        made: set[str] = set()
+        answered: set[str] = set()
+        count = 0
         for place, turn in enumerate(turns):
             role, reference = turn.role, turn.tool_call_id
             if turn.turn_idx != place:
@@ -76,9 +77,9 @@ class _Check:
                 users += 1
             elif role == "tool":
                 ids = [reference] if type(reference) is str else reference or ()
-                if not ids or not made or any(each not in made for each in ids):
+                if not ids or "" in ids or not made.issuperset(ids):
                     return False
-                answered += ids
+                answered.update(ids)
                 reference = None
             elif role != "system":
                 return False
@@ -86,15 +87,14 @@ class _Check:
                 return False
             calls = turn.tool_calls
             if calls is not UNSET and calls:
-                made += [call.id for call in calls]
+                count += len(calls)
+                made.update([call.id for call in calls])
         if made:
-            called = set(made)
-            is_answered = len(called) == len(made) and called == set(answered)
-            if kind != "agentic" or not is_answered:
+            if kind != "agentic" or len(made) != count or made != answered:
                 return False
         elif kind == "agentic" or (users < 2 and assistants < 2):  # noqa: PLR2004 - several
             return False
-        return told is UNSET or told is None or told == len(made)
+        return told is UNSET or told is None or told == count
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield what is wrong with the turns of a row."""

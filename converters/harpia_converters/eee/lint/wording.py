@@ -7,7 +7,10 @@ from harpia_formats.text.describe import short_json
 
 def quoted(value: Any) -> str:
     """Return `value` as short JSON text."""
-    return short_json(value)
+    try:
+        return short_json(value)
+    except ValueError:  # a sum may have more digits than its parts
+        return "a number of more digits than Python writes"
 
 
 def count_of(number: int, noun: str) -> str:
