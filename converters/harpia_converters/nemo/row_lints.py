@@ -47,7 +47,7 @@ def _is_plain(path: Path) -> Callable[[Any], bool]:
         value = row
         for key in keys:
             value = getattr(value, key)
-        return type(value) is str and "[" not in value[:20]
+        return type(value) is str and not value.lstrip().startswith("[")
 
     return is_clean
 
