@@ -192,7 +192,8 @@ class _Said:
             return None
         context, text = said
         folded = normal_bytes(text).decode().casefold()
-        return f"{context}\0\0{folded.translate(_letters)}"
+        parts = filter(None, folded.translate(_letters).split("\0"))
+        return "\0".join((context, "", *parts))
 
     def roughly(self, *values: Any) -> str | None:
         """Return a text that is the same where `exactly` returns the same."""
@@ -261,7 +262,7 @@ def normal_bytes(text: str) -> bytes:
 
 
 class _Letters(dict[int, str | None]):
-    """A table for `str.translate` that keeps letters, marks and digits."""
+    """A table for `str.translate` that keeps letters, marks, digits and NUL."""
 
     def __missing__(self, code: int) -> str | None:
         letter = chr(code)
@@ -270,7 +271,8 @@ class _Letters(dict[int, str | None]):
         return found
 
 
-_letters = _Letters()
+#: NUL is between two texts.
+_letters = _Letters({0: "\0"})
 
 
 def _add_texts(
@@ -303,8 +305,9 @@ def _add_items(items: list[Any], texts: list[str]) -> None:
 
 
 _message_keys = ("role", "content")
-#: The attribute of each key, of the classes of typed rows.
+#: The attribute of each key, of the classes of typed rows, and the most such classes.
 _attributes: dict[type, dict[str, str]] = {}
+_most_classes = 256
 
 
 def member(value: Any, key: str) -> Any:
@@ -314,6 +317,8 @@ def member(value: Any, key: str) -> Any:
         return value.get(key)
     names = _attributes.get(kind)
     if names is None:
+        if len(_attributes) >= _most_classes:
+            _attributes.clear()
         names = _attributes[kind] = _attributes_of(kind)
     name = names.get(key)
     return None if name is None else getattr(value, name)

@@ -3,7 +3,7 @@
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from operator import attrgetter
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -131,7 +131,7 @@ def _messages(
     return attrgetter(name), (names[ROLE], names[CONTENT])
 
 
-@cache
+@lru_cache(maxsize=256)
 def attributes_of(kind: type) -> Mapping[str, str]:
     """Return the attributes of a class of typed rows, by the keys they stand for."""
     if not issubclass(kind, msgspec.Struct):

@@ -298,6 +298,27 @@ def test_error_in_a_lint_is_an_internal_error(monkeypatch: pytest.MonkeyPatch) -
     assert [each[:2] for each in found] == [("V902", 2)]
 
 
+@pytest.mark.parametrize(("answer", "is_alike"), [("12", True), ("2", False)])
+def test_near_duplicates_have_the_same_texts(answer: str, *, is_alike: bool) -> None:
+    """Prompts, references and answers are compared one by one, not joined."""
+    others = {"12": ("1 + 1?", "2"), "2": ("1 + 12", "1")}
+    prompt, reference = others[answer]
+    rows = [
+        {"id": 1, "prompt": "1+1", "references": ["2"], "outputs": [{"text": "12"}]},
+        {
+            "id": 2,
+            "prompt": prompt,
+            "references": [reference],
+            "outputs": [{"text": answer}],
+        },
+    ]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+    report = validate(data, format="record", select=("X102",))
+
+    assert bool(report.problems) is is_alike
+
+
 alphabet = st.sampled_from(
     "aAbBsS19 .,!-—“”ßſKİǰẖéΩяД中文字。，（Ａ１\u0301\u200b한글ก้"  # noqa: RUF001 - letters that look alike
 )
