@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.model.format import Companion, FileSummary, Remark, Totals
+from harpia_formats.model.numbers import float_of
 
 EVALUATION, MODEL, ROWS, CHECKSUM, RESULT = "E201", "E202", "E203", "E204", "E205"
 MEAN = "E206"
@@ -192,7 +193,7 @@ def _scores_of(results: Any) -> tuple[tuple[str, float, int], ...]:
     for index, result in enumerate(results if isinstance(results, list) else ()):
         details = result.get("score_details") if isinstance(result, dict) else None
         score: Any = details.get("score") if isinstance(details, dict) else None
-        number = as_float(score) if type(score) in {int, float} else None
+        number = float_of(score)
         if number is None:
             continue
         key = _text_in(result, "evaluation_result_id")
@@ -201,14 +202,6 @@ def _scores_of(results: Any) -> tuple[tuple[str, float, int], ...]:
             repeated.add(key)
         found[key] = (key, number, index)
     return tuple(each for key, each in found.items() if key and key not in repeated)
-
-
-def as_float(number: float) -> float | None:
-    """Return a number as a float, None if it is too large for one."""
-    try:
-        return float(number)
-    except OverflowError:
-        return None
 
 
 def _closing(expected: Expected, seen: FileSummary) -> Iterator[Remark]:

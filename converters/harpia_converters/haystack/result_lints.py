@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from math import fsum, isclose
+from math import fsum
 from typing import Any
 
 from harpia_converters.haystack.components import of_components
 from harpia_converters.haystack.values import list_in, object_in
 from harpia_formats.model.format import Remark, Remarks
 from harpia_formats.model.lint import Lints, RowLint
+from harpia_formats.model.numbers import float_of, is_near
 from harpia_formats.model.problem import Path
 
 RUN_MEAN, MEAN, ROW_SCORE = "K205", "K405", "K406"
 RELEVANT_FORM, STATEMENT_SCORE = "K407", "K408"
-#: How far two numbers may differ that are the same but for rounding.
-_relative, _absolute = 1e-3, 1e-4
 
 
 def run_remarks(document: Any) -> Iterator[Remark]:
@@ -37,22 +36,22 @@ def result_remarks(document: Any) -> Iterator[Remark]:
 
 def _mean(parts: Mapping[str, Any], path: Path, code: str) -> Iterator[Remark]:
     """Yield a remark if the score is not the mean of the individual scores."""
-    score, mean = _number(parts.get("score")), _mean_of(parts.get("individual_scores"))
-    if score is not None and mean is not None and not _near(score, mean):
+    score, mean = float_of(parts.get("score")), _mean_of(parts.get("individual_scores"))
+    if score is not None and mean is not None and not is_near(score, mean):
         message = f"the score is {score:g}, but the individual ones have mean {mean:g}"
         help_ = "compute it again, or name the metric by how it is computed"
         yield Remark(code, (*path, "score"), message, help_)
 
 
 def _of_row(result: Mapping[str, Any], path: Path, single: Any) -> Iterator[Remark]:
-    score, alone = _number(result.get("score")), _number(single)
-    if score is not None and alone is not None and not _near(score, alone):
+    score, alone = float_of(result.get("score")), float_of(single)
+    if score is not None and alone is not None and not is_near(score, alone):
         message = f"the score is {score:g}, but its individual score is {alone:g}"
         help_ = "check whether results and scores are of one run and in one order"
         yield Remark(ROW_SCORE, (*path, "score"), message, help_)
     given = list_in(result.get("statement_scores"))
     mean = _mean_of(given)
-    if score is not None and mean is not None and not _near(score, mean):
+    if score is not None and mean is not None and not is_near(score, mean):
         message = f"the score is {score:g}, but its statements have mean {mean:g}"
         help_ = "compute it again: it is the mean of statement_scores"
         yield Remark(ROW_SCORE, (*path, "score"), message, help_)
@@ -73,26 +72,12 @@ def _mean_of(values: Any) -> float | None:
     """Return the mean of a list of numbers and nulls, None if it is another one."""
     rest = [value for value in list_in(values) if value is not None]
     numbers: Sequence[float] = [
-        number for number in map(_number, rest) if number is not None
+        number for number in map(float_of, rest) if number is not None
     ]
     if not numbers or len(numbers) < len(rest):
         return None
     try:
         return fsum(numbers) / len(numbers)
-    except OverflowError:
-        return None
-
-
-def _near(one: float, other: float) -> bool:
-    return isclose(one, other, rel_tol=_relative, abs_tol=_absolute)
-
-
-def _number(value: Any) -> float | None:
-    """Return a decoded number as a float, None if it is none or too large."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        return float(value)
     except OverflowError:
         return None
 

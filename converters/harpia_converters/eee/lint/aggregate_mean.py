@@ -4,10 +4,10 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.eee.companion import as_float
 from harpia_converters.eee.lint.members import Evaluation, fits
 from harpia_converters.eee.lint.wording import count_of, quoted
 from harpia_formats.model.format import Remark
+from harpia_formats.model.numbers import float_of
 
 CODE = "E206"
 
@@ -43,7 +43,8 @@ class MeanScores:
         elif key in self._sums:
             evaluation: Any = row.get("evaluation")
             is_scored = fits(evaluation, Evaluation)
-            score = as_float(evaluation["score"]) if is_scored else None
+            # A score may be true or false.
+            score = float_of(+evaluation["score"]) if is_scored else None
             if score is None:
                 self._unknown.add(key)
             else:
