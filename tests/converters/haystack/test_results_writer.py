@@ -40,11 +40,14 @@ def lines(*rows: Any) -> bytes:
 def written(
     data: Any, to: str, folder: Path, *, strict: bool = True, **options: Any
 ) -> dict[str, Any]:
-    """Return the document that is written, which must be valid without a remark."""
+    """Return the document that is written, which must be valid without a remark.
+
+    What lints say of the numbers themselves is not the writer's.
+    """
     path = folder / "out.json"
     options = {"replicates": 0, "overwrite": True, **options}
     scores = score(data, to=to, output=path, **options)
-    report = validate(path, format=to, strict=strict, lint=True)
+    report = validate(path, format=to, strict=strict, lint=True, ignore=("J204",))
     document: dict[str, Any] = json.loads(path.read_bytes())
 
     assert report.ok

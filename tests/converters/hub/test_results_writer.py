@@ -46,7 +46,10 @@ def lines(*rows: Any) -> bytes:
 
 
 def written(data: Any, to: str, folder: Path, **options: Any) -> Path:
-    """Return the file that is written, which must be valid without a remark."""
+    """Return the file that is written, which must be valid without a remark.
+
+    What lints say of the texts and numbers themselves is not the writer's.
+    """
     path = folder / ("out.csv" if to == "csv" else "out.jsonl")
     options = {
         "metrics": ("em", "f1"),
@@ -55,7 +58,7 @@ def written(data: Any, to: str, folder: Path, **options: Any) -> Path:
         **options,
     }
     score(data, to=to, output=path, **options)
-    report = validate(path, format=to, strict=True, lint=True)
+    report = validate(path, format=to, strict=True, lint=True, ignore=("J204", "V3"))
 
     assert report.ok
     assert not report.problems
