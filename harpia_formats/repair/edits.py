@@ -53,18 +53,25 @@ def edits_of(text: bytes, repairs: Sequence[Repair]) -> list[PlacedEdit]:
     """Return the edits for repairs that `applicable` returned, in order of their place.
 
     With each is the offset in `text` of what it is about. A repair has one edit; those
-    of neighbours that are removed together are adjacent. `text` is valid JSON without
-    repeated keys, and an object that is added to has members.
+    of neighbours that are removed together are adjacent. Of the members that are added
+    to an empty object only the first one has an edit. `text` is valid JSON without
+    repeated keys.
     """
     index = PointerIndex(text)
     found: list[PlacedEdit] = []
     removed: dict[Path, dict[str | int, Repair]] = {}
+    filled: set[Path] = set()
     for repair in repairs:
         members = index.entries(repair.path[:-1])
         if repair.kind == REMOVE:
             removed.setdefault(repair.path[:-1], {})[repair.path[-1]] = repair
         elif repair.kind == ADD:
-            found.append(_added(text, list(members.values()), repair))
+            owner = repair.path[:-1]
+            if members:
+                found.append(_added(text, list(members.values()), repair))
+            elif owner not in filled:
+                filled.add(owner)
+                found.append(_first(index.of(owner), repair))
         else:
             found.append(_replaced(members[repair.path[-1]], repair))
     for owner, steps in removed.items():
@@ -119,6 +126,12 @@ def _added(text: bytes, members: Sequence[Span], repair: Repair) -> PlacedEdit:
         between = text[others[-1].end : last.key]
     data = between + key + colon + value
     return Edit(last.end, last.end, data), last.end, repair
+
+
+def _first(owner: Span, repair: Repair) -> PlacedEdit:
+    """Return the edit that adds to an empty object."""
+    at = owner.start + 1
+    return Edit(at, at, encode({repair.path[-1]: repair.value})[1:-1]), at, repair
 
 
 class EditedText:

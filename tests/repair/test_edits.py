@@ -75,6 +75,16 @@ def test_an_added_member_is_spaced_as_the_others() -> None:
     )
 
 
+@pytest.mark.parametrize("text", [b'{"a": {}}', b'{"a": { }}'])
+def test_an_empty_object_is_added_to_once(text: bytes) -> None:
+    """A second member is added in the next round, when there is a first one."""
+    repairs = [Repair("E109", ADD, ("a", key), "added", 1) for key in "bc"]
+
+    once = edited(text, *repairs)
+    assert json.loads(once) == {"a": {"b": 1}}
+    assert json.loads(edited(once, repairs[1])) == {"a": {"b": 1, "c": 1}}
+
+
 def test_two_keys_are_not_renamed_to_one() -> None:
     """Where two keys would get one name, neither is renamed."""
     repairs = [
