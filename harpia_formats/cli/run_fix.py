@@ -2,13 +2,14 @@
 
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import print_error, text_writer, write_stderr
 from harpia_formats.io.reader import SourceError
+from harpia_formats.repair.companions import ChangedFile
 from harpia_formats.repair.line_diff import LineTooLong
 from harpia_formats.repair.options import FixOptions
 from harpia_formats.repair.result import Change, RepairedFile
@@ -53,9 +54,9 @@ def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
     files = 0
     is_failed = False
     written: list[str] = []
-    fixing = iter(Fixing(paths, options, fix, file_options))
-    with progress, closing(fixing):
-        for file in fixing:
+    fixing = Fixing(paths, options, fix, file_options)
+    with progress, closing(iter(fixing)) as files_of_run:
+        for file in files_of_run:
             progress.hide()
             if file.reason:
                 # The validation that follows says so itself, unless there is none.
@@ -72,6 +73,7 @@ def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
             written += [file.written] if file.written else []
     if counts and not quiet:
         write_stderr(_summary(counts, files, fix))
+        write_stderr(_unfollowed(fixing.unfollowed(), fix))
     left = written if fix.output is not None else paths
     return Fixed(left, counts.total(), is_failed)
 
@@ -123,3 +125,19 @@ def _summary(counts: Counter[str], files: int, fix: FixOptions) -> str:
     rules = ", ".join(f"{number:,} of {safe(code)}" for code, number in counts.items())
     changes = with_noun(counts.total(), "change")
     return f"{verb} {changes} in {with_noun(files, 'file')}: {rules}\n"
+
+
+def _unfollowed(files: Sequence[ChangedFile], fix: FixOptions) -> str:
+    """Return the line on repaired files whose digests elsewhere stay, or ""."""
+    if not files:
+        return ""
+    first = files[0]
+    path, kind = safe(first.path), first.companion.format
+    if fix.output is not None:
+        return f"{path}: a checksum in its {kind} is still that of the input\n"
+    others = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
+    will_be = "would be" if fix.diff else "is"
+    return (
+        f"{path}{others}: no {kind} among the files follows the repair, and a checksum "
+        f"in one {will_be} out of date\n"
+    )

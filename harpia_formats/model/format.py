@@ -3,9 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from harpia_formats.model.problem import Path
+
+if TYPE_CHECKING:  # most runs repair nothing
+    from harpia_formats.model.repair import Repair
 
 
 class Container(Enum):
@@ -107,6 +110,12 @@ class Companion:
     counts_names: bool = False
     #: Given the expectation: the algorithm for the digest of the file's bytes, or "".
     algorithm: Callable[[Any], str] = lambda _: ""
+    #: The algorithms that `algorithm` may return.
+    algorithms: tuple[str, ...] = ()
+    #: Given the companion document, and the digest of the file before and after it was
+    #: repaired, by that algorithm in hexadecimal: the repairs of the document by which
+    #: what was true of the file stays true. None if it says nothing of its bytes.
+    follow: "Callable[[Mapping[str, Any], str, str], Iterator[Repair]] | None" = None
     #: The key whose value must be the id of a record of the companion file, and the
     #: finding where it is not.
     refers_by: str = ""

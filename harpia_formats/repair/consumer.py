@@ -1,13 +1,16 @@
 """Take the rows of a file while it is validated, and find their repairs."""
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterator
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.columns import DocumentHeader
+from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Path
+from harpia_formats.model.repair import Repair
 from harpia_formats.repair.edits import Edit
 from harpia_formats.repair.proposals import Proposals, RepairSettings
 from harpia_formats.repair.row import RepairedRow, RowRepairer
@@ -25,21 +28,42 @@ from harpia_formats.validation.unit.validators import FileValidators
 if TYPE_CHECKING:  # only for tables
     from harpia_formats.validation.unit.table import TableRecord
 
+#: Given a decoded document: the repairs by which it follows those of other files.
+Follow = Callable[[Any], Iterator[Repair]]
+
 
 class RepairConsumer:
     """Finds the repairs of the rows of one file, and stores them."""
 
-    def __init__(self, settings: RepairSettings, store: RepairStore) -> None:
-        """Take which repairs are wanted, and where they go."""
+    def __init__(
+        self,
+        settings: RepairSettings,
+        store: RepairStore,
+        follow_of: Callable[[str], Follow | None] = lambda _: None,
+    ) -> None:
+        """Take which repairs are wanted, and where they go.
+
+        `follow_of` returns what yields the repairs by which a document of the format
+        with an id follows those of other files.
+        """
         self.settings = settings
+        self._follow_of = follow_of
+        #: The format of the file, None if it is not known.
+        self.format: Format | None = None
         self.store = store
         self._proposals = Proposals(settings, None)
+        self._follow: Follow | None = None
         self._header: DocumentHeader | None = None
 
     def open(self, variant: FormatVariant | None) -> None:
         """Take the format of the file, before its first row."""
         if variant is not None:
+            self.format = variant.format
             self._proposals = Proposals(self.settings, variant.format)
+            self._follow = self._follow_of(variant.format.id)
+            # Of other files it is the document around the records that follows.
+            if variant.dialect.container is Container.DOCUMENT:
+                self._proposals.follow = self._follow
 
     def column(self, path: Path) -> None:
         """Begin with the items of a column."""
@@ -74,6 +98,7 @@ class RepairConsumer:
             return validator.validate(Chunk(text, Cursor(), [text])).findings
 
         own = self._proposals.without_format()
+        own.follow = self._follow
         row = RowRepairer(own, validators.schema, findings_of)
         repaired = row.repaired(header.text, findings_of(header.text))
         if repaired is not None:

@@ -16,7 +16,8 @@ from harpia_formats.validation.run import Validation
 class FixReport:
     """What a repair changed, and what is still wrong."""
 
-    #: Every change, in order of the files and of the places in them.
+    #: Every change, in order of the places in each file. Documents that follow the
+    #: repairs of others come after these.
     changes: tuple[Change, ...]
     #: The files that were written.
     written: tuple[str, ...]
@@ -27,6 +28,10 @@ class FixReport:
     #: The report of the validation after the repair; None with a diff, or without an
     #: output.
     report: Report | None = None
+    #: Repaired files of which a digest in another file, such as an aggregate, may be
+    #: out of date: no document among the inputs could follow. With an output it is the
+    #: input, which such a digest is still of.
+    unfollowed: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -43,7 +48,8 @@ def fixed(inputs: Sequence[Input], options: Options, fix: FixOptions) -> FixRepo
     written: list[str] = []
     failures: list[tuple[str, str]] = []
     diff = b""
-    for file in Fixing(inputs, options, fix):
+    fixing = Fixing(inputs, options, fix)
+    for file in fixing:
         changes += file.changes()
         if file.reason:
             failures.append((file.path, file.reason))
@@ -51,7 +57,10 @@ def fixed(inputs: Sequence[Input], options: Options, fix: FixOptions) -> FixRepo
             written.append(file.written)
         if fix.diff:
             diff += b"".join(file.diff())
-    found = FixReport(tuple(changes), tuple(written), tuple(failures), diff)
+    unfollowed = tuple(one.path for one in fixing.unfollowed())
+    found = FixReport(
+        tuple(changes), tuple(written), tuple(failures), diff, unfollowed=unfollowed
+    )
     left: Sequence[Input] = inputs if fix.output is None else written
     if fix.diff or not left:
         return found

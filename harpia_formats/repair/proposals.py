@@ -57,10 +57,17 @@ class Proposals:
         self._format = format_
         self._ids = frozenset() if format_ is None else _id_keys(format_)
         has_own = settings.unsafe and format_ is not None
+        #: Repairs by which a document follows those of other files, if there are any.
+        self.follow: UnsafeRepairs | None = None
         #: The unsafe repairs of the format, None if they are not wanted.
         self.of_format: UnsafeRepairs | None = (
             unsafe_repairs_of(format_) if has_own and format_ is not None else None
         )
+
+    @property
+    def asks_every_row(self) -> bool:
+        """Whether a row that the schema allows may have repairs."""
+        return self.of_format is not None or self.follow is not None
 
     def without_format(self) -> "Proposals":
         """Return what finds the same repairs but those that the format itself has."""
@@ -81,11 +88,11 @@ class Proposals:
                     yield found[1]
 
     def of_row(self, value: Any) -> list[Repair]:
-        """Return the unsafe repairs that the format itself has for a decoded row."""
-        if self.of_format is None:
-            return []
+        """Return the repairs of a decoded row that do not come from the schema."""
         codes = self.settings.codes
-        return [repair for repair in self.of_format(value) if repair.code in codes]
+        of_format = () if self.of_format is None else self.of_format(value)
+        found = [repair for repair in of_format if repair.code in codes]
+        return found if self.follow is None else [*found, *self.follow(value)]
 
     def _of_cause(
         self, finding: Finding, cause: Cause, schema: Schema

@@ -108,7 +108,7 @@ class RowRepairer:
         if any(isinstance(one.about, (Fault, RepeatedKey)) for one in findings):
             return []
         found = list(self._proposals.of_findings(findings, self._schema))
-        if self._proposals.of_format is not None:
+        if self._proposals.asks_every_row:
             found += self._proposals.of_row(_value_of(text, findings))
         return [
             repair

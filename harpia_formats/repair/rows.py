@@ -60,7 +60,7 @@ class RowsRepairer:
         """Take what proposes repairs, and what validates the rows."""
         # The format's own repairs are of whole records.
         own = proposals if not part.path else proposals.without_format()
-        self._asks_every_row = own.of_format is not None
+        self._asks_every_row = own.asks_every_row
         self._part = part
         self._row = RowRepairer(own, part.schema, self._findings_of)
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # most runs have no pairs
     from harpia_formats.validation.validated_file import ValidatedFile
 
 #: The folder of a file, and its name without the suffix of its compression.
-_PlaceName = tuple[str, str]
+PlaceName = tuple[str, str]
 
 
 class CompanionPairs:
@@ -44,9 +44,9 @@ class CompanionPairs:
         self._given: CompanionFile | None = None
         self._used = options.companion is None
         #: Validated files whose companion was not met yet, by folder and name.
-        self._waiting: dict[_PlaceName, ValidatedFile] = {}
+        self._waiting: dict[PlaceName, ValidatedFile] = {}
         #: Companions, by the folder and names that files checked against them may have.
-        self._wanted: dict[_PlaceName, ValidatedFile] = {}
+        self._wanted: dict[PlaceName, ValidatedFile] = {}
 
     def __enter__(self) -> Self:
         """Read the companion that the options name.
@@ -54,7 +54,7 @@ class CompanionPairs:
         Raises `CompanionError` if it cannot be used.
         """
         if self._options.companion is not None:
-            self._given = _read(_named(self._options.companion), self._options)
+            self._given = _read(named_companion(self._options.companion), self._options)
         return self
 
     def __exit__(
@@ -90,7 +90,7 @@ class CompanionPairs:
         """Yield the problems of pairs of which `validated` is the second file."""
         if validated is None or self._given is not None:
             return
-        place = _place_of(validated.source)
+        place = place_of(validated.source)
         if place is None:
             return
         if (
@@ -120,7 +120,7 @@ class CompanionPairs:
             reason = f"is {self._given.format}, which none of the files belongs to"
             raise CompanionError(self._given.path, reason)
 
-    def _pair(self, place: _PlaceName, other: "ValidatedFile") -> Iterator[Problem]:
+    def _pair(self, place: PlaceName, other: "ValidatedFile") -> Iterator[Problem]:
         """Yield the problems of the file at `place` that disagrees with `other`."""
         from harpia_formats.validation.companion_checks import read_validated_companion  # noqa: PLC0415 - only for pairs
 
@@ -154,7 +154,7 @@ class CompanionPairs:
         return companion_names(validated.format.id, validated.source.name, document)
 
 
-def _named(companion: str | PathLike[str]) -> Source:
+def named_companion(companion: str | PathLike[str]) -> Source:
     """Return the companion that the options name as a source.
 
     Raises `CompanionError` if it is a URL that cannot be opened, or no file.
@@ -172,7 +172,7 @@ def _named(companion: str | PathLike[str]) -> Source:
         raise CompanionError(error.path, error.reason) from error
 
 
-def _place_of(source: Source) -> _PlaceName | None:
+def place_of(source: Source) -> PlaceName | None:
     """Return the folder and name of a file.
 
     None if the file is a stream or bytes, which cannot be read again later.

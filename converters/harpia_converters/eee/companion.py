@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.model.format import Companion, FileSummary, Remark, Totals
 from harpia_formats.model.numbers import float_of
+
+if TYPE_CHECKING:  # most runs repair nothing
+    from harpia_formats.model.repair import Repair
 
 EVALUATION, MODEL, ROWS, CHECKSUM, RESULT = "E201", "E202", "E203", "E204", "E205"
 MEAN = "E206"
@@ -105,6 +108,23 @@ def file_remarks(expected: Expected, rows: int, digest: str | None) -> Iterator[
             "it was changed after the aggregate was written, or belongs to another "
             "aggregate: export both again",
         )
+
+
+def followed(
+    aggregate: Mapping[str, Any], before: str, after: str
+) -> "Iterator[Repair]":
+    """Yield the repair of a checksum that held before the samples file was repaired.
+
+    `before` and `after` are the digests of the bytes of that file.
+    """
+    from harpia_formats.model.repair import REPLACE, Repair  # noqa: PLC0415 - start-up: needed for repairs only
+
+    details = aggregate.get(_details)
+    checksum = _text_in(details, "checksum") if isinstance(details, Mapping) else ""
+    if before != after and checksum.lower() == before:
+        what = "wrote the checksum that the samples file has after its repair"
+        value = after.upper() if checksum.isupper() else after
+        yield Repair(CHECKSUM, REPLACE, (_details, "checksum"), what, value)
 
 
 def stem_of(name: str) -> str:
@@ -220,6 +240,8 @@ COMPANION = Companion(
     closing=_closing,
     closing_there=True,
     algorithm=_algorithm,
+    algorithms=tuple(_digits),
+    follow=followed,
     file_names=samples_names,
     totals=mean_scores,
     totals_code=MEAN,

@@ -8,6 +8,7 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ ROOT = Path(__file__).parents[3]
 CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 #: The place, rule and text of a listed change.
 CHANGE = re.compile(r"(.+):(\d+):(\d+): ([A-Z]+\d{3}) \S+ (.+)")
+
+
+#: The ends of the names of samples and their aggregate.
+ENDS = ("_samples.jsonl", "_aggregate.json")
 
 
 @pytest.fixture
@@ -283,7 +288,11 @@ def test_options_that_exclude_each_other(
 def test_real_samples(
     arguments: tuple[str, ...], samples: int, everything: int, tmp_path: Path
 ) -> None:
-    """So many of the 306 real rows and of all 324 records are valid for their shape."""
+    """So many of the 306 real rows and of all 324 records are valid for their shape.
+
+    Beside their aggregates 12 rows that have another evaluation id stay invalid, and
+    all checksums hold as before.
+    """
     copy = tmp_path / "samples"
     shutil.copytree(CORPORA / "eee" / "samples", copy)
     if arguments:
@@ -296,3 +305,39 @@ def test_real_samples(
     assert sum(one["valid"] for one in rows) == samples
     assert report["summary"]["records"] == 324
     assert report["summary"]["valid"] == everything
+    result = run("validate", copy, "--select", "E2", "--output-format", "json")
+    report = json.loads(result.stdout)
+    errors = [one for one in report["problems"] if one["severity"] == "error"]
+    assert Counter(one["code"] for one in errors) == {"E201": 12}
+
+
+@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not there")
+def test_aggregates_that_do_not_follow_are_told(tmp_path: Path) -> None:
+    """In one line, whether an aggregate is missing, cannot be written, or is kept."""
+    stem = "conv_inspect_mock_adds"
+    samples, aggregate = (tmp_path / f"{stem}{end}" for end in ENDS)
+
+    def lines(*arguments: object) -> list[str]:
+        for path in (samples, aggregate):
+            shutil.copy(CORPORA / "eee" / "samples" / path.name, path)
+        result = run("validate", *arguments)
+        found = result.stderr.decode().splitlines()
+        return [
+            line for line in found if "eee-aggregate" in line and "valid" not in line
+        ]
+
+    missing = (
+        f"{samples}: no eee-aggregate among the files follows the repair, and a "
+        "checksum in one is out of date"
+    )
+    assert lines(samples, "--fix") == [missing]
+    assert lines(samples, "--diff") == [missing.replace("is out", "would be out")]
+    assert lines(samples, "--fix", "--quiet") == []
+    assert lines(tmp_path, "--fix") == []
+    assert lines(samples, "--fix", "--with", aggregate) == []
+    assert lines(samples, "--fix", "-o", tmp_path / "out.jsonl") == [
+        f"{samples}: a checksum in its eee-aggregate is still that of the input"
+    ]
+    packed = tmp_path / "packed.json.gz"
+    packed.write_bytes(gzip.compress(aggregate.read_bytes()))
+    assert lines(samples, "--fix", "--with", packed) == [missing]

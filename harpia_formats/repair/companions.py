@@ -1,0 +1,208 @@
+"""Let documents that state the digest of a file follow when that file is repaired."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import msgspec
+
+from harpia_formats.detection.file_name import without_compression
+from harpia_formats.io.source import Source
+from harpia_formats.model.format import Companion, Format
+from harpia_formats.model.repair import Repair
+from harpia_formats.registry import all_formats
+from harpia_formats.repair.consumer import Follow
+from harpia_formats.repair.edits import Edit
+from harpia_formats.repair.find import Found
+from harpia_formats.repair.job import Job
+from harpia_formats.repair.splice import spliced
+from harpia_formats.validation.companion_files import PlaceName, place_of
+
+
+class Digesting:
+    """Computes the digests of a file before and after its repair in one pass."""
+
+    def __init__(self, algorithms: Iterable[str]) -> None:
+        """Take the names of the algorithms."""
+        self._both = [
+            {name: hashlib.new(name, usedforsecurity=False) for name in algorithms}
+            for _ in range(2)
+        ]
+
+    def repaired(
+        self, blocks: Iterable[bytes], edits: Iterable[Edit]
+    ) -> Iterator[bytes]:
+        """Yield the bytes of `blocks` with the `edits`, which are in order."""
+        before, after = self._both
+        for block in spliced(_seen(blocks, before), edits):
+            for digest in after.values():
+                digest.update(block)
+            yield block
+
+    def digests(self) -> dict[str, tuple[str, str]]:
+        """Return the digests before and after, in hexadecimal, by their algorithms."""
+        before, after = self._both
+        return {
+            name: (digest.hexdigest(), after[name].hexdigest())
+            for name, digest in before.items()
+        }
+
+
+def _seen(blocks: Iterable[bytes], digests: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield `blocks`, and add them to the `digests`."""
+    for block in blocks:
+        for digest in digests.values():
+            digest.update(block)
+        yield block
+
+
+class ChangedFile(msgspec.Struct):
+    """A file that was or would be repaired, and that documents have digests of."""
+
+    #: The file as shown to the user.
+    path: str
+    companion: Companion
+    #: The digests of its content before and after the repair, by their algorithms.
+    digests: Mapping[str, tuple[str, str]]
+    #: Whether a document of the run could follow.
+    is_met: bool = False
+
+
+class _Held(msgspec.Struct, frozen=True):
+    """A document that is repaired after the files that it has digests of."""
+
+    source: Source
+    job: Job
+
+
+class Companions:
+    """The repaired files of a run, and the documents that wait for them."""
+
+    def __init__(self, given: Source | None) -> None:
+        """Take the document that belongs to all files; None if names tell."""
+        self.given = given
+        self._changed: dict[PlaceName, ChangedFile] = {}
+        #: The documents that are held, by their places.
+        self._held: dict[PlaceName, _Held] = {}
+        #: The places of documents that wait for the file at a place.
+        self._waiting: dict[PlaceName, list[PlaceName]] = {}
+        #: The places of documents that may be repaired.
+        self._ready: list[PlaceName] = []
+        #: Whether the document that was given is one of the files of the run.
+        self.has_given = False
+
+    def add(self, source: Source, changed: ChangedFile) -> None:
+        """Add a file that was repaired."""
+        place = place_of(source) or ("", source.name)
+        self._changed[place] = changed
+        self._ready += self._waiting.pop(place, ())
+
+    def hold(
+        self,
+        source: Source,
+        job: Job,
+        found: Found,
+    ) -> bool:
+        """Return whether a document is to be repaired later, and keep it if so."""
+        place = place_of(source)
+        if place is None or found.format is None:
+            return False
+        if found.format.id not in _followers():
+            return False
+        if self.given is not None:
+            if place != place_of(self.given):
+                return False
+            self.has_given = True
+        self._held[place] = _Held(source, job)
+        for name in (found.names or ()) if self.given is None else ():
+            other = (place[0], os.path.normcase(name))
+            self._waiting.setdefault(other, []).append(place)
+            if other in self._changed:
+                self._ready.append(place)
+        return True
+
+    def ready(self) -> Iterator[tuple[Source, Job]]:
+        """Yield the held documents that have a repaired file, and release them."""
+        ready, self._ready = self._ready, []
+        for place in ready:
+            one = self._held.pop(place, None)
+            if one is not None:
+                yield one.source, one.job
+
+    def rest(self) -> Iterator[tuple[Source, Job]]:
+        """Yield all other documents that were held."""
+        for one in self._held.values():
+            yield one.source, one.job
+
+    def repairs(
+        self, source: Source, codes: frozenset[str], format_id: str
+    ) -> Follow | None:
+        """Return what yields the repairs by which a document follows, if there are any.
+
+        Repairs of other rules than those with these `codes` are not made.
+        """
+        if format_id not in _followers() or not self._changed:
+            return None
+
+        def found(document: Any) -> Iterator[Repair]:
+            for one in self._of_document(source, format_id, document):
+                companion = one.companion
+                if companion.follow is None:
+                    continue
+                one.is_met = True
+                algorithm = companion.algorithm(companion.expect(document))
+                if algorithm in one.digests:
+                    repairs = companion.follow(document, *one.digests[algorithm])
+                    yield from (repair for repair in repairs if repair.code in codes)
+
+        return found
+
+    def unmet(self) -> Iterator[ChangedFile]:
+        """Yield the repaired files without a document that could follow."""
+        return (one for one in self._changed.values() if not one.is_met)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether a file was repaired that a document may have digests of."""
+        return bool(self._changed)
+
+    def _of_document(
+        self, source: Source, format_id: str, document: Any
+    ) -> Iterator[ChangedFile]:
+        """Yield the repaired files that a document may have digests of."""
+        place = place_of(source)
+        if not isinstance(document, dict) or place is None:
+            return
+        if self.given is not None:
+            for one in self._changed.values():
+                if one.companion.format == format_id:
+                    yield one
+            return
+        for companion in _followers()[format_id]:
+            if companion.file_names is not None:
+                plain = without_compression(os.path.basename(source.name))  # noqa: PTH119 - a name may be a URL
+                for name in companion.file_names(plain, companion.expect(document)):
+                    found = self._changed.get((place[0], os.path.normcase(name)))
+                    if found is not None:
+                        yield found
+
+
+def followed_by(format_: Format | None) -> Companion | None:
+    """Return how documents follow the repairs of files of a format, None if none do."""
+    companion = None if format_ is None else format_.companion
+    return companion if companion is not None and companion.follow is not None else None
+
+
+@cache
+def _followers() -> dict[str, list[Companion]]:
+    """Return the companions whose documents follow, by the formats of these."""
+    found: dict[str, list[Companion]] = {}
+    for format_ in all_formats().values():
+        companion = followed_by(format_)
+        if companion is not None:
+            known = found.setdefault(companion.format, [])
+            if companion not in known:
+                known.append(companion)
+    return found
