@@ -1,11 +1,10 @@
-"""Find required keys that no object can have, and conditions that hold without a key.
+"""Find required keys that no object can have, or that no schema describes.
 
 All schemas that apply to the same value are looked at together: what `allOf`, `$ref`
 and the branches of conditions add to a schema counts for its properties, too.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from typing import Any
@@ -15,43 +14,33 @@ import jsonschema_rs
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
 from harpia_formats.schema.bounded import is_linear_pattern
+from harpia_formats.schema.check.conditions import condition_remarks
 from harpia_formats.schema.check.context import ALWAYS, SOMETIMES, SchemaContext
+from harpia_formats.schema.check.groups import (
+    SchemaGroup,
+    SchemaPart,
+    group_of,
+    inner_groups,
+    required_keys,
+)
 from harpia_formats.schema.check.values import types_of
 from harpia_formats.text.describe import short_json
 from harpia_formats.text.spelling import nearest
 
 IMPOSSIBLE, UNDESCRIBED, UNREACHABLE = "S409", "S410", "S411"
-VACUOUS, WITHOUT_KEY = "S412", "S413"
 #: Groups of schemas that are looked at; further ones are not.
 _GROUPS = 20_000
-#: Schemas that apply to one value and are looked at.
-_TOGETHER = 500
 #: Keys among which a similar name is looked for, and for how many keys of a group.
 _COMPARED, _SUGGESTIONS = 200, 10
 #: Characters of a key that patterns are tried with.
 _KEY_LENGTH = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A schema that applies to a value, maybe under a condition."""
-
-    node: dict[str, Any]
-    #: Whether it applies wherever the value is.
-    is_always: bool
-    #: The schemas that apply whenever it does.
-    around: tuple[dict[str, Any], ...]
-
-
-#: Schemas that apply to the same value.
-_Group = tuple[_Part, ...]
-
-
 def requirement_remarks(context: SchemaContext) -> Iterator[Remark]:
     """Yield what is wrong with the required keys and the conditions of a schema."""
-    pending = [_group_of([(context.schema, True)], context)]
+    pending = [group_of([(context.schema, True)], context)]
     pending += [
-        _group_of([(node, True)], context)
+        group_of([(node, True)], context)
         for path, node in context.nodes
         if len(path) == 2 and path[0] in {"definitions", "$defs"}  # noqa: PLR2004 - keyword and name
     ]
@@ -67,7 +56,7 @@ def requirement_remarks(context: SchemaContext) -> Iterator[Remark]:
         seen.add(identity)
         for remark in _group_remarks(group, context):
             found.setdefault((remark.code, remark.path, remark.message), remark)
-        pending += [inner for _, inner in reversed([*_inner_groups(group, context)])]
+        pending += [inner for _, inner in reversed([*inner_groups(group, context)])]
     yield from _without_described_elsewhere(found.values())
 
 
@@ -80,64 +69,7 @@ def _without_described_elsewhere(remarks: Iterable[Remark]) -> Iterator[Remark]:
             yield remark
 
 
-def _group_of(roots: list[tuple[Any, bool]], context: SchemaContext) -> _Group:
-    """Return all schemas that apply where the `roots` apply.
-
-    Each root comes with whether it always does.
-    """
-    parts: list[_Part] = []
-    seen: set[int] = set()
-    pending: list[tuple[Any, bool, tuple[dict[str, Any], ...]]] = [
-        (node, is_always, ()) for node, is_always in reversed(roots)
-    ]
-    while pending and len(parts) < _TOGETHER:
-        node, is_always, around = pending.pop()
-        if not isinstance(node, dict) or id(node) in seen:
-            continue
-        seen.add(id(node))
-        own = context.own(node)
-        if own:
-            parts.append(_Part(own, is_always, around))
-        with_own = (*around, own)
-        inner = [
-            (part, is_always and keyword not in SOMETIMES, with_own)
-            for keyword, part in context.same_place(node, (*ALWAYS, *SOMETIMES))
-        ]
-        depending = own.get("dependencies", own.get("dependentSchemas"))
-        if isinstance(depending, dict):
-            inner += [(part, False, with_own) for part in depending.values()]
-        pending += reversed(inner)
-    return tuple(parts)
-
-
-def _inner_groups(
-    group: _Group, context: SchemaContext
-) -> Iterator[tuple[str, _Group]]:
-    """Yield the schemas of each member and of the items of a value, as groups."""
-    members: dict[str, list[tuple[Any, bool]]] = {}
-    for part in group:
-        for key, node in _members(part.node):
-            members.setdefault(key, []).append((node, part.is_always))
-    for key, roots in members.items():
-        yield key, _group_of(roots, context)
-
-
-def _members(node: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the schemas of the members and items of a value, by what they are for."""
-    for keyword in ("properties", "patternProperties"):
-        named = node.get(keyword)
-        if isinstance(named, dict):
-            prefix = "" if keyword == "properties" else "~"
-            yield from ((prefix + key, part) for key, part in named.items())
-    for keyword in ("items", "prefixItems", "contains", "additionalProperties"):
-        value = node.get(keyword)
-        if isinstance(value, list):
-            yield from ((f"~{number}", part) for number, part in enumerate(value))
-        elif isinstance(value, dict):
-            yield f"~{keyword}", value
-
-
-def _group_remarks(group: _Group, context: SchemaContext) -> Iterator[Remark]:
+def _group_remarks(group: SchemaGroup, context: SchemaContext) -> Iterator[Remark]:
     """Yield the remarks on schemas that apply to the same object."""
     described = _Described(group)
     for part in group:
@@ -146,18 +78,18 @@ def _group_remarks(group: _Group, context: SchemaContext) -> Iterator[Remark]:
             continue
         yield from _required_remarks(part, path, described, context)
         yield from _unreachable_remarks(part, path, described, context)
-        yield from _condition_remarks(part, path, group, context)
+        yield from condition_remarks(part, path, group, context)
 
 
 class _Described:
     """Which keys the schemas of a group describe."""
 
-    def __init__(self, group: _Group) -> None:
+    def __init__(self, group: SchemaGroup) -> None:
         self.group = group
         #: Keys that any of them describes, and those described without a condition.
         self.anywhere = _keys(part.node for part in group)
         self.always = _keys(part.node for part in group if part.is_always)
-        self.required = {key for part in group for key in _required(part.node)}
+        self.required = {key for part in group for key in required_keys(part.node)}
         patterns = [
             pattern
             for part in group
@@ -193,16 +125,6 @@ def _keys(nodes: Iterable[dict[str, Any]]) -> set[str]:
     }
 
 
-def _required(node: dict[str, Any]) -> list[str]:
-    """Return the keys that a schema requires; an older draft may have other values."""
-    found = node.get("required")
-    return (
-        [key for key in found if isinstance(key, str)]
-        if isinstance(found, list)
-        else []
-    )
-
-
 def _may_match(pattern: str, key: str) -> bool:
     """Return whether a pattern matches a key, true where that is not certain."""
     matches = _matcher(pattern)
@@ -236,7 +158,7 @@ def _forbids(node: dict[str, Any], key: str) -> bool:
 
 
 def _required_remarks(
-    part: _Part, path: Path, described: _Described, context: SchemaContext
+    part: SchemaPart, path: Path, described: _Described, context: SchemaContext
 ) -> Iterator[Remark]:
     """Yield the required keys that are forbidden, or described by no schema."""
     types = types_of(part.node)
@@ -271,7 +193,7 @@ def _required_remarks(
         yield Remark(UNDESCRIBED, here, message, help_)
 
 
-def _refers_out(group: _Group, context: SchemaContext) -> bool:
+def _refers_out(group: SchemaGroup, context: SchemaContext) -> bool:
     """Return whether a schema of a group is described elsewhere, out of reach."""
     for part in group:
         inner = context.same_place(part.node, (*ALWAYS, *SOMETIMES))
@@ -285,7 +207,7 @@ def _refers_out(group: _Group, context: SchemaContext) -> bool:
 
 
 def _unreachable_remarks(
-    part: _Part, path: Path, described: _Described, context: SchemaContext
+    part: SchemaPart, path: Path, described: _Described, context: SchemaContext
 ) -> Iterator[Remark]:
     """Yield what a branch requires of a member that no object has."""
     if part.is_always or not described.always:
@@ -296,7 +218,7 @@ def _unreachable_remarks(
             continue
         if described.has_rest or _refers_out(described.group, context):
             continue
-        missing = [key for key in _required(node) if key not in _keys([node])]
+        missing = [key for key in required_keys(node) if key not in _keys([node])]
         if not missing or _is_described(name, missing, described.group):
             continue
         numbers = [node["required"].index(key) for key in missing]
@@ -305,7 +227,7 @@ def _unreachable_remarks(
         )
 
 
-def _is_described(name: str, keys: list[str], group: _Group) -> bool:
+def _is_described(name: str, keys: list[str], group: SchemaGroup) -> bool:
     """Return whether the schemas of a group describe one of the keys of a member."""
     inner = [part.node.get("properties", {}).get(name) for part in group]
     return bool(_keys(node for node in inner if isinstance(node, dict)) & set(keys))
@@ -329,48 +251,3 @@ def _unreachable(
     if homes:
         help_ = f"{key} is described in {homes[0]}: write {homes[0]} in place of {name}"
     return Remark(UNREACHABLE, (*path, "required", number), message, help_)
-
-
-def _condition_remarks(
-    part: _Part, path: Path, group: _Group, context: SchemaContext
-) -> Iterator[Remark]:
-    """Yield the keys that an `if` tests, but holds without."""
-    condition = part.node.get("if")
-    if not isinstance(condition, dict) or not part.node.keys() & {"then", "else"}:
-        return
-    tests = context.own(condition).get("properties", {})
-    needed = set(_required(condition))
-    for inner in condition.get("allOf", ()):
-        needed |= set(_required(inner)) if isinstance(inner, dict) else set()
-    required = {
-        key
-        for other in [
-            *(one.node for one in group if one.is_always),
-            *part.around,
-            part.node,
-        ]
-        for key in _required(other)
-    }
-    for key, test in tests.items():
-        # Without the key, `false` and schemas of nothing hold on purpose.
-        if key in needed or test in (True, False) or test == {}:
-            continue
-        here, shown = (*path, "if", "properties", key), short_json(key)
-        help_ = f'add "required": [{shown}] to the if'
-        if key in required:
-            message = (
-                f"the if also holds without {shown}, so an object without it gets "
-                f"the errors of {_branch(part)}, too"
-            )
-            yield Remark(WITHOUT_KEY, here, message, help_, at_key=True)
-        else:
-            message = (
-                f"the if also holds for objects without {shown}, so {_branch(part)} "
-                f"{'applies' if 'then' in part.node else 'does not apply'} to them"
-            )
-            yield Remark(VACUOUS, here, message, help_, at_key=True)
-
-
-def _branch(part: _Part) -> str:
-    """Return the keyword of the branch that a condition decides on."""
-    return "then" if "then" in part.node else "else"
