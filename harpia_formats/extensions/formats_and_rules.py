@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.extensions.entry_points import (
     FORMATS,
     RULES,
+    PluginError,
     check_names,
     packaged_schema,
     plugin_error,
@@ -18,8 +19,9 @@ from harpia_formats.extensions.entry_points import (
 from harpia_formats.model.format import Format
 from harpia_formats.rules import Rule
 
-if TYPE_CHECKING:  # most commands convert nothing
+if TYPE_CHECKING:  # most commands convert and repair nothing
     from harpia_formats.model.adapter import FormatAdapter
+    from harpia_formats.model.repair import UnsafeRepairs
 
 
 def plugin_format(name: str, built_in: Collection[str]) -> Format | None:
@@ -73,20 +75,44 @@ def plugin_adapter(format_: Format) -> "FormatAdapter":
     """
     from harpia_formats.model.adapter import FormatAdapter  # noqa: PLC0415 - most commands convert nothing
 
+    adapter = _imported_for(format_, format_.adapter)
+    if not isinstance(adapter, FormatAdapter):
+        raise _format_error(format_, f"{format_.adapter} is not a FormatAdapter")
+    if (adapter.write is None) is not format_.read_only:
+        reason = "`read_only` must be true if, and only if, there is no `write`"
+        raise _format_error(format_, reason)
+    return adapter
+
+
+@cache
+def plugin_repairs(format_: Format) -> "UnsafeRepairs":
+    """Return the unsafe repairs of a plug-in's format, which has some.
+
+    Raises `PluginError` if they cannot be used.
+    """
+    repairs: UnsafeRepairs = _imported_for(format_, format_.unsafe_repairs)
+    if not callable(repairs):
+        raise _format_error(format_, f"{format_.unsafe_repairs} is not a function")
+    return repairs
+
+
+def _imported_for(format_: Format, place: str) -> Any:
+    """Return the object at a `place` that a plug-in's format names.
+
+    Raises `PluginError` if there is none.
+    """
     try:
-        adapter = imported(format_.adapter)
-    except Exception as error:  # noqa: BLE001 - code of another package may raise anything
-        reason = f"{format_.adapter} raises {type(error).__name__}: {error}"
-    else:
-        if not isinstance(adapter, FormatAdapter):
-            reason = f"{format_.adapter} is not a FormatAdapter"
-        elif (adapter.write is None) is not format_.read_only:
-            reason = "`read_only` must be true if, and only if, there is no `write`"
-        else:
-            return adapter
+        return imported(place)
+    except Exception as error:  # code of another package may raise anything
+        reason = f"{place} raises {type(error).__name__}: {error}"
+        raise _format_error(format_, reason) from error
+
+
+def _format_error(format_: Format, reason: str) -> PluginError:
+    """Return that a plug-in's format cannot be used, and why."""
     names = (format_.id, *format_.aliases)
     name = next(name for name in names if name in plugin_names(FORMATS))
-    raise plugin_error(FORMATS, name, reason)
+    return plugin_error(FORMATS, name, reason)
 
 
 def imported(place: str) -> Any:

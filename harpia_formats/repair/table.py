@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from harpia_formats.model.format import Format
+from harpia_formats.registry import all_formats
 
 if TYPE_CHECKING:  # most runs repair nothing
     from harpia_formats.model.repair import UnsafeRepairs
@@ -52,10 +53,15 @@ KINDS = (MARK, NULL, KEY, NUMBER, VALUE, VENDOR)
 
 
 def unsafe_repairs_of(format_: Format) -> "UnsafeRepairs | None":
-    """Return the repairs of the format itself, None if it has none."""
+    """Return the repairs of the format itself, None if it has none.
+
+    Raises `PluginError` if those of a plug-in's format cannot be used.
+    """
     if not format_.unsafe_repairs:
         return None
-    from harpia_formats.extensions.formats_and_rules import imported  # noqa: PLC0415 - only for unsafe repairs
+    from harpia_formats.extensions.formats_and_rules import imported, plugin_repairs  # noqa: PLC0415 - only for unsafe repairs
 
+    if format_.id not in all_formats():
+        return plugin_repairs(format_)
     found: UnsafeRepairs = imported(format_.unsafe_repairs)
     return found

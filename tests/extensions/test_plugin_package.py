@@ -36,6 +36,8 @@ ALIASED = format_("aliased", aliases=("nemo",))
 FAMILY = format_("family", family="nemo")
 NO_SCHEMA = format_("no-schema", "nowhere:none")
 NO_ADAPTER = format_("no-adapter", adapter="broken:NOTHING")
+NO_REPAIRS = format_("no-repairs", unsafe_repairs="broken:NOTHING")
+WRONG_REPAIRS = format_("wrong-repairs", unsafe_repairs="broken:WORD")
 SHORT = (rule("Z101", "z-rule"),)
 TAKEN = (rule("ZZ101", "broken-json"),)
 TWICE = (rule("ZZ101", "z-one"), rule("ZZ101", "z-two"))
@@ -239,6 +241,7 @@ def test_built_in_names_read_no_entry_points(site: Path) -> None:
 
 
 VALIDATE = ("validate", "chat.jsonl")
+UNSAFE = (*VALIDATE, "--unsafe-fixes")
 
 
 @pytest.mark.parametrize(
@@ -271,6 +274,14 @@ VALIDATE = ("validate", "chat.jsonl")
         (
             *("formats", "no-adapter", "broken:NO_ADAPTER"),
             *(("convert", "chat.jsonl", "--to", "no-adapter"), "NOTHING"),
+        ),
+        (
+            *("formats", "no-repairs", "broken:NO_REPAIRS"),
+            *((*UNSAFE, "--format", "no-repairs"), "NOTHING"),
+        ),
+        (
+            *("formats", "wrong-repairs", "broken:WRONG_REPAIRS"),
+            *((*UNSAFE, "--format", "wrong-repairs"), "not a function"),
         ),
         ("rules", "Z", "broken:SHORT", ("rule", "Z101"), "two or more"),
         ("rules", "ZZ", "broken:SHORT", ("rule", "ZZ"), "'Z101' is not ZZ and"),
