@@ -84,6 +84,9 @@ class Companions:
         """Take the document that belongs to all files; None if names tell."""
         self.given = given
         self._changed: dict[PlaceName, ChangedFile] = {}
+        #: The algorithms of digests in the documents that were read, by the places of
+        #: the files that these are of.
+        self._algorithms: dict[PlaceName, set[str]] = {}
         #: The documents that are held, by their places.
         self._held: dict[PlaceName, _Held] = {}
         #: The places of documents that wait for the file at a place.
@@ -98,6 +101,13 @@ class Companions:
         place = place_of(source) or ("", source.name)
         self._changed[place] = changed
         self._ready += self._waiting.pop(place, ())
+
+    def algorithms(self, source: Source, companion: Companion) -> tuple[str, ...]:
+        """Return by which algorithms a document may have digests of a file."""
+        found = self._algorithms.get(place_of(source) or ("", ""))
+        if found is None:
+            return companion.algorithms
+        return tuple(name for name in companion.algorithms if name in found)
 
     def hold(
         self,
@@ -143,7 +153,7 @@ class Companions:
 
         Repairs of other rules than those with these `codes` are not made.
         """
-        if format_id not in _followers() or not self._changed:
+        if format_id not in _followers():
             return None
 
         def found(document: Any) -> Iterator[Repair]:
@@ -151,8 +161,8 @@ class Companions:
                 companion = one.companion
                 if companion.follow is None:
                     continue
-                one.is_met = True
                 algorithm = companion.algorithm(companion.expect(document))
+                one.is_met |= not algorithm or algorithm in one.digests
                 if algorithm in one.digests:
                     repairs = companion.follow(document, *one.digests[algorithm])
                     yield from (repair for repair in repairs if repair.code in codes)
@@ -183,8 +193,12 @@ class Companions:
         for companion in _followers()[format_id]:
             if companion.file_names is not None:
                 plain = without_compression(os.path.basename(source.name))  # noqa: PTH119 - a name may be a URL
-                for name in companion.file_names(plain, companion.expect(document)):
-                    found = self._changed.get((place[0], os.path.normcase(name)))
+                expected = companion.expect(document)
+                for name in companion.file_names(plain, expected):
+                    other = (place[0], os.path.normcase(name))
+                    algorithm = companion.algorithm(expected)
+                    self._algorithms.setdefault(other, set()).add(algorithm)
+                    found = self._changed.get(other)
                     if found is not None:
                         yield found
 

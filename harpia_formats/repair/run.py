@@ -246,7 +246,7 @@ class Fixing:
         companion = followed_by(format_)
         algorithms: tuple[str, ...] = ()
         if companion is not None and store.changes and self._may_follow():
-            algorithms = companion.algorithms
+            algorithms = self._companions.algorithms(source, companion)
         digesting = Digesting(algorithms)
         repaired = digesting.repaired(blocks, store.edits())
         if not self._fix.diff:
