@@ -1,7 +1,7 @@
 """The findings of a baseline, and the text of its file."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,12 +13,14 @@ NAME, VERSION = "harpia-formats/baseline/", 1
 SCHEMA = f"{NAME}{VERSION}"
 #: Rules on records that got no verdict. They say nothing about the data, so that no
 #: baseline holds them.
-NEVER_KNOWN = frozenset({"V901", "V902"})
+NEVER_KNOWN = frozenset({"J307", "S301", "V901", "V902"})
 
 #: The code, pointer and cause of equal findings of one file.
 FindingKey = tuple[str, str, str]
 #: How many findings of each kind are known of each file.
 Counts = Mapping[str, Mapping[FindingKey, int]]
+#: The codes of the rules that were checked in each file.
+RulesSeen = Mapping[str, Collection[str]]
 
 
 class BaselineError(HarpiaFormatsError):
@@ -47,16 +49,17 @@ class Baseline:
         """The number of all findings."""
         return sum(sum(of_file.values()) for of_file in self.counts.values())
 
-    def no_more_than(self, found: "Baseline", seen: frozenset[str]) -> "Baseline":
+    def no_more_than(self, found: "Baseline", seen: RulesSeen) -> "Baseline":
         """Return the baseline without findings that are not `found` in `seen` files.
 
-        What it has of other files is kept.
+        What it has of other files is kept, and what it has of rules that were not
+        checked in a file.
         """
         counts = {}
         for path, of_file in self.counts.items():
-            limits = found.counts.get(path, {})
+            limits, rules = found.counts.get(path, {}), seen.get(path, ())
             counts[path] = {
-                key: count if path not in seen else min(count, limits.get(key, 0))
+                key: min(count, limits.get(key, 0)) if key[0] in rules else count
                 for key, count in of_file.items()
             }
         return Baseline(

@@ -11,6 +11,7 @@ from harpia_formats.baselines.baseline import (
     Baseline,
     BaselineError,
     FindingKey,
+    RulesSeen,
     baseline_text,
     parse_baseline,
 )
@@ -19,7 +20,8 @@ from harpia_formats.io.reader import error_reason
 from harpia_formats.io.side_input import read_side_input
 from harpia_formats.io.source import STANDARD_INPUT
 from harpia_formats.io.urls import is_url
-from harpia_formats.model.report import BaselineUse, FileCount
+from harpia_formats.model.problem import Severity
+from harpia_formats.model.report import BaselineUse, FileCount, Report
 
 #: Bytes of a file in which its schema is looked for before it is replaced.
 _BEGINNING = 200
@@ -45,10 +47,11 @@ class KnownFindings:
         known = self.baseline.counts.get(key_of(name, self.path), {})
         return {key: count for key, count in known.items() if key[0] not in NEVER_KNOWN}
 
-    def still_found(self, found: Baseline, seen: frozenset[str], path: str) -> Baseline:
+    def still_found(self, found: Baseline, seen: RulesSeen, path: str) -> Baseline:
         """Return the baseline without what is no longer found, for a file at `path`.
 
-        `found` is the baseline of a run at that path, and `seen` are its files.
+        `found` is the baseline of a run at that path, and `seen` are the rules that it
+        checked in each of its files.
         """
         counts = {
             key_of(self._path_of(key), path): of_file
@@ -137,6 +140,20 @@ def found_baseline(
         if of_file:
             counts[key_of(count.path, path)] = of_file
     return Baseline(counts)
+
+
+def unheld_files(report: Report) -> tuple[str, ...]:
+    """Return the files of a report that have records or errors which no baseline holds.
+
+    These have no verdict, so that a run with the baseline would not be `ok`.
+    """
+    files = [file.path for file in report.files if file.undetermined]
+    errors = [
+        group.path
+        for group in report.groups
+        if group.code in NEVER_KNOWN and group.severity is Severity.ERROR
+    ]
+    return tuple(dict.fromkeys([*files, *errors]))
 
 
 def key_of(name: str, baseline: str) -> str:

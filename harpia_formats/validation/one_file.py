@@ -28,7 +28,7 @@ from harpia_formats.validation.second_pass import (
     second_pass,
     table_frames,
 )
-from harpia_formats.validation.skipped_files import note_if_skipped
+from harpia_formats.validation.skipped_files import note_if_own, note_if_skipped
 from harpia_formats.validation.unit.broken import report_broken
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.result import Findings
@@ -95,6 +95,8 @@ def validate_open(
     """
     collector = Collector(run.active_rules(), file.count.path, 0)
     opening = open_container(file.blocks)
+    if file.source.is_found:
+        note_if_own(file.count, opening.buffer.data)
     for fault in opening.faults:
         # A file that could not be read is reported as such, and not as empty.
         if fault.kind != "empty" or file.blocks.error is None:

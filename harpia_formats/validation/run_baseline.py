@@ -29,6 +29,8 @@ class RunBaseline:
         self.known = self._known()
         #: The findings in the baseline that was written, None if none was.
         self.total: int | None = None
+        #: The files with records or errors that the written baseline cannot hold.
+        self.unheld: tuple[str, ...] = ()
 
     def _known(self) -> "KnownFindings | None":
         """Return what is read, None if nothing is; check what is written."""
@@ -70,18 +72,25 @@ class RunBaseline:
 
         Raises `BaselineError` or `SinkError` if it cannot be written.
         """
-        if not self._written or tally.report().failures:
+        if not self._written:
+            return
+        report = tally.report()
+        if report.failures:
             return
         from harpia_formats.baselines.known import (  # noqa: PLC0415 - only with a baseline: start-up time
             found_baseline,
             key_of,
+            unheld_files,
             write_baseline,
         )
 
         name = self._written
         found = found_baseline(tally.found(), name)
         if self.known is not None:
-            seen = frozenset(key_of(count.path, name) for count in tally.files)
+            seen: dict[str, set[str]] = {}
+            for path, rules in tally.checked():
+                seen.setdefault(key_of(path, name), set()).update(rules)
             found = self.known.still_found(found, seen, name)
         write_baseline(name, found)
         self.total = found.total
+        self.unheld = unheld_files(report)

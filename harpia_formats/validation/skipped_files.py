@@ -16,6 +16,10 @@ from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.unit.collector import Collector
 
 UNKNOWN_FORMAT, SKIPPED_FILES = "S301", "J114"
+#: How the files that harpia-formats writes about data begin, without white space, and
+#: the bytes of a file among which that is.
+_OWN, _NAMED_IN = b'{"schema":"harpia-formats/', 100
+_OWN_KINDS = frozenset({b"baseline", b"report"})
 
 
 def note_if_skipped(
@@ -40,6 +44,20 @@ def note_if_skipped(
     elif asked and any(note.code == UNKNOWN_FORMAT for note in notes):
         count.skipped = "a file in no known format"
         count.reason = "is in no known format"
+
+
+def note_if_own(count: FileCount, beginning: bytes) -> None:
+    """Note that a file is passed over if it is a report or baseline of harpia-formats.
+
+    `beginning` are the first bytes of a file that was found in a folder.
+    """
+    head = b"".join(beginning[:_NAMED_IN].split())
+    if not head.startswith(_OWN):
+        return
+    kind = head.removeprefix(_OWN).partition(b"/")[0]
+    if kind in _OWN_KINDS:
+        count.skipped = f"a harpia-formats {kind.decode()}"
+        count.reason = f"is {count.skipped}, and no data"
 
 
 def end_of_run(

@@ -127,11 +127,13 @@ def test_files_are_named_from_the_folder_of_the_baseline(
 
 
 def test_only_what_is_still_found_is_kept() -> None:
-    """A baseline is tightened where files were seen, and never grows."""
-    one, two = ("S101", "", ""), ("S102", "/a", "")
-    old = Baseline({"a": {one: 3, two: 1}, "b": {one: 1}, "c": {one: 2}})
+    """A baseline is tightened where rules were checked in a file, and never grows."""
+    one, two, lint = ("S101", "", ""), ("S102", "/a", ""), ("E103", "", "")
+    old = Baseline({"a": {one: 3, two: 1, lint: 4}, "b": {one: 1}, "c": {one: 2}})
     found = Baseline({"a": {one: 2}, "b": {one: 9, two: 1}})
+    rules = {"S101", "S102"}
 
-    tightened = old.no_more_than(found, frozenset({"a", "b"}))
+    tightened = old.no_more_than(found, {"a": rules, "b": rules})
 
-    assert tightened == Baseline({"a": {one: 2}, "b": {one: 1}, "c": {one: 2}})
+    kept = {"a": {one: 2, lint: 4}, "b": {one: 1}, "c": {one: 2}}
+    assert tightened == Baseline(kept)

@@ -244,14 +244,14 @@ def test_a_file_that_cannot_be_read_writes_no_baseline(tmp_path: Path) -> None:
 
 
 def test_records_without_a_verdict_are_never_held(tmp_path: Path) -> None:
-    """A file in no known format stays one."""
+    """A file in no known format is an error, whatever the baseline has."""
     write_rows(tmp_path / "1.jsonl", '{"what": "is this"}')
     path = tmp_path / "baseline.json"
     validate(tmp_path, write_baseline=path)
 
     held = validate(tmp_path, baseline=path)
 
-    assert held.errors == 0
+    assert [group.code for group in held.groups] == ["S301"]
     assert not held.ok
 
 
@@ -293,3 +293,52 @@ def test_all_problems_above_are_yielded(tmp_path: Path) -> None:
     found = iter_problems(path, schema=SCHEMA, baseline=tmp_path / "baseline.json")
 
     assert [one.place.line for one in found] == list(range(2, 11))
+
+
+def test_findings_of_rules_that_were_not_checked_are_kept(tmp_path: Path) -> None:
+    """A baseline keeps the findings of a rule that a tightening run ignores."""
+    path = write_rows(tmp_path / "1.jsonl", '{"a": null}', "", "{}")
+    record(tmp_path)
+    baseline = tmp_path / "baseline.json"
+    before = baseline.read_text()
+    write_rows(path, '{"a": 1}', "", "{}")
+
+    checked(tmp_path, write_baseline=baseline, ignore=["J202", "S101"])
+
+    gone = [line for line in before.splitlines() if '"S102"' in line]
+    assert len(gone) == 1
+    kept = json.loads(baseline.read_text())["findings"]
+    assert [one["code"] for one in kept] == ["J202", "S101"]
+
+
+def test_what_cannot_be_held_is_not_written(tmp_path: Path) -> None:
+    """A file in no known format is in no baseline, and the run names it."""
+    strange = write_rows(tmp_path / "1.jsonl", '{"what": "is this"}')
+    path = tmp_path / "baseline.json"
+    run = Validation([tmp_path], Options(write_baseline=path))
+
+    list(run)
+
+    assert json.loads(path.read_text())["findings"] == []
+    assert (run.baseline.total, run.baseline.unheld) == (0, (str(strange),))
+
+
+@pytest.mark.parametrize("kind", ["baseline", "report"])
+@pytest.mark.parametrize("schema", [None, SCHEMA])
+def test_baselines_and_reports_in_a_folder_are_no_data(
+    kind: str, schema: Any, tmp_path: Path
+) -> None:
+    """A file that is no data is passed over in a folder, and validated by its name."""
+    write_rows(tmp_path / "1.jsonl", '{"a": 1, "prompt": "p", "ideal_response": "i"}')
+    own = write_rows(
+        tmp_path / "old.json", "{", f' "schema": "harpia-formats/{kind}/1"', "}"
+    )
+
+    found = validate(tmp_path, schema=schema)
+    named = validate(own, schema=schema)
+
+    assert [file.skipped for file in found.files] == ["", f"a harpia-formats {kind}"]
+    assert found.ok
+    messages = [group.message for group in found.groups if group.code == "J114"]
+    assert messages == [f"passed over: 1 harpia-formats {kind}"]
+    assert not named.ok

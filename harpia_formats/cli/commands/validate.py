@@ -188,9 +188,12 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     print_failures(report.failures)
     print_undetermined(report)
     print_unmatched(report.unmatched)
-    print_baseline(report.baseline, write_baseline, run.baseline.total)
+    print_baseline(
+        report.baseline, write_baseline, run.baseline.total, run.baseline.unheld
+    )
     print_unused_settings(settings.unused)
-    exit_zero = exit_zero or bool(write_baseline and not baseline)
+    is_accepted = write_baseline and not baseline and not run.baseline.unheld
+    exit_zero = exit_zero or bool(is_accepted)
     code = report_exit_code(
         report, error_on_warning=error_on_warning, exit_zero=exit_zero
     )

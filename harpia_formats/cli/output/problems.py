@@ -75,12 +75,16 @@ def _documents_of(reports: Sequence[Report]) -> str:
 
 
 def print_baseline(
-    used: BaselineUse | None, written: str | None, total: int | None
+    used: BaselineUse | None,
+    written: str | None,
+    total: int | None,
+    unheld: Sequence[str],
 ) -> None:
     """Print how many findings were written as a baseline, or that one is too large.
 
     `used` is the baseline of the run, and `written` the path of one that was asked for,
-    with `total` findings or None if it was not written.
+    with `total` findings or None if it was not written; it cannot hold what there is in
+    the files `unheld`.
     """
     if written is not None:
         if total is None:
@@ -88,6 +92,7 @@ def print_baseline(
         else:
             findings = "1 finding" if total == 1 else f"{total:,} findings"
             write_stderr(f"note: {safe(written, MESSAGE_LIMIT)} holds {findings}\n")
+            _print_unheld(unheld)
     elif used is not None and used.unused:
         findings = "1 finding" if used.unused == 1 else f"{used.unused:,} findings"
         is_one = used.unused == 1
@@ -99,6 +104,18 @@ def print_baseline(
             f"there ({where}); to take {'it' if is_one else 'them'} out: "
             f"--baseline {name} --write-baseline {name}\n"
         )
+
+
+def _print_unheld(files: Sequence[str]) -> None:
+    """Print in which files there is what no baseline can hold, if there are any."""
+    if not files:
+        return
+    more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
+    print_error(
+        f"{safe(files[0], MESSAGE_LIMIT)}{more}: not in the baseline, since a record "
+        "without a verdict (such as one in no known format) is never held; name the "
+        "format, or leave the file out with --exclude"
+    )
 
 
 def print_unused_settings(unused: Mapping[str, Sequence[str]]) -> None:

@@ -190,6 +190,11 @@ class Tally(msgspec.Struct):
         for file in self._files:
             yield file.count, {key: one.count for key, one in file.groups.items()}
 
+    def checked(self) -> Iterator[tuple[str, Collection[str]]]:
+        """Yield each file with the rules that are checked in it, with a baseline."""
+        for file in self._files:
+            yield file.count.path, file.rules if file.count.complete else ()
+
     def report(self) -> Report:
         """Return the counts so far; the examples were yielded by `keep`."""
         if self.known is not None:

@@ -244,6 +244,19 @@ def test_a_baseline_is_held_and_broken(project: Path) -> None:
     assert b"harpia-formats.toml: baseline: cannot be combined" in fast.stderr
 
 
+def test_a_baseline_that_cannot_hold_all_is_no_success(project: Path) -> None:
+    """Writing a baseline fails if the run with it would, and says for which file."""
+    (project / "new" / "odd.jsonl").write_text('{"what": 1}\n')
+
+    arguments = ("validate", "new/odd.jsonl")
+    written = run(*arguments, "--write-baseline", "b.json", cwd=project)
+    used = run(*arguments, "--baseline", "b.json", cwd=project)
+
+    assert (written.returncode, used.returncode) == (1, 1)
+    assert b"error: new/odd.jsonl: not in the baseline" in written.stderr
+    assert b"S301" in used.stdout
+
+
 def test_a_baseline_that_cannot_be_used_ends_the_run(project: Path) -> None:
     """Another version is refused with the reason."""
     (project / "b.json").write_text('{"schema": "harpia-formats/baseline/9"}')
