@@ -1,6 +1,5 @@
 """Repairs of rows by EvalEval's own rules, which can hide what was wrong."""
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeGuard
 
@@ -10,15 +9,12 @@ from harpia_converters.eee.sample_hash import (
     first_joined,
     recipe_of,
 )
-from harpia_formats.model.problem import Path
+from harpia_converters.eee.turn_repairs import attributions, of_turns
 from harpia_formats.model.repair import ADD, REMOVE, REPLACE, Repair
 
-BRANCH, HASH, TURN_INDEX = "C201", "E103", "E104"
+BRANCH, HASH = "C201", "E103"
 TURN_COUNT, TOOL_CALL_COUNT = "E109", "E110"
 _calls_key = "tool_calls_count"
-
-#: The path of a text in a turn, in the source of an attribution.
-_source = re.compile(r"(interactions|messages)\[(\d+)\]")
 
 
 def with_interactions(row: Any) -> Iterator[Repair]:
@@ -43,7 +39,7 @@ def _repairs(row: Any, key: str, *, is_documented_hash: bool) -> Iterator[Repair
     if branch == key:
         yield from _to_output(row, key)
     elif isinstance(turns, list) and all(isinstance(turn, dict) for turn in turns):
-        yield from _of_turns(row, key, turns)
+        yield from of_turns(row, key, turns)
     yield from _of_counts(row, [] if branch == key else turns)
 
 
@@ -109,45 +105,9 @@ def _is_in_turns(output: Any, turns: list[Any]) -> bool:
     return not has_trace and all(answer in texts for answer in answers)
 
 
-def _of_turns(row: Mapping[str, Any], key: str, turns: list[Any]) -> Iterator[Repair]:
-    """Yield the repairs of turn indices, and of the attributions that name them."""
-    indices = [turn.get("turn_idx") for turn in turns]
-    if indices == list(range(len(turns))) or not all(map(_is_index, indices)):
-        return
-    for place, index in enumerate(indices):
-        if index != place:
-            what = f"renumbered the turn {index} as {place}"
-            yield Repair(TURN_INDEX, REPLACE, (key, place, "turn_idx"), what, place)
-    # An index that several turns have names none of them.
-    moved = {
-        index: place
-        for place, index in enumerate(indices)
-        if indices.count(index) == 1 and index != place
-    }
-    for number, one in _attributions(row):
-        if _is_index(one.get("turn_idx")) and one["turn_idx"] in moved:
-            path = ("answer_attribution", number)
-            yield from _of_attribution(one, path, moved[one["turn_idx"]])
-
-
-def _is_index(value: Any) -> bool:
-    return type(value) is int or (isinstance(value, float) and value.is_integer())
-
-
-def _of_attribution(one: Mapping[str, Any], path: Path, place: int) -> Iterator[Repair]:
-    """Yield the repairs of an attribution whose turn is at another place now."""
-    before, source = one["turn_idx"], one.get("source")
-    what = f"followed the turn {before} to {place}"
-    yield Repair(TURN_INDEX, REPLACE, (*path, "turn_idx"), what, place)
-    named = _source.match(str(source))
-    if isinstance(source, str) and named is not None and int(named[2]) == before:
-        value = f"{named[1]}[{place}]{source[named.end() :]}"
-        yield Repair(TURN_INDEX, REPLACE, (*path, "source"), what, value)
-
-
 def _to_output(row: Mapping[str, Any], key: str) -> Iterator[Repair]:
     """Yield the repairs of attributions to turns that the output has as well."""
-    for number, one in _attributions(row):
+    for number, one in attributions(row):
         source, value = one.get("source"), one.get("extracted_value")
         is_of_turn = isinstance(source, str) and source.startswith(f"{key}[")
         given = row["output"].get("raw")
@@ -162,14 +122,6 @@ def _to_output(row: Mapping[str, Any], key: str) -> Iterator[Repair]:
         yield Repair(BRANCH, REPLACE, (*path, "source"), what, "output.raw")
         if one.get("turn_idx") != 0:
             yield Repair(BRANCH, REPLACE, (*path, "turn_idx"), what, 0)
-
-
-def _attributions(row: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the attributions of a row with their indices."""
-    found = row.get("answer_attribution")
-    for number, one in enumerate(found if isinstance(found, list) else ()):
-        if isinstance(one, dict):
-            yield number, one
 
 
 def _of_counts(row: Mapping[str, Any], turns: Any) -> Iterator[Repair]:

@@ -70,50 +70,86 @@ def test_a_hash_is_computed_by_the_recipe_of_the_version(
     assert upper["sample_hash"] == hashes["A"]
 
 
-def test_turns_are_numbered_and_attributions_follow(tmp_path: Path) -> None:
-    """An attribution keeps its turn, in `turn_idx` and in `source`."""
-    row = row_of("eee@0.2.0", "multi_turn")
-    turns = row["interactions"]
-    for place, turn in enumerate(turns):
-        turn["turn_idx"] = place + 1
-    last = len(turns)
-    row["answer_attribution"] = [
-        {
-            "turn_idx": last,
-            "source": f"interactions[{last}].content",
-            "extracted_value": "x",
-            "extraction_method": "regex",
-            "is_terminal": True,
-        }
+def with_step(indices: list[int], named: int, value: str) -> dict[str, Any]:
+    """Return a row of turns with these indices, and an attribution to the `named` one.
+
+    A user asks for "5" and "7" in turn; the answers are "it is 5" and "it is 7".
+    """
+    texts = ["ask 5", "it is 5", "ask 7", "it is 7"]
+    turns = [
+        {"turn_idx": index, "role": ("user", "assistant")[place % 2], "content": text}
+        for place, (index, text) in enumerate(zip(indices, texts, strict=True))
     ]
+    step = {
+        "turn_idx": named,
+        "source": f"interactions[{named}].content",
+        "extracted_value": value,
+        "extraction_method": "regex",
+        "is_terminal": True,
+    }
+    row = row_of("eee@0.2.0", "multi_turn")
+    return {**row, "interactions": turns, "answer_attribution": [step]}
+
+
+@pytest.mark.parametrize(
+    ("indices", "named", "value", "expected"),
+    [
+        ([1, 2, 3, 4], 4, "7", 3),
+        ([1, 2, 3, 4], 2, "5", 1),
+        ([1, 2, 3, 4], 3, "7", 3),
+        ([1, 2, 3, 4], 1, "5", 1),
+        ([0, 1, 3, 3], 3, "7", 3),
+        ([1, 1, 1, 1], 1, "5", 1),
+        ([0, 2, 3, 5], 3, "7", 3),
+    ],
+)
+def test_turns_are_numbered_and_attributions_keep_their_text(
+    indices: list[int], named: int, value: str, expected: int, tmp_path: Path
+) -> None:
+    """An index that names its turn follows it; one that is its place stays."""
+    row = with_step(indices, named, value)
     found, codes = fixed(row, tmp_path, "eee@0.2.0")
 
-    assert [turn["turn_idx"] for turn in found["interactions"]] == list(range(last))
+    assert [turn["turn_idx"] for turn in found["interactions"]] == [0, 1, 2, 3]
     (one,) = found["answer_attribution"]
-    assert (one["turn_idx"], one["source"]) == (
-        last - 1,
-        f"interactions[{last - 1}].content",
-    )
-    assert codes.count("E104") == last + 2
+    source = f"interactions[{expected}].content"
+    assert (one["turn_idx"], one["source"]) == (expected, source)
+    moved = sum(index != place for place, index in enumerate(indices))
+    assert codes.count("E104") == moved + 2 * (expected != named)
 
 
-def test_an_index_that_two_turns_have_moves_no_attribution(tmp_path: Path) -> None:
-    """It does not say which of them is meant."""
-    row = row_of("eee@0.2.0", "multi_turn")
-    for turn in row["interactions"]:
-        turn["turn_idx"] = 1
-    row["answer_attribution"] = [
-        {
-            "turn_idx": 1,
-            "source": "interactions[1].content",
-            "extracted_value": "x",
-            "extraction_method": "regex",
-            "is_terminal": True,
-        }
-    ]
-    found, _ = fixed(row, tmp_path, "eee@0.2.0")
+@pytest.mark.parametrize(
+    ("indices", "named", "value"),
+    [
+        ([1, 2, 3, 4], 4, "nowhere"),
+        ([1, 2, 3, 4], 9, "7"),
+        ([0, 0, 1, 1], 1, "7"),
+        ([3, 2, 1, 0], 0, "7"),
+        ([4, 3, 2, 1], 1, "7"),
+        ([0, 2, 1, 3], 3, "7"),
+        ([2, 3, 4, 1], 1, "7"),
+    ],
+)
+def test_turns_keep_their_numbers_if_it_is_not_clear_what_they_name(
+    indices: list[int], named: int, value: str, tmp_path: Path
+) -> None:
+    """So it is with an attribution of no one turn, and with turns in another order."""
+    row = with_step(indices, named, value)
+    found, codes = fixed(row, tmp_path, "eee@0.2.0")
 
+    assert found["interactions"] == row["interactions"]
     assert found["answer_attribution"] == row["answer_attribution"]
+    assert "E104" not in codes
+
+
+def test_a_value_in_both_turns_moves_nothing(tmp_path: Path) -> None:
+    """The turn of that index and the turn at that place may both be meant."""
+    row = with_step([1, 2, 3, 4], 3, "7")
+    for turn in row["interactions"]:
+        turn["role"] = "assistant"
+    found, codes = fixed(row, tmp_path, "eee@0.2.0")
+
+    assert (found["interactions"], "E104" in codes) == (row["interactions"], False)
 
 
 @pytest.mark.parametrize(
