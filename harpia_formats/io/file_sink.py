@@ -25,9 +25,10 @@ TOGETHER = 8 * 1024 * 1024
 class FileSink:
     """A file that appears at its path, or replaces the one there, when it is complete.
 
-    It is compressed if its name has the suffix of a compression. Until `commit` it has
-    a temporary name in the same folder. A path that is no regular file, such as a pipe
-    or `/dev/null`, is written at once.
+    One that is replaced keeps its permissions, and its owner and group where this
+    process may set them. It is compressed if its name has the suffix of a compression.
+    Until `commit` it has a temporary name in the same folder. A path that is no regular
+    file, such as a pipe or `/dev/null`, is written at once.
     """
 
     def __init__(self, path: Path, *, overwrite: bool) -> None:
@@ -111,6 +112,7 @@ class FileSink:
             self._lock = os.dup(self._raw.fileno())
         self._raw.close()
         self._part.chmod(_mode_of(self._place))
+        _keep_owner(self._part, self._place)
         self._part = mark_complete(self._part)
 
     def _put_into_place(self) -> None:
@@ -147,6 +149,19 @@ class FileSink:
         if self._part is not None:
             self._part.unlink(missing_ok=True)
         self._release()
+
+
+def _keep_owner(part: Path, place: Path) -> None:
+    """Give a file the owner and the group of the one at `place`, where that may be."""
+    if os.name != "posix":
+        return
+    with suppress(OSError):  # there is no such file
+        wanted, given = place.stat(), part.stat()
+        if wanted.st_gid != given.st_gid:
+            with suppress(OSError):  # not a group of this user
+                os.chown(part, -1, wanted.st_gid)
+        if wanted.st_uid != given.st_uid:
+            os.chown(part, wanted.st_uid, -1)
 
 
 def _mode_of(place: Path) -> int:

@@ -256,3 +256,31 @@ def test_the_name_is_written_to_the_disk(
     FileSink(tmp_path / "out", overwrite=True).commit()
 
     assert synced == [True]
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may do this"
+)
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_a_file_that_is_replaced_keeps_its_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_allowed: bool
+) -> None:
+    """It keeps its mode always, its owner and group if the process may set them."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    os.chown(path, 65534, 65533)
+    if not is_allowed:
+
+        def refused(*_: object) -> None:
+            raise PermissionError
+
+        monkeypatch.setattr(os, "chown", refused)
+    sink = FileSink(path, overwrite=True)
+    sink.write(b"new")
+    sink.commit()
+
+    state = path.stat()
+    expected = (65534, 65533) if is_allowed else (os.geteuid(), os.getegid())
+    assert (path.read_bytes(), state.st_mode & 0o777) == (b"new", 0o640)
+    assert (state.st_uid, state.st_gid) == expected
