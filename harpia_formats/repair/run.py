@@ -44,6 +44,7 @@ from harpia_formats.rules import NoRuleLeft
 from harpia_formats.validation.companion_files import named_companion
 from harpia_formats.validation.one_file import OpenFile, opened
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.run_baseline import RunBaseline
 from harpia_formats.validation.run_plans import FileOptions
 from harpia_formats.validation.unit.validators import SharedValidators
 
@@ -72,6 +73,8 @@ class Fixing:
         check_combination(options, fix)
         self._inputs = checked_inputs(inputs)
         self._options, self._fix = options, fix
+        # Refused before a file is written, and left as they are in a folder of data.
+        self._baseline = RunBaseline(options)
         self._output = ""
         # A file that is its own output is rewritten in place.
         if fix.output is not None and not is_same_file(self._inputs[0], fix.output):
@@ -104,7 +107,8 @@ class Fixing:
     def __iter__(self) -> Generator[RepairedFile, None, None]:
         exclusion = Exclusion(self._options.exclude)
         sources: Iterable[Source | SourceError]
-        sources = sources_of_inputs(self._inputs, exclusion)
+        found = sources_of_inputs(self._inputs, exclusion)
+        sources = self._baseline.data_files(found)
         if self._output:
             sources = list(sources)
             if len(sources) > 1:

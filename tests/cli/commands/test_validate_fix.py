@@ -280,6 +280,27 @@ def test_options_that_exclude_each_other(
     assert (bad / "rows.jsonl").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--baseline", "typo.json"), "does not exist; write it with --write-baseline"),
+        (("--write-baseline", "none/b.json"), "there is no folder none"),
+        (("--write-baseline", "schema.json"), "is no baseline"),
+    ],
+)
+def test_a_baseline_that_cannot_be_used_comes_before_the_repair(
+    arguments: tuple[str, ...], message: str, bad: Path
+) -> None:
+    """The exit code is 2, and the files are as they were."""
+    before = (bad / "rows.jsonl").read_bytes()
+    fix = ("--schema", "schema.json", "--fix")
+    result = run("validate", "rows.jsonl", *fix, *arguments, cwd=bad)
+
+    assert result.returncode == 2
+    assert message in "".join(error_lines(result))
+    assert (bad / "rows.jsonl").read_bytes() == before
+
+
 @pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not there")
 @pytest.mark.parametrize(
     ("arguments", "samples", "everything"),
