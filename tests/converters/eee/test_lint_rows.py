@@ -278,6 +278,14 @@ ALLOWED = (
     ),
     Fault("", {f"{STEP}.extraction_method": "custom", f"{STEP}.extracted_value": "x"}),
     Fault("", {f"{STEP}.extracted_value": lambda value: f" {value.upper()}\n"}),
+    Fault(
+        "",
+        {
+            "output.raw": first("A mac\u0327a\u0303."),
+            f"{STEP}.extracted_value": "ma\u00e7\u00e3",
+        },
+        (SINGLE,),
+    ),
     Fault("", {f"{STEP}.source": "interactions[turn_idx].content"}, TURNS, OPEN),
     Fault("", {f"{STEP}.source": "messages[turn_idx].content"}, TURNS, (CURRENT,)),
     Fault(

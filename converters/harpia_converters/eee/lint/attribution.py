@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from json import dumps
 from typing import Any
+from unicodedata import normalize
 
 from msgspec import UNSET
 
@@ -235,9 +236,17 @@ def _is_plainly_in(value: str, text: Any) -> bool:
 
 
 def _is_in(value: str, text: Any) -> bool:
-    """Tell whether `text`, a list or arguments have `value`, in any case of letters."""
-    wanted = value.strip().casefold()
-    return any(wanted in each.casefold() for each in _texts_of(text))
+    """Tell whether `text`, a list or arguments have `value`.
+
+    Case of letters and composed or decomposed letters (NFC, NFD) make no difference.
+    """
+    wanted = _folded(value.strip())
+    return any(wanted in _folded(each) for each in _texts_of(text))
+
+
+def _folded(text: str) -> str:
+    """Return a text in NFC without a difference of case."""
+    return normalize("NFC", text).casefold()
 
 
 def _texts_of(value: Any) -> Iterator[str]:
