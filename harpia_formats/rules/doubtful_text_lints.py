@@ -51,6 +51,8 @@ _misdecoded = re.compile(
     "\u02c6\u02dc\u2013\u2014\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u2030\u2039"
     "\u203a\u20ac\u2122]+"
 )
+#: Punctuation and spaces beyond ASCII that follow letters in Windows-1252.
+_written_marks = frozenset("\xa0«»‘’‚“”„‹›–—…·•´")  # noqa: RUF001 - marks as written
 
 
 class _LongIntegers:
@@ -151,7 +153,9 @@ def text_remarks(row: Any) -> Iterator[Remark]:
 def misdecoded(text: str) -> tuple[str, str] | None:
     """Return letters that are UTF-8 read as Windows-1252, and what was meant by them.
 
-    None if there are none.
+    None if there are none. Left out are letters with marks that a writer may have put
+    after them: the bytes of "Ã»" are those of "û", too, and those of an e with an acute
+    accent, a no-break space and "»" are a Chinese character.
     """
     for found in _misdecoded.finditer(text):
         data = bytearray()
@@ -162,10 +166,34 @@ def misdecoded(text: str) -> tuple[str, str] | None:
                 data += letter.encode("latin-1")
         for size in (2, 3, 4):
             try:
-                return found[0][:size], data[:size].decode()
+                meant = data[:size].decode()
             except UnicodeDecodeError:
                 continue
+            begin = found.start()
+            if not _is_written(text, begin, begin + len(data[:size]), meant):
+                return found[0][:size], meant
+            break
     return None
+
+
+def _is_written(text: str, begin: int, end: int, meant: str) -> bool:
+    """Tell whether a letter and marks in `text` may stand there as they were written.
+
+    A small letter may have any marks of punctuation after it. A capital one may have
+    them after another capital, as in "MANHÃ» disse", unless the word goes on; or alone
+    in quotes, which "meant", if that is no letter, would not be. No word ends with
+    "Â", with which wrongly decoded marks and spaces begin.
+    """
+    first, marks = text[begin], text[begin + 1 : end]
+    if first == "Â" or not _written_marks.issuperset(marks):
+        return False
+    if not first.isupper():
+        return True
+    before, after = text[max(begin - 1, 0) : begin], text[end : end + 1]
+    if before.isupper():
+        return not after.isupper()
+    is_alone = not (before.isalpha() or after.isalpha() or "\xa0" in marks)
+    return is_alone and meant.isalpha()
 
 
 def _values(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.rules.doubtful_text_lints import TEXT_LINTS
+from harpia_formats.rules.doubtful_text_lints import TEXT_LINTS, misdecoded
 
 INTEGERS, TEXTS = TEXT_LINTS
 SPECIAL = "\u200b\u2066\ufeff\ufffd\0é\xc3\xa9\xe2€™… f2"
@@ -52,3 +52,39 @@ def test_long_integers_are_told_from_other_digits(text: str, is_found: bool) -> 
     """Digits in a float, in a word or too few of them are no long integer."""
     assert INTEGERS.text is not None
     assert INTEGERS.text.search(text.encode()) is is_found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "«AMANH\xc3» disse ele.",
+        "AMANH\xc3…",
+        "AMANH\xc3—disse",
+        "“É”, respondeu.",
+        "“\xc3”",
+        "Il dit : « un café\xa0».",
+        "um café…”",
+    ],
+)
+def test_written_marks_are_not_taken_for_misdecoded_text(text: str) -> None:
+    """Letters with quotes, dashes and spaces after them are what was written."""
+    assert misdecoded(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong", "meant"),
+    [
+        ("caf\xc3\xa9", "\xc3\xa9", "é"),
+        ("CORA\xc3‡\xc3ƒO", "\xc3‡", "Ç"),
+        ("JOS\xc3‰", "\xc3‰", "É"),
+        ("COMPREENS\xc3\u2019O", "\xc3\u2019", "\xd2"),
+        ("vou \xc3\xa0 praia", "\xc3\xa0", "à"),
+        ("TOTAL\xc2\xa0: 3", "\xc2\xa0", "\xa0"),
+        ("3 \xc3\u2014 4", "\xc3\u2014", "\xd7"),
+        ("it\xe2€™s", "\xe2€™", "\u2019"),
+        ("«AMANH\xc3» e caf\xc3\xa9", "\xc3\xa9", "é"),
+    ],
+)
+def test_misdecoded_text_is_found(text: str, wrong: str, meant: str) -> None:
+    """What no writer would put together is found, and what was meant by it."""
+    assert misdecoded(text) == (wrong, meant)
