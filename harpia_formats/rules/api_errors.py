@@ -74,6 +74,7 @@ _forms = (
     r"upstream (?:connect error or disconnect|request timeout)",
     r"no healthy upstream",
     r"connection error\.?\s*$",
+    r"https?connectionpool\(host=",
     r"request timed out\.?\s*$",
     r"(?:\d{3} )?RESOURCE_EXHAUSTED\b",
     r"error code:? 10\d\d\b",
@@ -86,8 +87,14 @@ _first_letters = frozenset(
     "cont|budg|conn|clie|maxr|remo|json|thro|read|writ|pool|time|reso|dead|mode|stat|"
     "too |bad |gate|api |llm |upst|your|you'|you |the |that|this|inco|no h|[err|[api|"
     "[req|[ser|[ups|[llm|[mod|**er|**ap|**re|**se|**up|**ll|**mo|(err|(api|(req|(ser|"
-    "(ups|(llm|(mod".split("|")
+    "(ups|(llm|(mod|trac".split("|")
     + [f"{code}{mark}" for code in _codes for mark in " :,-\t\n"]
+)
+#: What Python writes before an error and where it was raised.
+_traceback = "traceback (most recent call last):"
+#: An error of a client, with or without its package, in such a text.
+_raised = re.compile(
+    rf"(?:^|\s)(?:{_packages}(?:\.\w+)*\.(?:{_classes})\b|(?:{_classes})\s*[:(])"
 )
 #: White space and brackets, with which an error may begin, too.
 _other_starts = frozenset("{< \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000")
@@ -149,7 +156,7 @@ def may_be_error(answer: str) -> bool:
     return False
 
 
-def _kind_of(answer: str) -> str:
+def _kind_of(answer: str) -> str:  # noqa: PLR0911 - one form after another
     begin = answer[:_head].lstrip()
     if not begin or len(answer) > LONGEST:
         return ""
@@ -161,8 +168,11 @@ def _kind_of(answer: str) -> str:
         if _page_title.search(answer):
             return _an_error_page
         return _a_page if answer.rstrip()[-7:].lower() == "</html>" else ""
-    is_possible = begin[:4].lower() in _first_letters
-    return _an_error if is_possible and _beginnings.match(begin) else ""
+    if begin[:4].lower() not in _first_letters:
+        return ""
+    is_traceback = begin.lower().startswith(_traceback)
+    found = _raised.search(answer) if is_traceback else _beginnings.match(begin)
+    return _an_error if found else ""
 
 
 def _is_body(answer: str) -> bool:

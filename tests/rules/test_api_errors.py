@@ -28,6 +28,9 @@ ERRORS = [
     "Request failed with status code 503",
     "Connection error.",
     "That model is currently overloaded with other requests.",
+    "Traceback (most recent call last): ... openai.APITimeoutError: Request timed out.",
+    "Traceback (most recent call last):\n  ...\nrequests.exceptions.ReadTimeout: x",
+    "HTTPSConnectionPool(host='api.x.org', port=443): Read timed out.",
     "You exceeded your current quota, please check your plan and billing details.",
     "The response was filtered due to the prompt triggering a policy.",
     "This model's maximum context length is 4097 tokens.",
@@ -60,6 +63,8 @@ ANSWERS = [
     '{"answer": 4, "error": {"message": "x", "code": 1}}',
     '{"error": {"message": "cut',
     "<p>Rate limit</p>",
+    "Traceback (most recent call last):\nZeroDivisionError: division by zero",
+    "A traceback (most recent call last): openai.APITimeoutError",
     "<html> is the root element of a page.",
 ]
 
@@ -81,6 +86,11 @@ def test_answer_about_an_error_is_none(answer: str) -> None:
     [
         ("429 Too Many Requests", "Which status is 429?", "x"),
         ("Error: 503 unavailable", "What does this HTTP call print?", "x"),
+        (
+            "Traceback (most recent call last):\nTimeoutError: timed out",
+            "Which exception does it raise?",
+            "x",
+        ),
         ("502 Bad Gateway", "What does nginx say?", "502 Bad Gateway"),
         ("<html><body>Hi</body></html>", "Write a web page.", "x"),
     ],
