@@ -36,9 +36,10 @@ RULES = (
         "Records that ask the same and answer the same count twice in every score. "
         "The texts that are compared are the prompt, system and other messages, "
         "references, choices, contexts and answers, after NFKC and case folding and "
-        "without white space, punctuation and symbols; model, evaluation, metric and "
-        "category must be the same, ids need not. Each record that says what an "
-        "earlier one says is reported.",
+        "without white space and punctuation that carries no meaning: symbols, "
+        "brackets, signs and points of numbers, and marks as in C# and 50% count. "
+        "Model, evaluation, metric and category must be the same, ids need not. Each "
+        "record that says what an earlier one says is reported.",
         b'{"id": 1, "prompt": "Add 2 to 2!", "references": ["Four"], "outputs": []}\n'
         b'{"id": 2, "prompt": "add 2 to 2", "references": ["four."], "outputs": []}\n',
         b'{"id": 1, "prompt": "Add 2 to 2!", "references": ["Four"], "outputs": []}\n'
@@ -51,13 +52,15 @@ RULES = (
         "look-alike-id",
         Severity.WARNING,
         "No two ids should differ only in what nobody sees.",
-        "That is the Unicode form (a letter with an accent, or a letter and an "
-        "accent), invisible characters, white space, and Cyrillic or Greek letters "
-        "that look like Latin ones. Mostly one id was meant, and joins by it lose "
-        "records. Upper and lower case are a difference that is seen.",
-        b'{"id": "caf\xc3\xa9", "prompt": "2 + 2?", "outputs": []}\n'
-        b'{"id": "cafe\xcc\x81", "prompt": "2 + 3?", "outputs": []}\n',
-        b'{"id": "caf\xc3\xa9", "prompt": "2 + 2?", "outputs": []}\n'
+        "That is the Unicode form (a letter with an accent, such as \\u00e9, or a "
+        "letter and an accent, such as e\\u0301), the width of letters, invisible "
+        "characters such as \\u200b, white space, and Cyrillic or Greek letters that "
+        "look like Latin ones. Mostly one id was meant, and joins by it lose records. "
+        "Upper and lower case are a difference that is seen, and so are x2 and "
+        "x\\u00b2. The examples have such letters as escapes.",
+        b'{"id": "caf\\u00e9", "prompt": "2 + 2?", "outputs": []}\n'
+        b'{"id": "cafe\\u0301", "prompt": "2 + 3?", "outputs": []}\n',
+        b'{"id": "caf\\u00e9", "prompt": "2 + 2?", "outputs": []}\n'
         b'{"id": "tea", "prompt": "2 + 3?", "outputs": []}\n',
         "record",
         lint=True,

@@ -81,8 +81,8 @@ _few = 24
 def look_alike(value: Any) -> str | None:
     """Return what an id looks like; None for what is no id.
 
-    Ids that differ only in Unicode form, invisible characters, white space or letters
-    of other scripts that look the same, look alike.
+    Ids that differ only in Unicode form (NFC, NFD), width, invisible characters, white
+    space or letters of other scripts that look the same, look alike.
     """
     if type(value) is int:
         return str(value)
@@ -90,8 +90,8 @@ def look_alike(value: Any) -> str | None:
         return None
     if value.isascii() and value.isprintable() and " " not in value:
         return value
-    seen = _invisible.sub("", unicodedata.normalize("NFKC", value))
-    return " ".join(seen.translate(_look_alikes).split())
+    seen = _invisible.sub("", unicodedata.normalize("NFC", value))
+    return " ".join(seen.translate(_widths).translate(_look_alikes).split())
 
 
 def id_lints(format_: Format) -> tuple[AcrossRows, ...]:
@@ -165,7 +165,7 @@ def near_duplicate_lints(
             takes_typed=True,
             normalize=normalize,
             message=lambda found: f"the record says the same as {found.owner}",
-            help="keep one of them: case and punctuation make no difference",
+            help="keep one of them: case and most punctuation make no difference",
         ),
     )
 
@@ -183,7 +183,7 @@ class _Said:
     is_nested: bool = False
 
     def exactly(self, *values: Any) -> str | None:
-        """Return what a row says, without white space, punctuation and symbols.
+        """Return what a row says, without white space and meaningless punctuation.
 
         None if it asks nothing.
         """
@@ -191,7 +191,7 @@ class _Said:
         if said is None:
             return None
         context, text = said
-        folded = normal_bytes(text).decode().casefold()
+        folded = _meaningless.sub("", normal_bytes(text).decode().casefold())
         parts = filter(None, folded.translate(_letters).split("\0"))
         return "\0".join((context, "", *parts))
 
@@ -262,17 +262,42 @@ def normal_bytes(text: str) -> bytes:
 
 
 class _Letters(dict[int, str | None]):
-    """A table for `str.translate` that keeps letters, marks, digits and NUL."""
+    """A table for `str.translate` that keeps letters, marks, digits and symbols."""
 
     def __missing__(self, code: int) -> str | None:
         letter = chr(code)
-        kept = unicodedata.category(letter)[0] in "LMN"
+        kept = unicodedata.category(letter)[0] in "LMNS"
         found = self[code] = letter if kept else None
         return found
 
 
-#: NUL is between two texts.
-_letters = _Letters({0: "\0"})
+class _Widths(dict[int, str]):
+    """A table for `str.translate` that gives letters of any width their usual one."""
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        kind = unicodedata.decomposition(letter).partition(" ")[0]
+        is_other = kind in {"<wide>", "<narrow>"}
+        found = unicodedata.normalize("NFKC", letter) if is_other else letter
+        self[code] = found
+        return found
+
+
+_widths = _Widths()
+#: What is kept of texts, with brackets and other marks of formulas, programs and names
+#: such as C# or 50%. NUL is between two texts, and grave accents are quotes.
+_letters = _Letters(
+    {0: "\0", ord("`"): None} | {ord(c): c for c in "#*/%&@\\()[]{}-.,:!'"}
+)
+#: Marks of these that mean something only in numbers and formulas, elsewhere: points,
+#: commas and colons but before a digit, or between two digits that a space parts;
+#: hyphens but before a digit or between single letters; "!" but in "!="; "'" but in
+#: "f'(x)".
+_meaningless = re.compile(
+    r"[.,:](?!\d|(?<=\d.) \d)"
+    r"|-(?! ?\d|(?<=\b\w-)\w\b|(?<=\b\w -) \w\b)"
+    r"|!(?!=)|'(?!\()"
+)
 
 
 def _add_texts(

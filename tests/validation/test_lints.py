@@ -319,8 +319,43 @@ def test_near_duplicates_have_the_same_texts(answer: str, *, is_alike: bool) -> 
     assert bool(report.problems) is is_alike
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "is_alike"),
+    [
+        ("What is 2+2?", "What is 2*2?", False),
+        ("What is 2-2?", "What is 22?", False),
+        ("What is 2 - 2?", "What is 2 2?", False),
+        ("What is -3?", "What is 3?", False),
+        ("What is 1.5?", "What is 15?", False),
+        ("Sort 1, 2, 3.", "Sort 12, 3.", False),
+        ("Is 3:1 better?", "Is 31 better?", False),
+        ("Is C a language?", "Is C++ a language?", False),
+        ("Is C a language?", "Is C# a language?", False),
+        ("x > 3", "x < 3", False),
+        ("x != 3", "x = 3", False),
+        ("x - y", "xy", False),
+        ("(2 * 3) + 4", "2 * (3 + 4)", False),
+        ("f'(2)?", "f(2)?", False),
+        ("\U0001f600", "\U0001f622", False),
+        ("It costs 5 $", "It costs 5 \u20ac", False),
+        ("a|b", "a&b", False),
+        ("Add 2 to 2!", "add 2 to 2", True),
+        ("Well-known, isn't it?", "well known isnt it", True),
+        ("Is `x` here - or \u201cthere\u201d?", "is x here: or there", True),
+        ("The end.", "the end", True),
+    ],
+)
+def test_marks_with_a_meaning_tell_texts_apart(
+    one: str, other: str, *, is_alike: bool
+) -> None:
+    """Symbols and marks of formulas and names count, and other punctuation does not."""
+    said = look_alikes._Said(0, 1, ((),))  # noqa: SLF001 - the comparison itself
+
+    assert (said.exactly(one) == said.exactly(other)) is is_alike
+
+
 alphabet = st.sampled_from(
-    "aAbBsS19 .,!-—“”ßſKİǰẖéΩяД中文字。，（Ａ１\u0301\u200b한글ก้"  # noqa: RUF001 - letters that look alike
+    "aAbBsS19 .,!-—“”+#*(`'\u00b2\u2212ßſKİǰẖéΩяД中文字。，（Ａ１\u0301\u200b한글ก้"  # noqa: RUF001 - letters that look alike
 )
 texts = st.text(alphabet, max_size=80)
 
@@ -366,6 +401,9 @@ def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -
         ("Аnna", "Anna", True),  # noqa: RUF001 - the letters look alike
         ("q1", "Q1", False),
         ("q 1", "q1", False),
+        ("q\uff11", "q1", True),
+        ("x\u00b2", "x2", False),
+        ("\u00bd", "1/2", False),
     ],
 )
 def test_ids_look_alike(one: str, other: str, *, is_alike: bool) -> None:
