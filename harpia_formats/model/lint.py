@@ -1,6 +1,6 @@
 """Lints: checks of rows that are made only if one of their rules is selected."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Protocol
@@ -17,11 +17,27 @@ class BytesSearch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class TextColumns:
+    """Rows of a table: objects with the same keys, whose values are all texts."""
+
+    #: The text of each row, by the keys.
+    texts: Mapping[str, Sequence[str]]
+    #: Bytes that have all these texts in UTF-8, but for quotes in them.
+    data: bytes
+    count: int
+
+    def rows(self) -> list[dict[str, str]]:
+        """Return each row as an object."""
+        records = zip(*self.texts.values(), strict=True)
+        return [dict(zip(self.texts, record, strict=True)) for record in records]
+
+
+@dataclass(frozen=True, slots=True)
 class RowLint:
     """A check of single rows.
 
-    `remarks` is called for each row that the schema allows, unless `is_clean` or `text`
-    tell that there is nothing to find in it.
+    `remarks` is called for each row that the schema allows, unless `is_clean`, `text`
+    or `are_clean` tell that there is nothing to find in it.
     """
 
     #: The codes of the rules that `remarks` may name; it is called if one is selected,
@@ -37,6 +53,8 @@ class RowLint:
     #: What is searched for in the text of a row: if nothing is found, `remarks` yields
     #: nothing. It is searched for in the bytes of many rows at once, first.
     text: BytesSearch | None = None
+    #: Given rows of a table: whether `remarks` certainly yields nothing for any one.
+    are_clean: Callable[[TextColumns], bool] | None = None
     #: Whether rows that the schema refuses are checked, too: `remarks` must then take
     #: any JSON value anywhere. What it says at the place of a schema error, above or
     #: below it is not reported.
@@ -104,6 +122,8 @@ class AcrossRows:
     are_plain: Callable[[Sequence[Any]], bool] | None = None
     #: For `UNIQUE`: as `value_text`, quicker to make, and the same wherever that is.
     rough_text: TextOf | None = None
+    #: As `rough_text`, for some rows at once: given a column of values for each path.
+    rough_texts: Callable[[Sequence[Sequence[Any]]], list[str | None]] | None = None
     #: Whether `value_text` and `rough_text` take objects as the typed decoder reads
     #: them, too.
     takes_typed: bool = False

@@ -63,14 +63,7 @@ class TableBlock:
 
         With `drops_blank` a field is left out that is blank without quotes.
         """
-        fields = self._text.split(self._marks.field.decode())
-        # The last one has a mark behind it, too.
-        del fields[-1]
-        texts = fields
-        if self._has_outer_pairs:
-            texts = [
-                _of_quotes(field) if field[:1] == '"' else field for field in fields
-            ]
+        fields, texts = self._fields()
         records = zip(*[iter(texts)] * self.width, strict=True)
         if not drops_blank:
             return [dict(zip(names, record, strict=True)) for record in records]
@@ -80,6 +73,21 @@ class TableBlock:
             dict(compress(zip(names, record, strict=True), is_given))
             for record, is_given in zip(records, given, strict=True)
         ]
+
+    def columns(self) -> list[list[str]]:
+        """Return the texts of each column."""
+        _, texts = self._fields()
+        return [texts[number :: self.width] for number in range(self.width)]
+
+    def _fields(self) -> tuple[list[str], list[str]]:
+        """Return all fields, those with outer quotes as they are, and their texts."""
+        fields = self._text.split(self._marks.field.decode())
+        # The last one has a mark behind it, too.
+        del fields[-1]
+        if not self._has_outer_pairs:
+            return fields, fields
+        texts = [_of_quotes(field) if field[:1] == '"' else field for field in fields]
+        return fields, texts
 
     def start_of(self, number: int) -> Cursor:
         """Return where in the file record `number` of the block, from 0, begins."""

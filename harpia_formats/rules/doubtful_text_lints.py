@@ -7,7 +7,7 @@ from typing import Any
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import RowLint
+from harpia_formats.model.lint import RowLint, TextColumns
 from harpia_formats.model.problem import Path
 from harpia_formats.rules.doubtful_text import (
     INVISIBLE,
@@ -83,12 +83,23 @@ class _DoubtfulTexts:
         """Return whether there may be some in `data`."""
         if stringzilla.find(data, b"\\u") >= 0 and _has_escapes(data):
             return True
-        if data.isascii():
-            return False
-        return any(stringzilla.find(data, mark) >= 0 for mark in _raw_marks) or any(
+        return _has_marks(data)
+
+    @staticmethod
+    def are_clean(rows: TextColumns) -> bool:
+        """Return whether there are certainly none in rows of a table."""
+        return not _has_marks(rows.data)
+
+
+def _has_marks(data: bytes) -> bool:
+    """Return whether there may be doubtful characters in `data`, as they are."""
+    return not data.isascii() and (
+        any(stringzilla.find(data, mark) >= 0 for mark in _raw_marks)
+        or any(
             stringzilla.find(data, first) >= 0 and pattern.search(data)
             for first, pattern in _patterns
         )
+    )
 
 
 def _has_escapes(data: bytes) -> bool:
@@ -210,11 +221,18 @@ def _values(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
 
 #: The lints of rows of any format.
 TEXT_LINTS = (
-    RowLint((LARGE_INTEGER,), integer_remarks, text=_LongIntegers, takes_refused=True),
+    RowLint(
+        (LARGE_INTEGER,),
+        integer_remarks,
+        text=_LongIntegers,
+        are_clean=lambda _: True,  # a text is no integer
+        takes_refused=True,
+    ),
     RowLint(
         (REPLACED, MISDECODED, INVISIBLE),
         text_remarks,
         text=_DoubtfulTexts,
+        are_clean=_DoubtfulTexts.are_clean,
         takes_refused=True,
     ),
 )

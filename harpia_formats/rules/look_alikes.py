@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from string import ascii_letters
 from typing import Any
 
@@ -74,6 +75,8 @@ _low_weights = tuple(
 )
 #: The types of values that are texts, or nothing.
 _plain_types = frozenset({str, type(None), type(UNSET)})
+#: Between the texts of two rows.
+_mark = "\1"
 #: Bytes that are too few to tell texts apart.
 _few = 24
 
@@ -162,6 +165,7 @@ def near_duplicate_lints(
             place=asked[0],
             value_text=said.exactly,
             rough_text=said.roughly,
+            rough_texts=said.all_roughly,
             takes_typed=True,
             normalize=normalize,
             message=lambda found: f"the record says the same as {found.owner}",
@@ -205,14 +209,34 @@ class _Said:
         size = _sum_of(data, _ones)
         if size < _few:
             return self.exactly(*values)
-        weights = _weights
-        if not data.isascii() and _sum_of(data, _ones_of_caseless) >= _few:
-            data, weights = _low_bytes_of_caseless(data), _low_weights
-        first, second, third = weights
-        return (
-            f"{context}\0{size} {_sum_of(data, first)} {_sum_of(data, second)} "
-            f"{_sum_of(data, third)}"
-        )
+        return f"{context}\0{size} {_weighed(data)}"
+
+    def all_roughly(self, columns: Sequence[Sequence[Any]]) -> list[str | None]:
+        """Return what `roughly` does for each row, given a column for each value.
+
+        The texts of all rows are normalized and summed up at once.
+        """
+        rows = list(zip(*columns, strict=True))
+        said = list(map(self._said, rows))
+        joined = _mark.join([each[1] for each in said if each is not None])
+        data = normal_bytes(joined)
+        texts = data.split(_mark.encode())
+        if len(texts) != len(said) - said.count(None):  # a text has the mark itself
+            return [self.roughly(*values) for values in rows]
+        sums = _Sums(data, texts)
+        found: list[str | None] = []
+        at = 0
+        for values, each in zip(rows, said, strict=True):
+            if each is None:
+                found.append(None)
+                continue
+            size = sums.of(_ones)[at]
+            if size < _few:
+                found.append(self.exactly(*values))
+            else:
+                found.append(f"{each[0]}\0{size} {sums.weighed(at)}")
+            at += 1
+        return found
 
     def _said(self, values: tuple[Any, ...]) -> tuple[str, str] | None:
         """Return the context and the texts, None if nothing is asked."""
@@ -234,6 +258,46 @@ class _Said:
             elif value is not None and value is not UNSET:
                 _add_texts(value, self.rests[number], texts)
         return texts
+
+
+def _weighed(data: bytes) -> str:
+    """Return three sums of the characters of a text of which none has two cases."""
+    weights = _weights
+    if not data.isascii() and _sum_of(data, _ones_of_caseless) >= _few:
+        data, weights = _low_bytes_of_caseless(data), _low_weights
+    first, second, third = weights
+    return f"{_sum_of(data, first)} {_sum_of(data, second)} {_sum_of(data, third)}"
+
+
+class _Sums:
+    """Sums of weights of some texts, each computed for all of them at once."""
+
+    def __init__(self, data: bytes, texts: list[bytes]) -> None:
+        """Take the texts, and the same with one byte between them."""
+        self._data, self._texts = data, texts
+        ends = list(accumulate(len(text) + 1 for text in texts))
+        self._slices = [*map(slice, [0, *ends[:-1]], [end - 1 for end in ends])]
+        self._is_ascii = data.isascii()
+        self._known: dict[bytes, list[int]] = {}
+
+    def of(self, weights: bytes) -> list[int]:
+        """Return the sum of the weights of the bytes of each text."""
+        found = self._known.get(weights)
+        if found is None:
+            view = memoryview(stringzilla.translate(self._data, weights))
+            sums = map(stringzilla.bytesum, map(view.__getitem__, self._slices))
+            found = self._known[weights] = list(sums)
+        return found
+
+    def weighed(self, number: int) -> str:
+        """Return what `_weighed` does for one of the texts."""
+        if not self._is_ascii and self.of(_ones_of_caseless)[number] >= _few:
+            return _weighed(self._texts[number])
+        first, second, third = _weights
+        return (
+            f"{self.of(first)[number]} {self.of(second)[number]} "
+            f"{self.of(third)[number]}"
+        )
 
 
 def _sum_of(data: bytes, weights: bytes) -> int:

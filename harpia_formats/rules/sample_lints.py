@@ -10,11 +10,13 @@ import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import RowLint
+from harpia_formats.model.lint import RowLint, TextColumns
 from harpia_formats.model.problem import Path
 from harpia_formats.rules.api_errors import api_error, may_be_error
 from harpia_formats.rules.leaks import is_leaked, may_leak
+from harpia_formats.rules.sample_columns import are_clean_columns
 from harpia_formats.rules.sample_texts import (
+    BY_CHANCE,
     PlacedText,
     SamplePaths,
     SampleTexts,
@@ -34,8 +36,6 @@ from harpia_formats.rules.samples import (
 from harpia_formats.rules.typed_texts import TypedTexts, typed_texts
 from harpia_formats.text.describe import short_json
 
-#: Characters of the shortest prompt that an answer may begin with by chance.
-_by_chance = 20
 #: Marks of chat templates.
 _mark = re.compile(
     r"<\|(?:im_start|im_end|endoftext|end_of_text|begin_of_text|eot_id|eom_id|end|"
@@ -93,8 +93,20 @@ def sample_lints(
     checks = _SampleChecks(sample_paths(adapter), normalise, without)
     codes = tuple(code for code in _codes if code not in without)
     return (
-        RowLint(codes, checks.remarks, is_clean=checks.is_clean, takes_refused=True),
-        RowLint((TRUNCATED,), truncated, text=_CutSearch(), takes_refused=True),
+        RowLint(
+            codes,
+            checks.remarks,
+            is_clean=checks.is_clean,
+            are_clean=checks.are_clean,
+            takes_refused=True,
+        ),
+        RowLint(
+            (TRUNCATED,),
+            truncated,
+            text=_CutSearch(),
+            are_clean=lambda rows: _reasons.isdisjoint(rows.texts),
+            takes_refused=True,
+        ),
     )
 
 
@@ -130,6 +142,12 @@ class _SampleChecks:
             or reference.isspace()
             or _is_in(reference, prompts, texts, row)
             for reference in references
+        )
+
+    def are_clean(self, rows: TextColumns) -> bool:
+        """Return whether rows of a table have certainly nothing to remark on."""
+        return self.normalise is None and are_clean_columns(
+            rows, self.paths, self.without
         )
 
     def remarks(self, row: Any) -> Iterator[Remark]:
@@ -182,7 +200,7 @@ def _is_in(reference: str, prompts: Sequence[str], texts: TypedTexts, row: Any) 
 
 def _begins(answers: Sequence[str], question: str) -> bool:
     """Return whether an answer begins with a whole prompt."""
-    if len(question) < _by_chance:
+    if len(question) < BY_CHANCE:
         return False
     return any(answer.startswith(question) for answer in answers)
 
@@ -215,7 +233,7 @@ def _remarks(texts: SampleTexts) -> Iterator[Remark]:
                 "take it out of the prompt, unless it is meant to be there",
             )
             break
-    questions = [text for _, text in texts.questions if len(text) >= _by_chance]
+    questions = [text for _, text in texts.questions if len(text) >= BY_CHANCE]
     for path, answer in texts.answers:
         yield from _of_answer(path, answer, prompts, references)
         if any(map(answer.startswith, questions)):

@@ -17,6 +17,8 @@ PlacedText = tuple[Path, str]
 #: Paths of keys, from which lists are left out.
 Paths = tuple[tuple[str, ...], ...]
 
+#: Characters of the shortest prompt that no answer begins with by chance.
+BY_CHANCE = 20
 #: Keys of a message.
 ROLE, CONTENT, ASSISTANT = "role", "content", "assistant"
 

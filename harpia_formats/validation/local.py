@@ -25,6 +25,8 @@ from harpia_formats.validation.unit.rows import ValidatedRows, validate_rows
 from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # only for tables and lints: start-up time
+    from array import array
+
     from harpia_formats.validation.merge.across_rows import AcrossDigests
     from harpia_formats.validation.unit.table import TableRecord
 
@@ -146,7 +148,10 @@ class LocalValidation(msgspec.Struct, frozen=True):
         merge, count = self.merge, unit.block.count
         # In a part of a table, the first record may have another number of fields.
         is_even = unit.is_usable and unit.block.width == len(unit.columns)
-        if not (is_even and self.validators.accept_any_texts(unit.columns)):
+        across: tuple[array[int], ...] | None = None
+        if is_even and self.validators.accept_any_texts(unit.columns):
+            across = self._lint_table_records(unit)
+        if across is None:
             from harpia_formats.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
 
             rows = tuple(rows_of_block(unit.block))
@@ -158,7 +163,20 @@ class LocalValidation(msgspec.Struct, frozen=True):
             merge.count.records = unit.before + count
             self.consumer.table_records(unit)
         merge.add(UnitResult(records=count))
+        if self.across is not None:
+            self.across.add(across)
         yield self.collector.take()
+
+    def _lint_table_records(
+        self, unit: TableRecords
+    ) -> "tuple[array[int], ...] | None":
+        """Return what rules across rows compare of records, None if lints find some."""
+        linter = self.validators.linter()
+        if linter is None:
+            return ()
+        from harpia_formats.validation.unit.table_linter import lint_block  # noqa: PLC0415 - only if rules are selected that are not checked by default
+
+        return lint_block(linter, unit.block, unit.columns)
 
     def _document(self, unit: DocumentRest) -> None:
         from harpia_formats.validation.unit.document import validate_document  # noqa: PLC0415 - only for documents around records: start-up time

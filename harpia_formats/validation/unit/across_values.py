@@ -10,7 +10,7 @@ from msgspec import UNSET
 from harpia_formats.dedup.digests import digests_of
 from harpia_formats.dedup.identity import MemberReader, member_at, member_reader
 from harpia_formats.dedup.key_text import key_text
-from harpia_formats.model.lint import AcrossRows, Agreement
+from harpia_formats.model.lint import AcrossRows, Agreement, TextColumns
 from harpia_formats.model.problem import Path
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
@@ -72,6 +72,24 @@ class AcrossReader:
         columns = self._columns(rows, decoder, {} if known is None else known)
         if not (rule.takes_typed or all(map(_are_exact, columns))):
             return None
+        return self._of_columns(columns)
+
+    def of_texts(self, rows: TextColumns) -> "list[Compared | None]":
+        """Return what is compared of rows of a table."""
+        rule = self.rule
+        if rule.normalize is not None:
+            return [self.of_value(row) for row in rows.rows()]
+        absent = [UNSET] * rows.count
+        return self._of_columns(
+            [
+                rows.texts.get(str(path[0]), absent) if len(path) == 1 else absent
+                for path in (*rule.key, *rule.value)
+            ]
+        )
+
+    def _of_columns(self, columns: Sequence[Sequence[Any]]) -> "list[Compared | None]":
+        """Return what is compared of rows, of their values at each path of the rule."""
+        rule = self.rule
         if self._skips_plain(columns[0]):
             return []
         keys, values = columns[: len(rule.key)], columns[len(rule.key) :]
@@ -79,13 +97,20 @@ class AcrossReader:
         if rule.agreement is Agreement.ONE_TYPE:
             texts = list(map(_type_of, values[0]))
         else:
-            texts = _texts(self._value_text, values)
+            texts = self._value_texts(values)
         if rule.agreement is not Agreement.BY_KEY:
             return [None if text is None else ("", text) for text in texts]
         return [
             None if key is None or text is None else (key, text)
             for key, text in zip(_texts(rule.key_text, keys), texts, strict=True)
         ]
+
+    def _value_texts(self, columns: Sequence[Sequence[Any]]) -> list[str | None]:
+        """Return the text of the values of each row."""
+        at_once = self.rule.rough_texts
+        if at_once is not None and not self._is_exact:
+            return at_once(columns)
+        return _texts(self._value_text, columns)
 
     def _columns(
         self,
@@ -136,7 +161,7 @@ def digests_of_compared(
     return pairs
 
 
-def _texts(given: Any, columns: list[list[Any]]) -> list[str | None]:
+def _texts(given: Any, columns: Sequence[Sequence[Any]]) -> list[str | None]:
     if given is None:
         if len(columns) == 1 and set(map(type, columns[0])) == {str}:
             return [*map(_escaped, columns[0])]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.framing.chunk import Chunk, is_blank
 from harpia_formats.framing.numbered import decoded_or_none
 from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import Lints, RowLint
+from harpia_formats.model.lint import Lints, RowLint, TextColumns
 from harpia_formats.model.problem import Path
 from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.validation.diagnosis.finding import Finding
@@ -84,6 +84,27 @@ class RowLinter:
                 found = _below(remark) if self._column else remark
                 if not (refused and _is_about(found.path, refused)):
                     yield Finding(found.code, row, found, value)
+
+    def are_clean(self, rows: TextColumns) -> bool:
+        """Return whether no lint finds anything in rows of a table."""
+        unsure = [
+            lint
+            for lint in self._rows
+            if lint.are_clean is None or not lint.are_clean(rows)
+        ]
+        if not unsure:
+            return True
+        values = rows.rows()
+        return not any(
+            True for lint in unsure for value in values for _ in lint.remarks(value)
+        )
+
+    def digests_of_texts(self, rows: TextColumns) -> "tuple[array[int], ...]":
+        """Return as digests what each rule across rows compares of rows of a table."""
+        return tuple(
+            digests_of_compared(reader.rule, reader.of_texts(rows))
+            for reader in self.across
+        )
 
     def compared(self, value: Any) -> "list[Compared | None]":
         """Return what each rule across rows compares of a decoded row."""

@@ -103,7 +103,8 @@ class FileValidators:
     def accept_any_texts(self, columns: tuple[str, ...]) -> bool:
         """Return whether records with these columns are valid, whatever their texts.
 
-        It may only accept: a schema that asks for more than texts is not decided.
+        It may only accept: a schema that asks for more than texts is not decided. Lints
+        are not asked.
         """
         found = self._any_texts.get(columns)
         if found is None:
@@ -114,7 +115,6 @@ class FileValidators:
                 not (self.plan.unvalidated or self.plan.run.guards_rows)
                 and not self.options.cross_check
                 and self.identity is None
-                and self.lints is None
                 and self._remarks(()) is None
                 and allows_any(self._record_schema(), columns)
             )
