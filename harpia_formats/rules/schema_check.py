@@ -291,4 +291,34 @@ RULES = (
         b'{"$schema": "http://json-schema.org/draft-7/schema#"}',
         b'{"$schema": "http://json-schema.org/draft-07/schema#"}',
     ),
+    _rule(
+        "S428",
+        "document-without-keyword",
+        _W,
+        "A schema must have a keyword of JSON Schema.",
+        "Validators pass over keys that they do not know, so that the schema allows "
+        "any value. Usually the document is data, and no schema.",
+        b'{"question": "What is 2 + 2?"}',
+        b'{"required": ["question"], "properties": {"question": {"type": "string"}}}',
+    ),
+    _rule(
+        "S429",
+        "equal-branches",
+        _W,
+        "The branches of a oneOf should differ.",
+        "A value must match exactly one of them: what matches one of two equal "
+        "branches matches both, and is refused.",
+        b'{"oneOf": [{"type": "string"}, {"type": "null"}, {"type": "string"}]}',
+        b'{"oneOf": [{"type": "string"}, {"type": "null"}]}',
+    ),
+    _rule(
+        "S430",
+        "exclusive-types",
+        _W,
+        "The types of an allOf must leave a value.",
+        "A value must match all of its branches and what stands beside them. If their "
+        "types exclude each other, every value is refused.",
+        b'{"allOf": [{"type": "string"}, {"type": ["integer", "null"]}]}',
+        b'{"allOf": [{"type": ["string", "null"]}, {"type": ["integer", "null"]}]}',
+    ),
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harpia_formats.model.format import Remark
+from harpia_formats.schema.check.branches import branch_remarks, keyword_remarks
 from harpia_formats.schema.check.context import SchemaContext
 from harpia_formats.schema.check.links import reference_remarks, unused_definitions
 from harpia_formats.schema.check.other_drafts import draft_remarks, unknown_draft
@@ -32,11 +33,13 @@ def find_mistakes(schema: Any) -> list[Remark]:
 
 def _remarks(context: SchemaContext) -> Iterator[Remark]:
     """Yield the remarks on a schema whose keywords have values that are allowed."""
+    yield from keyword_remarks(context)
     yield from draft_remarks(context)
     yield from schema_remarks(context.schema, context.draft)
     yield from reference_remarks(context)
     yield from unused_definitions(context)
     yield from value_remarks(context)
     yield from requirement_remarks(context)
+    yield from branch_remarks(context)
     yield from pattern_remarks(context)
     yield from sample_remarks(context)

@@ -26,6 +26,12 @@ _token = re.compile(
     r"|\(\?(?:P[<=>]|<[=!]|[=!:>#]|<|\(|R|[a-zA-Z^-]+[:)])"
     r"|[*+?}]\+|\$"
 )
+#: What ECMA writes unlike Python.
+_ecma_only = re.compile(
+    r"\\k<(?P<name>\w+)>|\\[pP]\{[^}]*\}|\\u\{[^}]*\}|\\c[A-Za-z]"
+    r"|\\.|\(\?<[=!]?|\[(?P<negated>\^?)(?P<members>(?:\\.|[^\]\\])*)\]",
+    re.DOTALL,
+)
 #: What is read differently, each with who reads it how.
 _differing = {
     r"\A": r"\A is the start in Python and Rust, and the letter A in ECMA: write ^",
@@ -78,7 +84,9 @@ def _remarks_on(pattern: str, path: Path, *, at_key: bool) -> Iterator[Remark]:
     in_python, in_rust = _fault_in_python(pattern), not _is_in_rust(pattern)
     tokens = _token.findall(pattern)
     reasons = list(dict.fromkeys(filter(None, map(_difference, tokens))))
-    if in_python and in_rust:
+    if in_python and in_rust and _is_in_ecma(pattern):
+        reasons = reasons or ["ECMA has it, and neither Python nor Rust does"]
+    elif in_python and in_rust:
         message = f"the pattern {shown} is not a regular expression: {in_python}"
         yield Remark(INVALID, path, message, at_key=at_key)
         return
@@ -141,6 +149,30 @@ def _fault_in_python(pattern: str) -> str:
     except (re.error, RecursionError, OverflowError) as error:
         return str(error)
     return ""
+
+
+def _is_in_ecma(pattern: str) -> bool:
+    """Return whether Python compiles a pattern after what ECMA writes otherwise.
+
+    It may take a pattern for one of ECMA that is none.
+    """
+    return not _fault_in_python(_ecma_only.sub(_in_python, pattern))
+
+
+def _in_python(found: re.Match[str]) -> str:
+    """Return how Python writes what ECMA writes otherwise; lengths may differ."""
+    name, members = found["name"], found["members"]
+    if name is not None:
+        return f"(?P={name})"
+    if members is None:
+        other = {"(?<": "(?P<", "(?<=": "(?=", "(?<!": "(?!"}
+        one = found[0]
+        return other.get(one, "x" if len(one) > len(r"\d") else one)
+    if not members:
+        return r"[\s\S]" if found["negated"] else "(?!)"
+    # Beside a class of characters a hyphen is itself in ECMA.
+    members = re.sub(r"(?<=\\[dDwWsS])-|-(?=\\[dDwWsS])", r"\-", members)
+    return f"[{found['negated']}{members}]"
 
 
 def _is_in_rust(pattern: str) -> bool:

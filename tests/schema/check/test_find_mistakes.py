@@ -138,6 +138,22 @@ MISTAKES: list[tuple[Any, str, str]] = [
     (on(pattern=r"\p{L}"), "S421", "/properties/p/pattern"),
     (on(pattern="(?<=a+)b"), "S421", "/properties/p/pattern"),
     (on(pattern="[[:alpha:]]"), "S421", "/properties/p/pattern"),
+    (on(pattern=r"(?<x>a)\k<x>"), "S421", "/properties/p/pattern"),
+    (on(pattern="[^]"), "S421", "/properties/p/pattern"),
+    (on(pattern=r"[\s-x]"), "S421", "/properties/p/pattern"),
+    (on(pattern=r"(?<x>a"), "S420", "/properties/p/pattern"),
+    (on(pattern=r"[^](\k<y>"), "S420", "/properties/p/pattern"),
+    ({"question": "?", "turns": 1}, "S428", ""),
+    (on(oneOf=[{}, {"type": "null"}, {}]), "S429", "/properties/p/oneOf/2"),
+    (on(type="null", allOf=[{"type": "object"}]), "S430", "/properties/p/allOf/0"),
+    (
+        {
+            "allOf": [{"$ref": "#/definitions/a"}, {"type": "string"}],
+            "definitions": {"a": {"type": "number"}},
+        },
+        "S430",
+        "/allOf/1",
+    ),
     ({"patternProperties": {"^(": {}}}, "S420", "/patternProperties/^("),
     (on(type="integer", examples=[1, "1"]), "S424", "/properties/p/examples/1"),
     (
