@@ -1,6 +1,6 @@
 """Lints: checks of rows that are made only if one of their rules is selected."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, Protocol
@@ -50,6 +50,9 @@ class RowLint:
     #: absent are `UNSET`, and numbers that the schema calls numbers are floats. An
     #: `AttributeError`, as for a key that the schema does not declare, means no.
     is_clean: Callable[[Any], bool] | None = None
+    #: Given rows as for `is_clean`, one at least and all of one class: the numbers of
+    #: those for which that may be false; None if it may be for all.
+    suspects: Callable[[Sequence[Any]], Collection[int] | None] | None = None
     #: What is searched for in the text of a row: if nothing is found, `remarks` yields
     #: nothing. It is searched for in the bytes of many rows at once, first.
     text: BytesSearch | None = None

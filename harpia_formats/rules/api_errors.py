@@ -5,7 +5,7 @@ error is not taken for one.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -154,6 +154,17 @@ def may_be_error(answer: str) -> bool:
     if start[:1] in _other_starts or start.lower() in _first_letters:
         return bool(_kind_of(answer))
     return False
+
+
+def possible_errors(answers: Sequence[str]) -> list[int]:
+    """Return the places of the answers that have the form of an error or a page."""
+    starts = [answer[:4].lower() for answer in answers]
+    return [
+        place
+        for place, start in enumerate(starts)
+        if (start in _first_letters or start[:1] in _other_starts)
+        and may_be_error(answers[place])
+    ]
 
 
 def _kind_of(answer: str) -> str:  # noqa: PLR0911 - one form after another

@@ -1,9 +1,11 @@
 """Find a reference in a prompt: as it is, or but for case and white space."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from string import punctuation
+
+import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 #: The longest reference that is not looked for: it occurs by chance.
 SHORT = 3
@@ -11,6 +13,18 @@ _ascii_words = re.compile(r"[0-9A-Za-z]+")
 _words = re.compile(r"[^\W_]+")
 #: Marks around a text.
 _marks = re.compile(r"\A\W+|\W+\Z")
+#: Bytes that are no part of a word, and each byte in lower case, white space as " ".
+_mark_bytes = bytes(
+    byte for byte in range(128) if not chr(byte).isalnum() and byte != ord("_")
+)
+_white_space = b"\t\n\v\f\r\x1c\x1d\x1e\x1f"
+_plain_bytes = (
+    bytes(range(256))
+    .lower()
+    .translate(bytes.maketrans(_white_space, b" " * len(_white_space)))
+)
+#: Chinese, Japanese and Korean letters, which have no case.
+_caseless = re.compile("[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff\uac00-\ud7a3]+")
 #: Letters of scripts that put no spaces between words begin here.
 _spaced_until, _spaced_again, _unspaced = "\u0e00", "\u10a0", "\u1780"
 
@@ -49,6 +63,53 @@ def may_leak(reference: str, prompt: str) -> bool:
     return wanted.encode() in data or (
         " " in wanted and _may_be_spread(wanted, prompt.lower())
     )
+
+
+def possible_leaks(references: Sequence[str], prompts: Sequence[str]) -> list[int]:
+    """Return the places of references that may be in the prompt of the same place.
+
+    There are few others among them than those for which `may_leak` is true.
+    """
+    wanted, asked = _plain_texts(references), _plain_texts(prompts)
+    if wanted is None or asked is None:
+        return [*range(len(references))]
+    needles = [text.strip(_mark_bytes) for text in wanted]
+    return [
+        place
+        for place, at in enumerate(map(stringzilla.find, asked, needles))
+        if _is_possible(references[place], prompts[place], is_found=at >= 0)
+    ]
+
+
+def _is_possible(reference: str, prompt: str, *, is_found: bool) -> bool:
+    """Return whether a reference may be in a prompt, as `may_leak` does or it is not.
+
+    `is_found` tells whether it is there but for ASCII case and white space.
+    """
+    if len(reference) <= SHORT:
+        return False
+    if reference.isascii():
+        # Letters beyond ASCII may be ASCII in lower case.
+        return is_found or (not prompt.isascii() and may_leak(reference, prompt))
+    letters = _caseless.search(reference)
+    if letters is not None and letters[0] not in prompt:
+        return False
+    return may_leak(reference, prompt)
+
+
+def _plain_texts(texts: Sequence[str]) -> list[bytes] | None:
+    """Return texts in lower case with one space for all white space, None if unsure.
+
+    Letters and white space beyond ASCII mostly stay as they are.
+    """
+    joined = "\0".join(texts)
+    data: bytes = stringzilla.translate(
+        joined.encode("utf-8", "surrogatepass"), _plain_bytes
+    )
+    while stringzilla.find(data, b"  ") >= 0:
+        data = data.replace(b"  ", b" ")
+    found = data.split(b"\0")
+    return found if len(found) == len(texts) else None
 
 
 def _may_be_spread(wanted: str, text: str) -> bool:

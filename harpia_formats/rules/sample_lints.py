@@ -33,6 +33,7 @@ from harpia_formats.rules.samples import (
     TEMPLATE_MARK,
     TRUNCATED,
 )
+from harpia_formats.rules.typed_columns import TypedColumns, typed_columns
 from harpia_formats.rules.typed_texts import TypedTexts, typed_texts
 from harpia_formats.text.describe import short_json
 
@@ -97,6 +98,7 @@ def sample_lints(
             codes,
             checks.remarks,
             is_clean=checks.is_clean,
+            suspects=checks.suspects,
             are_clean=checks.are_clean,
             takes_refused=True,
         ),
@@ -119,8 +121,9 @@ class _SampleChecks:
     normalise: Callable[[Row], Row] | None
     #: The codes of rules that are not checked.
     without: frozenset[str]
-    #: What reads the texts of typed rows, by their class.
+    #: What reads the texts of typed rows, of one and of many, by their class.
     typed: dict[type, TypedTexts] = field(default_factory=dict)
+    columns: dict[type, TypedColumns | None] = field(default_factory=dict)
 
     def is_clean(self, row: Any) -> bool:
         """Return whether a typed row has certainly nothing to remark on."""
@@ -143,6 +146,15 @@ class _SampleChecks:
             or _is_in(reference, prompts, texts, row)
             for reference in references
         )
+
+    def suspects(self, rows: Sequence[Any]) -> set[int] | None:
+        """Return which of some typed rows may not be clean, None if all of them."""
+        kind = type(rows[0])
+        if kind not in self.columns:
+            is_plain = self.normalise is None and issubclass(kind, msgspec.Struct)
+            self.columns[kind] = typed_columns(kind, self.paths) if is_plain else None
+        columns = self.columns[kind]
+        return None if columns is None else columns.suspects(rows)
 
     def are_clean(self, rows: TextColumns) -> bool:
         """Return whether rows of a table have certainly nothing to remark on."""

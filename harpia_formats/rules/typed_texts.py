@@ -139,6 +139,24 @@ def attributes_of(kind: type) -> Mapping[str, str]:
     return dict(zip(kind.__struct_encode_fields__, kind.__struct_fields__, strict=True))
 
 
+def plain_attributes(kind: type, path: tuple[str, ...]) -> str | None:
+    """Return the attributes that lead to `path` of rows of a class, with dots between.
+
+    None if the class has none there, or if they are of the objects of a list.
+    """
+    attributes: list[str] = []
+    owner: type | None = kind
+    for key in path:
+        name = attributes_of(owner).get(key) if owner is not None else None
+        if owner is None or name is None:
+            return None
+        attributes.append(name)
+        owner, item = _classes_in(_type_of(owner, name))
+        if item is not None:
+            return None
+    return ".".join(attributes)
+
+
 def adder(kind: type, path: tuple[str, ...]) -> AddTexts | None:
     """Return what adds the texts at `path` of rows of a class; None if it has none.
 

@@ -172,12 +172,9 @@ def _suspects_of(lint: RowLint, chunk: Chunk, typed: list[Any]) -> list[int]:
     if is_clean is None:
         rows = list(range(len(typed)))
     else:
+        pairs = _possible_suspects(lint, typed)
         try:
-            rows = [
-                row
-                for row, value in enumerate(typed)
-                if value is None or not is_clean(value)
-            ]
+            rows = [row for row, value in pairs if value is None or not is_clean(value)]
         except AttributeError:  # a member that the schema does not declare
             rows = [
                 row
@@ -187,6 +184,17 @@ def _suspects_of(lint: RowLint, chunk: Chunk, typed: list[Any]) -> list[int]:
     return (
         rows if text is None else [row for row in rows if text.search(chunk.rows[row])]
     )
+
+
+def _possible_suspects(lint: RowLint, typed: list[Any]) -> Iterable[tuple[int, Any]]:
+    """Return the rows that may not be clean, with their numbers."""
+    kinds = set(map(type, typed))
+    if lint.suspects is None or type(None) in kinds or len(kinds) != 1:
+        return enumerate(typed)
+    found = lint.suspects(typed)
+    if found is None:
+        return enumerate(typed)
+    return [(row, typed[row]) for row in sorted(found)]
 
 
 def _is_clean(lint: RowLint, value: Any) -> bool:
