@@ -24,6 +24,7 @@ from harpia_formats.repair.table import (
     KindOfRepair,
     unsafe_repairs_of,
 )
+from harpia_formats.rules.doubtful_text_lints import SAFE
 from harpia_formats.schema.load import Schema
 from harpia_formats.text.describe import short_json
 from harpia_formats.validation.diagnosis.exact_paths import value_at
@@ -124,7 +125,8 @@ class Proposals:
     def _number_at(self, path: Path, types: Any, row: Any) -> Any:
         """Return the number that the text at `path` is, None if it is not one.
 
-        An id is none, whatever it looks like.
+        An id is none, whatever it looks like, nor is an integer that most readers of
+        JSON would round.
         """
         key = path[-1] if path else ""
         if not {"number", "integer"}.intersection(types) or self._is_id(key):
@@ -135,8 +137,10 @@ class Proposals:
         if _number.fullmatch(text) is None:
             return None
         try:
-            decode(text)
+            number = decode(text)
         except NOT_JSON:  # out of the range of numbers
+            return None
+        if isinstance(number, int) and abs(number) > SAFE:
             return None
         return msgspec.Raw(text.encode())
 

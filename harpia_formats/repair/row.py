@@ -57,8 +57,8 @@ class RowRepairer:
     def repaired(self, text: bytes, findings: list[Finding]) -> RepairedRow | None:
         """Return the repairs of a row with these findings, None if there are none.
 
-        A null is kept if the row would then lack its key, and a key if what is under
-        it does not fit the new name.
+        A null is kept if what it is in would be wrong without it, such as one that
+        needs its key, and a key if what is under it does not fit the new name.
         """
         kept: set[Path] = set()
         while True:
@@ -91,8 +91,9 @@ class RowRepairer:
                 elif repair.kind == RENAME_KEY:
                     renamed[*repair.path[:-1], repair.value] = repair.path
             edited.apply([edit for edit, _, _ in edits])
-            findings = self._findings_of(edited.text)
+            before, findings = findings, self._findings_of(edited.text)
             lacking = removed & set(_missing(findings))
+            lacking |= _within(removed, _new_paths(before, findings))
             if lacking:
                 return None, lacking
         unfit = {renamed[one.path] for one in findings if one.path in renamed}
@@ -132,3 +133,16 @@ def _missing(findings: Iterable[Finding]) -> list[Path]:
         for finding in findings
         if finding.missing_key
     ]
+
+
+def _new_paths(before: Iterable[Finding], after: Iterable[Finding]) -> set[Path]:
+    """Return the paths of the findings `after` that are not among those `before`."""
+    known = {(one.code, one.path, one.cause) for one in before}
+    return {one.path for one in after if (one.code, one.path, one.cause) not in known}
+
+
+def _within(paths: Iterable[Path], owners: set[Path]) -> set[Path]:
+    """Return the paths of values that are inside of one at `owners`."""
+    return {
+        path for path in paths if any(path[:end] in owners for end in range(len(path)))
+    }
