@@ -148,6 +148,8 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     )
     options = settings.apply(options, given)
     is_unable = False
+    if diff:
+        _check_diff(given)
     if fix or unsafe_fixes or diff:
         from harpia_formats.cli.run_fix import fix_files  # noqa: PLC0415 - only for repairs: start-up time
         from harpia_formats.repair.options import FixOptions  # noqa: PLC0415 - as above
@@ -198,6 +200,26 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         report, error_on_warning=error_on_warning, exit_zero=exit_zero
     )
     return max(code, ExitCode.UNABLE) if is_unable else code
+
+
+#: What is about the report of a validation, which does not follow a diff.
+_of_report = (
+    "output-format",
+    "write-baseline",
+    "min-records",
+    "statistics",
+    "error-on-warning",
+)
+
+
+def _check_diff(given: frozenset[str]) -> None:
+    """Raise `UsageError` if --diff is `given` with an option that it does not use."""
+    for name in _of_report:
+        if name in given:
+            raise UsageError(
+                f"--diff and --{name} cannot be combined: a diff is shown in the place "
+                "of the report; leave out one of them"
+            )
 
 
 def _check_combination(
