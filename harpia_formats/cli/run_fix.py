@@ -55,13 +55,14 @@ def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
     is_failed = False
     written: list[str] = []
     fixing = Fixing(paths, options, fix, file_options)
+    # Otherwise the validation of the inputs follows, and says what cannot be read.
+    is_all = fix.diff or bool(fixing.output)
     with progress, closing(iter(fixing)) as files_of_run:
         for file in files_of_run:
             progress.hide()
             if file.reason:
-                # The validation that follows says so itself, unless there is none.
-                is_failed = is_failed or not file.is_unread or _is_all(fix)
-                if not file.is_unread or _is_all(fix):
+                if not file.is_unread or is_all:
+                    is_failed = True
                     print_error(f"{file.path}: {file.reason}")
                 continue
             is_failed |= not _shown(file, fix)
@@ -74,13 +75,8 @@ def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
     if counts and not quiet:
         write_stderr(_summary(counts, files, fix))
         write_stderr(_unfollowed(fixing.unfollowed(), fix))
-    left = written if fix.output is not None else paths
+    left = written if fixing.output else paths
     return Fixed(left, counts.total(), is_failed)
-
-
-def _is_all(fix: FixOptions) -> bool:
-    """Return whether no validation of the inputs follows."""
-    return fix.diff or fix.output is not None
 
 
 def _shown(file: RepairedFile, fix: FixOptions) -> bool:

@@ -61,7 +61,7 @@ def fixed(inputs: Sequence[Input], options: Options, fix: FixOptions) -> FixRepo
     found = FixReport(
         tuple(changes), tuple(written), tuple(failures), diff, unfollowed=unfollowed
     )
-    left: Sequence[Input] = inputs if fix.output is None else written
+    left: Sequence[Input] = written if fixing.output else inputs
     if fix.diff or not left:
         return found
     run = Validation(left, options)

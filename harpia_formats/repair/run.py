@@ -77,8 +77,9 @@ class Fixing:
         self._baseline = RunBaseline(options)
         self._output = ""
         # A file that is its own output is rewritten in place.
-        if fix.output is not None and not is_same_file(self._inputs[0], fix.output):
-            self._output = checked_output(fix.output, overwrite=fix.overwrite)
+        if fix.output is not None:
+            place = checked_output(fix.output, overwrite=fix.overwrite)
+            self._output = "" if is_same_file(self._inputs[0], place) else place
         self._file_options = file_options
         self._schema = name_and_schema(options.schema)
         self._job = self._new_job(options)
@@ -86,6 +87,11 @@ class Fixing:
         self._jobs: dict[int, tuple[Options, Job]] = {}
         self._shared = SharedValidators()
         self._companions = Companions(None)
+
+    @property
+    def output(self) -> str:
+        """The place of the output, "" if files are rewritten in place, or none is."""
+        return self._output
 
     def _new_job(self, options: Options) -> Job:
         return job_for(options, self._schema, unsafe=self._fix.unsafe)

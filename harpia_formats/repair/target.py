@@ -12,7 +12,7 @@ from harpia_formats.io.sink import SinkError
 from harpia_formats.io.source import STANDARD_INPUT, Source
 from harpia_formats.io.urls import is_url
 
-_hint = "; name the file to write with --output"
+_hint = "; name another file with --output"
 
 
 def why_not_in_place(source: Source) -> str:
@@ -62,11 +62,29 @@ def checked_output(output: PathLike[str] | str, *, overwrite: bool) -> str:
         check_remote_output(place, overwrite=overwrite)
         return place
     path = Path(place)
-    if path.is_dir():
-        raise SinkError(place, "is a folder")
-    if path.is_file() and not overwrite:
-        raise SinkError(place, "already exists; --overwrite replaces it")
+    try:
+        _check_place(path, overwrite=overwrite)
+    except OSError as error:
+        raise SinkError(place, error_reason(error)) from error
     return place
+
+
+def _check_place(path: Path, *, overwrite: bool) -> None:
+    """Raise `SinkError` if no file can be put at a path, and `OSError`."""
+    place = fspath(path)
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        folder = Path(os.path.realpath(path)).parent
+        if not folder.is_dir():
+            raise SinkError(place, f"there is no folder {path.parent}") from None
+        return
+    if stat.S_ISDIR(mode):
+        raise SinkError(place, "is a folder")
+    if not stat.S_ISREG(mode):
+        raise SinkError(place, "is no regular file")
+    if not overwrite:
+        raise SinkError(place, "already exists; --overwrite replaces it")
 
 
 def is_same_file(given: Input, place: PathLike[str] | str) -> bool:

@@ -140,7 +140,7 @@ def test_compressed_and_standard_input_need_an_output(bad: Path) -> None:
     rows = (bad / "rows.jsonl").read_bytes()
     packed = bad / "rows.jsonl.gz"
     packed.write_bytes(gzip.compress(rows))
-    hint = "; name the file to write with --output"
+    hint = "; name another file with --output"
     fix = (*options(bad), "--fix")
 
     result = run("validate", packed, *fix)
@@ -264,6 +264,14 @@ def test_a_file_that_changes_meanwhile_is_refused(bad: Path) -> None:
         (("--fix", "--limit", "3"), "--limit and --fix cannot be combined"),
         (("--fix", "--fail-fast"), "--fail-fast and --fix cannot be combined"),
         (("--diff", "-o", "x.jsonl"), "--diff writes nothing"),
+        (
+            ("--diff", "--output-format", "json"),
+            "--diff and --output-format cannot be combined",
+        ),
+        (("--diff", "--min-records", "9"), "--diff and --min-records cannot"),
+        (("--diff", "--write-baseline", "b"), "--diff and --write-baseline cannot"),
+        (("--diff", "--statistics"), "--diff and --statistics cannot"),
+        (("--diff", "--error-on-warning"), "--diff and --error-on-warning cannot"),
         (("--fix", "-o", "-"), "the findings go there"),
         (("--fix", "schema.json", "-o", "x"), "--output takes the repairs of one file"),
     ],
@@ -278,6 +286,41 @@ def test_options_that_exclude_each_other(
     assert result.returncode == 2
     assert message in "".join(error_lines(result))
     assert (bad / "rows.jsonl").read_bytes() == before
+
+
+def test_an_output_that_cannot_be_written_is_refused(bad: Path) -> None:
+    """So are a pipe, a folder that is not there, and the input without --overwrite."""
+    (bad / "link.jsonl").symlink_to("rows.jsonl")
+    os.mkfifo(bad / "pipe")
+    before = (bad / "rows.jsonl").read_bytes()
+    fix = ("validate", "rows.jsonl", "--schema", "schema.json", "--fix", "-o")
+    for name, reason in (
+        ("pipe", "is no regular file"),
+        ("none/x.jsonl", "there is no folder none"),
+        ("rows.jsonl", "already exists; --overwrite replaces it"),
+        ("link.jsonl", "already exists; --overwrite replaces it"),
+    ):
+        overwrite = ("--overwrite",) if name == "pipe" else ()
+        result = run(*fix, name, *overwrite, cwd=bad)
+        assert result.returncode == 2
+        assert error_lines(result) == [f"error: cannot write {name}: {reason}"]
+    assert (bad / "rows.jsonl").read_bytes() == before
+
+
+def test_the_input_as_output_is_rewritten_in_place(bad: Path) -> None:
+    """It is validated then, repaired or not; a compressed file is refused."""
+    path = bad / "rows.jsonl"
+    arguments = ("validate", path, *options(bad), "--fix", "--overwrite", "-o")
+    for _ in range(2):
+        assert run(*arguments, path).returncode == 1
+        assert path.read_bytes() == FIXED
+    packed = bad / "z.jsonl.gz"
+    packed.write_bytes(gzip.compress(b'{"nmae":"c"}\n'))
+    result = run("validate", packed, *arguments[2:], packed)
+    assert result.returncode == 2
+    assert error_lines(result)[0].endswith(
+        "a compressed file is not rewritten in place; name another file with --output"
+    )
 
 
 @pytest.mark.parametrize(
