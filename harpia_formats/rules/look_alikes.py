@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, repeat
 from string import ascii_letters
 from typing import Any
 
@@ -41,14 +41,18 @@ _invisible = re.compile(
 #: Letters that case folding can make of letters beyond ASCII.
 _folded = frozenset(b"hijstwyHIJSTWY")
 #: First bytes of characters that have no case and are all letters: Chinese and Korean.
-_caseless = frozenset([*range(0xE5, 0xEA), 0xEB, 0xEC])
+_caseless = frozenset([*range(0xE4, 0xEA), 0xEB, 0xEC])
 #: Bytes that count in the first comparison: these, and ASCII letters and digits.
 _kept = frozenset({*b"0123456789", *ascii_letters.encode()} - _folded | _caseless)
-#: All bits for the high bytes of the same characters in UTF-16, none for others.
-_high = frozenset([*range(0x50, 0xA0), *range(0xB0, 0xD0)])
-_mask = bytes(255 * (byte in _high) for byte in range(256))
-#: Low bytes, none of them 0.
-_from_one = bytes(max(byte, 1) for byte in range(256))
+#: Characters that begin as these do, and are symbols.
+_symbols = b"\xe4\xb7"
+#: Further characters, which do not count.
+_others = re.compile(rb"(?:[\xc2-\xe3\xea\xed-\xf4]|\xe4\xb7)[\x80-\xbf]+")
+#: Punctuation in Chinese texts, which does not count either.
+_wide_marks = (
+    "\uff0c\u3002\uff1b\uff1f\uff1a\u3001\uff01"
+    "\uff08\uff09\u201c\u201d\u300a\u300b\u3000"
+)
 
 
 def _table(weight: Callable[[int], int]) -> bytes:
@@ -59,7 +63,9 @@ def _table(weight: Callable[[int], int]) -> bytes:
 
 
 _ones = _table(lambda _: 1)
-_ones_of_caseless = bytes(int(byte in _caseless) for byte in range(256))
+#: Two for the first byte of a character of three bytes that counts.
+_twos_of_caseless = bytes(2 * (byte in _caseless) for byte in range(256))
+_ones_of_later_bytes = bytes(int(byte & 0xC0 == 0x80) for byte in range(256))  # noqa: PLR2004 - bits of UTF-8
 
 
 def _weight(byte: int, way: int) -> int:
@@ -68,13 +74,16 @@ def _weight(byte: int, way: int) -> int:
 
 
 #: Weights by which the bytes of a text are summed up, in several ways.
-_weights = tuple(_table(partial(_weight, way=way)) for way in (37, 101, 197))
-#: Those of the low bytes of characters without case; 0 for others.
-_low_weights = tuple(
-    bytes([0, *(_weight(byte, way) for byte in range(1, 256))]) for way in (41, 89, 149)
+_weights = tuple(
+    bytes(
+        _weight(byte, way) if byte & 0xC0 == 0x80 else weight  # noqa: PLR2004 - bits of UTF-8
+        for byte, weight in enumerate(_table(partial(_weight, way=way)))
+    )
+    for way in (37, 101, 197)
 )
 #: The types of values that are texts, or nothing.
-_plain_types = frozenset({str, type(None), type(UNSET)})
+_absent_types = frozenset({type(None), type(UNSET)})
+_plain_types = _absent_types | {str}
 #: Between the texts of two rows.
 _mark = "\1"
 #: Bytes that are too few to tell texts apart.
@@ -205,11 +214,12 @@ class _Said:
         if said is None:
             return None
         context, text = said
-        data = normal_bytes(text)
+        data = _counted_bytes(text)
         size = _sum_of(data, _ones)
         if size < _few:
             return self.exactly(*values)
-        return f"{context}\0{size} {_weighed(data)}"
+        first, second, third = (_sum_of(data, weights) for weights in _weights)
+        return f"{context}\0{size} {first} {second} {third}"
 
     def all_roughly(self, columns: Sequence[Sequence[Any]]) -> list[str | None]:
         """Return what `roughly` does for each row, given a column for each value.
@@ -217,26 +227,41 @@ class _Said:
         The texts of all rows are normalized and summed up at once.
         """
         rows = list(zip(*columns, strict=True))
-        said = list(map(self._said, rows))
+        said = self._all_said(columns) or list(map(self._said, rows))
         joined = _mark.join([each[1] for each in said if each is not None])
-        data = normal_bytes(joined)
-        texts = data.split(_mark.encode())
-        if len(texts) != len(said) - said.count(None):  # a text has the mark itself
+        data = _counted_bytes(joined)
+        ends = list(accumulate(len(text) + 1 for text in data.split(_mark.encode())))
+        if len(ends) != len(said) - said.count(None):  # a text has the mark itself
             return [self.roughly(*values) for values in rows]
-        sums = _Sums(data, texts)
+        slices = [*map(slice, [0, *ends[:-1]], [end - 1 for end in ends])]
+        sums = zip(*(_sums_of(data, slices, each) for each in (_ones, *_weights)))  # noqa: B905 - all are as long
         found: list[str | None] = []
-        at = 0
         for values, each in zip(rows, said, strict=True):
             if each is None:
                 found.append(None)
                 continue
-            size = sums.of(_ones)[at]
+            size, first, second, third = next(sums)
             if size < _few:
                 found.append(self.exactly(*values))
             else:
-                found.append(f"{each[0]}\0{size} {sums.weighed(at)}")
-            at += 1
+                found.append(f"{each[0]}\0{size} {first} {second} {third}")
         return found
+
+    def _all_said(self, columns: Sequence[Sequence[Any]]) -> list[Any] | None:
+        """Return what `_said` does for each row; None if it cannot tell."""
+        if self.is_nested:
+            return None
+        plain = [*map(_plain_column, columns)]
+        if None in plain:
+            return None
+        asked = [each for each in plain[self.context : self.asked] if each]
+        if len(asked) != 1 or not all(asked[0]):
+            return None
+        context = [each for each in plain[: self.context] if each]
+        others = [each for each in plain[self.asked :] if each]
+        contexts = map("\0".join, zip(*context, strict=True)) if context else repeat("")
+        texts = map("\0".join, zip(*asked, *others, strict=True))
+        return list(zip(contexts, texts, strict=False))
 
     def _said(self, values: tuple[Any, ...]) -> tuple[str, str] | None:
         """Return the context and the texts, None if nothing is asked."""
@@ -260,44 +285,25 @@ class _Said:
         return texts
 
 
-def _weighed(data: bytes) -> str:
-    """Return three sums of the characters of a text of which none has two cases."""
-    weights = _weights
-    if not data.isascii() and _sum_of(data, _ones_of_caseless) >= _few:
-        data, weights = _low_bytes_of_caseless(data), _low_weights
-    first, second, third = weights
-    return f"{_sum_of(data, first)} {_sum_of(data, second)} {_sum_of(data, third)}"
+def _plain_column(values: Sequence[Any]) -> Sequence[str] | None:
+    """Return the texts of a column if each row has one, an empty list if none has any.
+
+    None for all other columns.
+    """
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        return values
+    if kinds <= _absent_types:
+        return []
+    if kinds == {list} and set(map(len, values)) == {1}:
+        return _plain_column([value[0] for value in values]) or None
+    return None
 
 
-class _Sums:
-    """Sums of weights of some texts, each computed for all of them at once."""
-
-    def __init__(self, data: bytes, texts: list[bytes]) -> None:
-        """Take the texts, and the same with one byte between them."""
-        self._data, self._texts = data, texts
-        ends = list(accumulate(len(text) + 1 for text in texts))
-        self._slices = [*map(slice, [0, *ends[:-1]], [end - 1 for end in ends])]
-        self._is_ascii = data.isascii()
-        self._known: dict[bytes, list[int]] = {}
-
-    def of(self, weights: bytes) -> list[int]:
-        """Return the sum of the weights of the bytes of each text."""
-        found = self._known.get(weights)
-        if found is None:
-            view = memoryview(stringzilla.translate(self._data, weights))
-            sums = map(stringzilla.bytesum, map(view.__getitem__, self._slices))
-            found = self._known[weights] = list(sums)
-        return found
-
-    def weighed(self, number: int) -> str:
-        """Return what `_weighed` does for one of the texts."""
-        if not self._is_ascii and self.of(_ones_of_caseless)[number] >= _few:
-            return _weighed(self._texts[number])
-        first, second, third = _weights
-        return (
-            f"{self.of(first)[number]} {self.of(second)[number]} "
-            f"{self.of(third)[number]}"
-        )
+def _sums_of(data: bytes, slices: Sequence[slice], weights: bytes) -> list[int]:
+    """Return the sum of the weights of the bytes in each slice of `data`."""
+    view = memoryview(stringzilla.translate(data, weights))
+    return [*map(stringzilla.bytesum, map(view.__getitem__, slices))]
 
 
 def _sum_of(data: bytes, weights: bytes) -> int:
@@ -306,15 +312,18 @@ def _sum_of(data: bytes, weights: bytes) -> int:
     return found
 
 
-def _low_bytes_of_caseless(data: bytes) -> bytes:
-    """Return the low byte of each character of a text, 0 for those that may have case.
-
-    It is computed for all characters at once, by integers of as many bytes.
-    """
-    units = data.decode().encode("utf-16-le")
-    high = int.from_bytes(units[1::2].translate(_mask), "little")
-    low = int.from_bytes(units[::2].translate(_from_one), "little")
-    return (high & low).to_bytes(len(units) // 2, "little")
+def _counted_bytes(text: str) -> bytes:
+    """Return a text in NFKC with no character beyond ASCII but those that count."""
+    if not text.isascii():
+        for mark in _wide_marks:
+            text = text.replace(mark, " ")
+    data = normal_bytes(text)
+    if data.isascii() or (
+        _sum_of(data, _twos_of_caseless) == _sum_of(data, _ones_of_later_bytes)
+        and stringzilla.find(data, _symbols) < 0
+    ):
+        return data
+    return _others.sub(b"", data)
 
 
 def normal_bytes(text: str) -> bytes:
