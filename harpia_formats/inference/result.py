@@ -33,7 +33,8 @@ class InferredSchema(Result):
         if self.schema is None:
             return f"no schema, {self.report.headline()}"
         keys = len(self.schema.get("properties", {}))
-        return f"a schema of {self.rows:,} rows with {keys:,} keys"
+        rows = "1 row" if self.rows == 1 else f"{self.rows:,} rows"
+        return f"a schema of {rows} with {keys:,} {'key' if keys == 1 else 'keys'}"
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each key of the rows."""

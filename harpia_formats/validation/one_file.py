@@ -13,10 +13,11 @@ from harpia_formats.detection.sampled_file import (
     sample_file,
 )
 from harpia_formats.framing.chunk import Cursor, FramingFault
-from harpia_formats.framing.container import OpenedContainer, open_container
+from harpia_formats.framing.container import Layout, OpenedContainer, open_container
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import ReadProgress, Source, open_source
 from harpia_formats.model.report import FileCount
+from harpia_formats.registry import all_formats
 from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
 from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
@@ -137,7 +138,9 @@ def validate_open(
 
 def _beginning(opening: OpenedContainer, file: OpenFile, run: RunPlan) -> SampledFile:
     """Return the beginning of a file, from which its format is recognised."""
-    asked = () if run.schema is not None else run.candidates()
+    asked = run.candidates() if run.schema is None else ()
+    if run.schema is not None and opening.layout is Layout.TEXT:
+        asked = tuple(all_formats().values())  # it may be a table
     options = run.options
     return sample_file(
         opening, options.max_row_bytes, asked, file.count.path, options.delimiter

@@ -50,8 +50,8 @@ def schema_infer(  # noqa: PLR0913 - a parameter for each option
 
     Exit codes:
     - 0: the schema is written
-    - 1: a row is no JSON, or no row of the table
-    - 2: something could not be read or written, or there is no row
+    - 1: a file is empty, or a row is no JSON or no row of the table
+    - 2: something could not be read or written, or a table has no row
     - 3: a bug in harpia-formats
     """
     progress = Progress(quiet=quiet)

@@ -129,13 +129,12 @@ def plan_file(
     run: RunPlan, name: str, head: Sample
 ) -> tuple[FilePlan, tuple[DetectionNote, ...]]:
     """Return the plan of a file that begins with `head`, and notes on its format."""
-    if run.schema is not None:
-        checks_ids = False
-        return FilePlan(
-            run, name, framing_of(None, head.layout), checks_ids=checks_ids
-        ), ()
     if head.other_delimiter and OTHER_DELIMITER in run.rules:
         return FilePlan(run, name, Framing.NONE), (delimiter_note(head),)
+    if run.schema is not None:
+        is_table = bool(head.delimiter)
+        cut = Framing.TABLE if is_table else framing_of(None, head.layout)
+        return FilePlan(run, name, cut), ()
     found = _recognised(run, head)
     cut = framing_of(found.variant, head.layout)
     if found.variant is None:

@@ -143,6 +143,22 @@ class GuardedRows(RowValidator):
         verdict.records = len(chunk) - len(verdict.blank)
         return verdict
 
+    def validate_decoded(
+        self,
+        number: int,
+        value: Any,
+        verdict: Verdict,
+        *,
+        learns: bool = True,  # noqa: ARG002 - it is the other process that learns
+    ) -> None:
+        """Add what is wrong with a decoded record to `verdict`.
+
+        Raises `Disagreement` as `validate` does.
+        """
+        found = Verdict()
+        self._validate_all([msgspec.json.encode(value)], found)
+        verdict.findings += [replace(one, row=number) for one in found.findings]
+
     def _validate_all(self, rows: Sequence[bytes], verdict: Verdict) -> None:
         """Validate rows, many at a time as long as none takes long.
 

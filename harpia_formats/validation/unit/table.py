@@ -23,6 +23,7 @@ from harpia_formats.validation.unit.record_numbers import RecordSet
 from harpia_formats.validation.unit.result import UnitResult
 from harpia_formats.validation.unit.row_checks import Verdict
 from harpia_formats.validation.unit.rows import INTERNAL_ERROR, internal_error
+from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # only if rules are selected that are not checked by default
@@ -140,7 +141,8 @@ class _TableValidator:
         if mapped and self.has_consumer:
             check_columns_exist(mapped.values(), columns, self.collector.name)
         value = dict.fromkeys(columns, "")
-        verdict = self._verdict(value)
+        # What a schema of the user is about are the records only.
+        verdict = Verdict() if self._is_of_user else self._verdict(value)
         findings = [*verdict.findings, *_of_columns(columns, self._delimiter)]
         self.found.is_usable = not any(
             finding.is_refusal or finding.code == INTERNAL_ERROR
@@ -161,6 +163,11 @@ class _TableValidator:
     def _note_unreported(self, codes: Iterable[str]) -> None:
         """Note which codes that leave records without a verdict are not reported."""
         self.unreported.update(set(codes) - self.collector.rules.keys())
+
+    @property
+    def _is_of_user(self) -> bool:
+        """Whether records are objects that are validated by a schema of the user."""
+        return self.validators.plan.run.schema is not None
 
     @property
     def _delimiter(self) -> str:
@@ -185,11 +192,13 @@ class _TableValidator:
             return
         texts = [cell.text for cell in row.fields]
         value = dict(zip(columns, texts, strict=True))
+        # Of two columns with one name only one would be read.
+        is_whole = len(value) == len(texts)
+        if self._is_of_user:
+            value = _filled(columns, row)
         findings = self._verdict(value).findings
         if self.linter is not None:
             findings = [*findings, *self._lint(value, findings)]
-        # Of two columns with one name only one would be read.
-        is_whole = len(value) == len(texts)
         if not findings:
             self._hand_on(row, number, value if is_whole else None)
             return
@@ -270,7 +279,7 @@ class _TableValidator:
             active = active[: active.index(errors[0]) + 1]
             self.found.stopped = True
         if number is not None and errors:
-            undetermined = any(finding.code == INTERNAL_ERROR for finding in errors)
+            undetermined = any(finding.code in NO_VERDICT for finding in errors)
             (self.undetermined if undetermined else self.invalid).add(self.records)
         spans = {
             name: (cell.start, cell.end)
@@ -282,6 +291,12 @@ class _TableValidator:
             return RowContext(name, row.data, row.start, number, value, spans=spans)
 
         collector.add_findings(active, row_of, self.validators.schema)
+
+
+def _filled(columns: tuple[str, ...], row: TableRow) -> dict[str, str]:
+    """Return a record as an object, without its fields that are blank."""
+    cells = zip(columns, row.fields, strict=True)
+    return {name: cell.text for name, cell in cells if cell.end > cell.start}
 
 
 def _of_columns(columns: tuple[str, ...], delimiter: str) -> Iterator[Finding]:

@@ -52,6 +52,7 @@ def test_schema_is_written_once(tmp_path: Path) -> None:
         (ROWS, ("--limit", "0"), 2),
         (b'{"id": }\n', (), 1),
         (b"", (), 1),
+        (b"[]", (), 1),
         (b"a,b\n", ("--delimiter", ","), 2),
     ],
 )
@@ -62,6 +63,29 @@ def test_exit_code(data: bytes, arguments: tuple[str, ...], code: int) -> None:
     assert result.returncode == code, result
     assert bool(result.stdout) is (code == 0)
     assert b"Traceback" not in result.stderr
+
+
+def test_one_row_is_no_rows(tmp_path: Path) -> None:
+    """The message on one row with one key has both nouns in the singular."""
+    result = run("-", "-o", tmp_path / "out.json", stdin=b'{"id": 1}\n')
+
+    assert b"a schema of 1 row with 1 key\n" in result.stderr
+
+
+def test_the_schema_of_a_table_takes_its_rows(tmp_path: Path) -> None:
+    """A table is valid by the schema that was inferred from it, not by another."""
+    table, other = tmp_path / "table.csv", tmp_path / "other.csv"
+    table.write_text('id,question\n1,"a\nb"\n2,\n')
+    other.write_text("id,question\n1,a\n,b\n")
+    schema = tmp_path / "table.schema.json"
+    run(table, "-o", schema)
+
+    valid = command_runs.run("validate", table, "--schema", schema)
+    invalid = command_runs.run("validate", other, "--schema", schema)
+
+    assert valid.returncode == 0, valid
+    assert invalid.returncode == 1
+    assert b"other.csv:3:1: S101 missing-key id is missing" in invalid.stdout
 
 
 def test_missing_file_gives_no_schema(tmp_path: Path) -> None:
