@@ -1,5 +1,6 @@
 """Show edits of a file as a unified diff, in bounded memory."""
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ PART_LINES, PART_BYTES = 1000, 16 * 1024 * 1024
 #: Bytes of a line, at most, unless the file has one line only.
 LONGEST_LINE = ROW_LIMIT
 
+#: Bytes of a name that stand for something else, or would end it.
+_special = re.compile(rb'[\x00-\x1f\x7f"\\]')
 _no_newline = b"\\ No newline at end of file\n"
 
 
@@ -87,7 +90,7 @@ def unified_diff(
 
     `blocks` are its bytes. Raises `LineTooLong`.
     """
-    path = name.replace("\n", " ").encode("utf-8", "surrogateescape")
+    path = _shown_name(name)
     header = b"--- " + path + b"\n+++ " + path + b"\n"
     before: deque[bytes] = deque(maxlen=CONTEXT)
     part: _Part | None = None
@@ -121,6 +124,18 @@ def unified_diff(
         new_line += len(new)
     if part is not None:
         yield header + part.unified()
+
+
+def _shown_name(name: str) -> bytes:
+    """Return the name of a file as `patch` and `git apply` read it.
+
+    A name with a space ends at a tab; one with control characters, quotation marks or
+    backslashes is in quotation marks, with these escaped.
+    """
+    path = name.encode("utf-8", "surrogateescape")
+    if _special.search(path):
+        return b'"' + _special.sub(lambda found: b"\\%03o" % found[0][0], path) + b'"'
+    return path + b"\t" if b" " in path else path
 
 
 def _unchanged(

@@ -109,6 +109,25 @@ def test_diff_is_what_patch_applies(bad: Path) -> None:
     assert path.read_bytes() == FIXED
 
 
+@pytest.mark.parametrize("tool", [("patch", "-s", "-p0"), ("git", "apply", "-p0")])
+@pytest.mark.parametrize(
+    "name", ["a b.jsonl", 'a\n"é\t\\b.jsonl', "é.jsonl", "x y/z.jsonl"]
+)
+def test_diff_of_any_name_is_applied(
+    name: str, tool: tuple[str, ...], bad: Path
+) -> None:
+    """Spaces, newlines, quotation marks and backslashes lead to the same file."""
+    if shutil.which(tool[0]) is None:
+        pytest.skip(f"there is no {tool[0]}")
+    path = bad / name
+    path.parent.mkdir(exist_ok=True)
+    (bad / "rows.jsonl").rename(path)
+    result = run("validate", name, "--schema", "schema.json", "--diff", cwd=bad)
+
+    subprocess.run(tool, input=result.stdout, cwd=bad, check=True)  # noqa: S603 - patch or git
+    assert path.read_bytes() == FIXED
+
+
 def test_diff_exits_with_0_if_nothing_would_change(bad: Path) -> None:
     """What cannot be repaired does not matter to --diff."""
     path = bad / "rows.jsonl"
