@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import print_error, text_writer, write_stderr
+from harpia_formats.io.inputs import Input, rewind_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.repair.companions import ChangedFile
 from harpia_formats.repair.line_diff import LineTooLong
 from harpia_formats.repair.options import FixOptions
 from harpia_formats.repair.result import Change, RepairedFile
 from harpia_formats.repair.run import Fixing
+from harpia_formats.repair.target import inputs_to_repair
 from harpia_formats.reporters.text import position, with_noun
 from harpia_formats.text.sanitize import escaped, safe
 from harpia_formats.validation.options import Options
@@ -28,7 +30,7 @@ class Fixed:
     """What came of the repairs of a run."""
 
     #: What is to be validated now: the inputs as they are, or the output.
-    paths: list[str]
+    inputs: Sequence[Input]
     #: How many changes there are, made or shown.
     changes: int
     #: Whether a file could not be repaired.
@@ -54,7 +56,8 @@ def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
     files = 0
     is_failed = False
     written: list[str] = []
-    fixing = Fixing(paths, options, fix, file_options)
+    inputs = inputs_to_repair(paths, fix)
+    fixing = Fixing(inputs, options, fix, file_options)
     # Otherwise the validation of the inputs follows, and says what cannot be read.
     is_all = fix.diff or bool(fixing.output)
     with progress, closing(iter(fixing)) as files_of_run:
@@ -75,7 +78,8 @@ def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
     if counts and not quiet:
         write_stderr(_summary(counts, files, fix))
         write_stderr(_unfollowed(fixing.unfollowed(), fix))
-    left = written if fixing.output else paths
+    left: Sequence[Input] = written if fixing.output else inputs
+    rewind_inputs(left)
     return Fixed(left, counts.total(), is_failed)
 
 

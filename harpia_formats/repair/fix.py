@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harpia_formats.io.inputs import Input
+from harpia_formats.io.inputs import Input, rewind_inputs
 from harpia_formats.model.report import Report
 from harpia_formats.repair.options import FixOptions
 from harpia_formats.repair.result import Change
 from harpia_formats.repair.run import Fixing
+from harpia_formats.repair.target import inputs_to_repair
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
@@ -48,7 +49,8 @@ def fixed(inputs: Sequence[Input], options: Options, fix: FixOptions) -> FixRepo
     written: list[str] = []
     failures: list[tuple[str, str]] = []
     diff = b""
-    fixing = Fixing(inputs, options, fix)
+    kept = inputs_to_repair(inputs, fix)
+    fixing = Fixing(kept, options, fix)
     for file in fixing:
         changes += file.changes()
         if file.reason:
@@ -61,9 +63,10 @@ def fixed(inputs: Sequence[Input], options: Options, fix: FixOptions) -> FixRepo
     found = FixReport(
         tuple(changes), tuple(written), tuple(failures), diff, unfollowed=unfollowed
     )
-    left: Sequence[Input] = written if fixing.output else inputs
+    left: Sequence[Input] = written if fixing.output else kept
     if fix.diff or not left:
         return found
+    rewind_inputs(left)
     run = Validation(left, options)
     problems = tuple(run)
     return replace(found, report=replace(run.report(), problems=problems))

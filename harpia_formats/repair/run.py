@@ -38,7 +38,12 @@ from harpia_formats.repair.proposals import RepairSettings
 from harpia_formats.repair.reread import blocks_again
 from harpia_formats.repair.result import RepairedFile, not_repaired
 from harpia_formats.repair.store import RepairStore
-from harpia_formats.repair.target import checked_output, is_same_file, why_not_in_place
+from harpia_formats.repair.target import (
+    checked_output,
+    is_same_file,
+    why_not_in_place,
+    why_not_twice,
+)
 from harpia_formats.repair.write import write_file
 from harpia_formats.rules import NoRuleLeft
 from harpia_formats.validation.companion_files import named_companion
@@ -92,6 +97,11 @@ class Fixing:
     def output(self) -> str:
         """The place of the output, "" if files are rewritten in place, or none is."""
         return self._output
+
+    @property
+    def _is_in_place(self) -> bool:
+        """Whether files are rewritten in place."""
+        return not (self._output or self._fix.diff)
 
     def _new_job(self, options: Options) -> Job:
         return job_for(options, self._schema, unsafe=self._fix.unsafe)
@@ -185,8 +195,7 @@ class Fixing:
 
         Unless it `is_late`, nothing is yielded for a document that is to follow others.
         """
-        is_in_place = not (self._output or self._fix.diff)
-        reason = why_not_in_place(source) if is_in_place else ""
+        reason = why_not_twice(source) if self._is_in_place else ""
         if reason:
             yield not_repaired(source.name, reason)
             return
@@ -231,6 +240,10 @@ class Fixing:
             may_wait = not (is_late or self._output)
             if may_wait and self._companions.hold(source, job, found):
                 return None
+            if self._is_in_place and store.changes:
+                reason = why_not_in_place(source)
+                if reason:
+                    return not_repaired(name, reason)
             done = RepairedFile(name, store, job.rules, blocks)
             if store.changes or self._output:
                 self._write(done, source, blocks(), store, found.format)

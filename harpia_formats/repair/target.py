@@ -2,15 +2,17 @@
 
 import os
 import stat
+from collections.abc import Iterable
 from os import PathLike, fspath
 from pathlib import Path
 
 from harpia_formats.io.compression import LONGEST_MAGIC, codec_of
-from harpia_formats.io.inputs import Input
+from harpia_formats.io.inputs import Input, checked_inputs, rereadable_input
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.sink import SinkError
 from harpia_formats.io.source import STANDARD_INPUT, Source
 from harpia_formats.io.urls import is_url
+from harpia_formats.repair.options import FixOptions
 
 _hint = "; name another file with --output"
 
@@ -30,14 +32,44 @@ def why_not_in_place(source: Source) -> str:
         return error.reason
 
 
+def why_not_twice(source: Source) -> str:
+    """Return why a file cannot be read for its repairs and then validated, or ""."""
+    origin = source.origin
+    try:
+        if isinstance(origin, Path) and not stat.S_ISREG(origin.stat().st_mode):
+            return f"what is no regular file cannot be rewritten in place{_hint}"
+    except OSError:  # reported when it is read
+        return ""
+    return ""
+
+
+def inputs_to_repair(inputs: Iterable[Input], fix: FixOptions) -> list[Input]:
+    """Return the inputs of a run, of streams copies if they are to be validated then.
+
+    Raises `SinkError` if there is no room for a copy.
+    """
+    if fix.diff or fix.output is not None:
+        return list(inputs)
+    return [_kept(one) for one in checked_inputs(inputs)]
+
+
+def _kept(given: Input) -> Input:
+    """Return an input, or a copy of a stream."""
+    try:
+        return rereadable_input(given)
+    except SourceError:  # reported when it is read
+        return given
+    except OSError as error:
+        reason = f"an input cannot be kept there: {error_reason(error)}"
+        raise SinkError("the folder of temporary files", reason) from error
+
+
 def _why_no_file(name: str, path: Path) -> str:
     """Return why the file at a path cannot be rewritten, "" if it can.
 
     Raises `OSError` and `SourceError` if it cannot be read.
     """
     state = path.stat()
-    if not stat.S_ISREG(state.st_mode):
-        return f"what is no regular file cannot be rewritten in place{_hint}"
     with path.open("rb") as file:
         head = file.read(LONGEST_MAGIC)
     if codec_of(name, head) is not None:

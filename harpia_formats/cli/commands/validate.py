@@ -1,5 +1,6 @@
 """`harpia-formats validate`."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.report import report_exit_code, write_report
 from harpia_formats.cli.output.streams import write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.io.inputs import Input
 from harpia_formats.validation.options import ROW_TIMEOUT, Options
 from harpia_formats.validation.run import Validation
 
@@ -147,6 +149,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         progress=progress.update,
     )
     options = settings.apply(options, given)
+    inputs: Sequence[Input] = paths
     is_unable = False
     if diff:
         _check_diff(given)
@@ -165,13 +168,13 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
             quiet=quiet,
             file_options=settings.file_options,
         )
-        paths, is_unable = done.paths, done.is_failed
-        if diff or not paths:
+        inputs, is_unable = done.inputs, done.is_failed
+        if diff or not inputs:
             found = ExitCode.FOUND if done.changes and not exit_zero else ExitCode.OK
             return ExitCode.UNABLE if is_unable else found
     elif output is not None or overwrite:
         raise UsageError("--output and --overwrite are for repairs; add --fix")
-    run = Validation(paths, options, settings.file_options)
+    run = Validation(inputs, options, settings.file_options)
     output_format = settings.value("output-format", output_format, given)
     statistics = settings.value("statistics", statistics, given)
     error_on_warning = settings.value("error-on-warning", error_on_warning, given)

@@ -307,6 +307,24 @@ def test_options_that_exclude_each_other(
     assert (bad / "rows.jsonl").read_bytes() == before
 
 
+def test_what_has_no_repairs_is_only_validated(bad: Path) -> None:
+    """A compressed file, one with two names and standard input are not refused."""
+    fix = (*options(bad), "--fix")
+    for rows, code in ((b'{"name":"c"}\n' * 9, 0), (b'{"name":5}\n', 1)):
+        packed, path = bad / "z.jsonl.gz", bad / "rows.jsonl"
+        packed.write_bytes(gzip.compress(rows))
+        path.write_bytes(rows)
+        if not (bad / "other.jsonl").exists():
+            (bad / "other.jsonl").hardlink_to(path)
+        for given in (packed, path):
+            result = run("validate", given, *fix)
+            assert (result.returncode, error_lines(result)) == (code, [])
+        result = run("validate", "-", *fix, stdin=rows)
+        assert (result.returncode, error_lines(result)) == (code, [])
+        count = rows.count(b"\n")
+        assert f"<stdin>: {count} record".encode() in result.stderr
+
+
 def test_an_output_that_cannot_be_written_is_refused(bad: Path) -> None:
     """So are a pipe, a folder that is not there, and the input without --overwrite."""
     (bad / "link.jsonl").symlink_to("rows.jsonl")
