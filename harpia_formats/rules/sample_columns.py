@@ -7,9 +7,12 @@ from harpia_formats.model.lint import TextColumns
 from harpia_formats.rules.api_errors import may_be_error
 from harpia_formats.rules.leaks import is_leaked, may_leak
 from harpia_formats.rules.sample_texts import BY_CHANCE, SamplePaths
+from harpia_formats.rules.sample_values import has_repeated, has_word, is_null_word
 from harpia_formats.rules.samples import EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REFERENCE
 
 _Column = Sequence[str]
+#: A column, and the field whose codec reads its cells.
+_ReadColumn = tuple[FieldMapping, _Column]
 
 
 def are_clean_columns(
@@ -41,7 +44,15 @@ def are_clean_columns(
         return False
     if any(_begin(answer, question) for question in questions for answer in answers):
         return False
-    return not any(_are_leaked(field, column, prompts) for field, column in references)
+    choices = [
+        (field, column) for field in paths.choices for column in _at(rows, [field.path])
+    ]
+    others = [*prompts, *(column for _, column in (*references, *choices))]
+    return not (
+        any(_are_leaked(field, column, prompts) for field, column in references)
+        or _have_repeated(choices, references, rows.count)
+        or any(_are_null(answer, others) for answer in answers)
+    )
 
 
 def _at(rows: TextColumns, paths: Iterable[tuple[str, ...]]) -> list[_Column]:
@@ -58,6 +69,28 @@ def _are_wrong(answers: _Column) -> bool:
     """Return whether one of some answers may be an error or hold a template's mark."""
     joined = "\n".join(answers)
     return "<" in joined or "INST]" in joined or any(map(may_be_error, answers))
+
+
+def _have_repeated(
+    choices: list[_ReadColumn], references: list[_ReadColumn], count: int
+) -> bool:
+    """Return whether some of `count` rows have a choice twice."""
+    return bool(choices) and any(
+        has_repeated(_texts_in(choices, row), _texts_in(references, row))
+        for row in range(count)
+    )
+
+
+def _texts_in(columns: list[_ReadColumn], row: int) -> list[str]:
+    return [text for field, cells in columns for text in _read(field, cells[row])]
+
+
+def _are_null(answers: _Column, others: list[_Column]) -> bool:
+    """Return whether an answer is a word for no value that no other text has."""
+    return any(
+        is_null_word(answer) and not has_word(answer, [each[row] for each in others])
+        for row, answer in enumerate(answers)
+    )
 
 
 def _begin(answers: _Column, questions: _Column) -> bool:
@@ -81,7 +114,7 @@ def _are_leaked(field: FieldMapping, cells: _Column, prompts: list[_Column]) -> 
 
 
 def _read(field: FieldMapping, cell: str) -> list[str]:
-    """Return the references in a cell."""
+    """Return the references, or choices, in a cell."""
     found = cell if field.codec is None else field.codec.read(cell)
     if type(found) is str:
         return [found]

@@ -1,4 +1,4 @@
-"""Check the texts of samples, in rows of any format (V301-V309)."""
+"""Check the texts of samples, in rows of any format (V301-V311)."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -22,12 +22,19 @@ from harpia_formats.rules.sample_texts import (
     SampleTexts,
     sample_paths,
 )
+from harpia_formats.rules.sample_values import (
+    has_repeated,
+    is_null_word,
+    value_remarks,
+)
 from harpia_formats.rules.samples import (
     API_ERROR,
     EMPTY_ANSWER,
     EMPTY_QUESTION,
     EMPTY_REFERENCE,
     LEAK,
+    NULL_ANSWER,
+    REPEATED_CHOICE,
     REPEATED_PROMPT,
     SCORED_EMPTY,
     TEMPLATE_MARK,
@@ -64,6 +71,8 @@ _codes = (
     EMPTY_REFERENCE,
     REPEATED_PROMPT,
     TEMPLATE_MARK,
+    REPEATED_CHOICE,
+    NULL_ANSWER,
 )
 
 
@@ -140,6 +149,10 @@ class _SampleChecks:
         for question in questions:
             if not question or question.isspace() or _begins(answers, question):
                 return False
+        choices = texts.choices_of(row) if texts.choices else ()
+        # One text may hold all choices.
+        if choices and (len(choices) == 1 or has_repeated(choices)):
+            return False
         return not any(
             not reference
             or reference.isspace()
@@ -185,7 +198,7 @@ class _SampleChecks:
         """
         places: list[Path] = []
         numbered = self.paths.texts_of(normalise(_numbered(row, (), places)))
-        for name in ("questions", "references", "answers"):
+        for name in ("questions", "references", "choices", "answers"):
             placed, numbers = getattr(texts, name), getattr(numbered, name)
             placed[:] = [
                 (places[int(number)], text)
@@ -194,7 +207,7 @@ class _SampleChecks:
 
 
 def _may_be_wrong(answer: str) -> bool:
-    if not answer or answer.isspace() or may_be_error(answer):
+    if not answer or answer.isspace() or is_null_word(answer) or may_be_error(answer):
         return True
     return "<" in answer or "INST]" in answer
 
@@ -233,6 +246,7 @@ def _numbered(value: Any, path: Path, places: list[Path]) -> Any:
 
 def _remarks(texts: SampleTexts) -> Iterator[Remark]:
     yield from _empty(texts)
+    yield from value_remarks(texts)
     prompts = [text for _, text in texts.prompts]
     references = [text for _, text in texts.references]
     choices = [text for _, text in texts.choices]

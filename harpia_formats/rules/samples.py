@@ -9,6 +9,7 @@ from harpia_formats.rules import Rule
 LEAK, API_ERROR, TRUNCATED, SCORED_EMPTY = "V301", "V302", "V303", "V304"
 EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REFERENCE = "V305", "V306", "V307"
 REPEATED_PROMPT, TEMPLATE_MARK = "V308", "V309"
+REPEATED_CHOICE, NULL_ANSWER = "V310", "V311"
 
 
 def _record(answer: str = "Rio", **fields: object) -> bytes:
@@ -128,6 +129,35 @@ RULES = (
         "that it was not cut where it ends, or that the template was not applied.",
         _record("Rio<|im_end|>"),
         _good,
+        "record",
+        lint=True,
+    ),
+    Rule(
+        REPEATED_CHOICE,
+        "repeated-choice",
+        Severity.WARNING,
+        "No choice of a question should be there twice.",
+        "If it is right, two letters are right and one of them counts as wrong; if "
+        "not, guessing is easier than the number of choices says. White space at the "
+        "ends makes no difference, case does. Choices that are all references are not "
+        "reported: some programs list the answers to a free question as choices. "
+        "Replace one of the choices, or leave it out.",
+        _record(choices=["Rio", "Brasília", "Rio "]),
+        _record(choices=["Rio", "Brasília", "Recife"]),
+        "record",
+        lint=True,
+    ),
+    Rule(
+        NULL_ANSWER,
+        "null-as-answer",
+        Severity.NOTE,
+        "An answer should not be only a word that programs write for no value.",
+        "These are null, None, NaN, nan and undefined: mostly a program turned a "
+        "missing answer into text, and it is scored as one. A model may mean the word, "
+        "so an answer is not reported if the prompt, a choice or a reference has it, "
+        "in any case of letters.",
+        _record("None"),
+        _record("None of them."),
         "record",
         lint=True,
     ),

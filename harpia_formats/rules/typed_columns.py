@@ -14,7 +14,8 @@ from msgspec import UNSET
 from harpia_formats.rules.api_errors import possible_errors
 from harpia_formats.rules.leaks import possible_leaks
 from harpia_formats.rules.sample_texts import SamplePaths
-from harpia_formats.rules.typed_texts import attributes_of, plain_attributes
+from harpia_formats.rules.sample_values import LONGEST_WORD, has_repeated, is_null_word
+from harpia_formats.rules.typed_texts import adder, attributes_of, plain_attributes
 
 #: The types of members that are absent or null.
 _absent = frozenset({type(UNSET), type(None)})
@@ -31,6 +32,7 @@ class TypedColumns:
     answer: Callable[[Any], Any]
     #: Lists of messages, which are not read: rows that have some are suspects.
     turns: tuple[Callable[[Any], Any], ...]
+    choices: tuple[Callable[[Any], Any], ...]
 
     def suspects(self, rows: Sequence[Any]) -> set[int] | None:
         """Return the numbers of the rows that may have something to remark on.
@@ -41,6 +43,7 @@ class TypedColumns:
             prompts = list(map(self.prompt, rows))
             references = _texts_in(list(map(self.reference, rows)))
             answers = _texts_in(list(map(self.answer, rows)))
+            choices = [list(map(get, rows)) for get in self.choices]
         except AttributeError:  # null or nothing on the way
             return None
         if set(map(type, prompts)) != {str}:
@@ -54,6 +57,8 @@ class TypedColumns:
                     for number, value in enumerate(turns)
                     if type(value) not in _absent
                 )
+        for each in choices:
+            found |= _of_choices(each)
         return (
             found | _of_references(references, prompts) | _of_answers(answers, prompts)
         )
@@ -74,9 +79,22 @@ def typed_columns(kind: type, paths: SamplePaths) -> TypedColumns | None:
         if names is None:
             return None
         getters.append(attrgetter(names))
+    choices = [
+        plain_attributes(kind, field.path)
+        for field in paths.choices
+        if adder(kind, field.path) is not None
+    ]
+    if None in choices or len(choices) > 1:
+        return None
     turns = (known[path[0]] for path in paths.turns if path[0] in known)
     prompt, reference, answer = getters
-    return TypedColumns(prompt, reference, answer, tuple(map(attrgetter, turns)))
+    return TypedColumns(
+        prompt,
+        reference,
+        answer,
+        tuple(map(attrgetter, turns)),
+        tuple(attrgetter(each) for each in choices if each is not None),
+    )
 
 
 def _texts_in(values: list[Any]) -> _Texts:
@@ -118,11 +136,28 @@ def _of_references(given: _Texts, prompts: list[str]) -> set[int]:
     return _blank(given) | {owners[each] for each in leaks}
 
 
+def _of_choices(values: list[Any]) -> set[int]:
+    """Return the rows whose choices are not all different."""
+    if _absent.issuperset(map(type, values)):
+        return set()
+    return {
+        number
+        for number, value in enumerate(values)
+        if type(value) not in _absent
+        and (type(value) is not list or len(value) == 1 or has_repeated(value))
+    }
+
+
 def _of_answers(given: _Texts, prompts: list[str]) -> set[int]:
     """Return the rows with an answer that may be wrong."""
     texts, owners = given
     found = _blank(given)
     found.update(owners[each] for each in possible_errors(texts))
+    found.update(
+        owners[place]
+        for place, text in enumerate(texts)
+        if len(text) <= LONGEST_WORD and is_null_word(text)
+    )
     asked = _prompts_of(owners, prompts)
     if any(map(str.startswith, texts, asked)):
         begun = map(str.startswith, texts, asked)

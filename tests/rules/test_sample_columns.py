@@ -30,6 +30,8 @@ CELLS = st.one_of(
             '["capital"]',
             '["", "x"]',
             "[1]",
+            '["ano", "ano "]',
+            "None",
             PROMPT,
             f"{PROMPT} Rio.",
             f"Brasília. {PROMPT}",

@@ -138,6 +138,56 @@ def test_choices_carry_the_reference() -> None:
     assert found_in(line({**row, "choices": ["Rio", "brasília"]}), "record") == []
 
 
+@pytest.mark.parametrize("copies", [1, 300])
+@pytest.mark.parametrize(
+    ("format_", "choices", "expected"),
+    [
+        ("record", ["Rio", "Natal", "Rio"], ["/choices/2"]),
+        ("record", ["Rio", "Natal", " Rio\n"], ["/choices/2"]),
+        ("record", ["Rio", "rio", "RIO"], []),
+        ("record", ["Rio"], []),
+        ("record", ["x", "x"], []),
+        ("csv", ["Rio", "Natal", "Rio"], ["/choices"]),
+        ("csv", ["Rio", "Natal"], []),
+    ],
+)
+def test_repeated_choices_are_found(
+    format_: str, choices: list[str], expected: list[str], copies: int
+) -> None:
+    """A choice that is there twice is found in lists and in cells."""
+    row = {"prompt": QUESTION, "choices": choices, "outputs": [], "references": ["x"]}
+    data = line(row) * copies
+    if format_ == "csv":
+        cell = json.dumps(choices).replace('"', '""')
+        data = b"prompt,choices\n" + f'"{QUESTION}","{cell}"\n'.encode() * copies
+
+    assert found_in(data, format_) == [("V310", each) for each in expected * copies]
+
+
+@pytest.mark.parametrize("copies", [1, 300])
+@pytest.mark.parametrize(
+    ("answer", "prompt", "reference", "is_found"),
+    [
+        ("null", QUESTION, "Rio", True),
+        (" None\n", QUESTION, "Rio", True),
+        ("NaN", QUESTION, "Rio", True),
+        ("undefined", QUESTION, "Rio", True),
+        ("None.", QUESTION, "Rio", False),
+        ("none", QUESTION, "Rio", False),
+        ("None", QUESTION, "none of them", False),
+        ("undefined", "Which type is undefined?", "it", False),
+        ("null", QUESTION, "annulled", True),
+    ],
+)
+def test_word_for_no_value_is_an_answer_only_where_it_may_be(
+    answer: str, prompt: str, reference: str, *, is_found: bool, copies: int
+) -> None:
+    """An answer such as "null" is found unless another text of the row has the word."""
+    found = found_in(line(nemo(prompt, reference, answer)) * copies)
+
+    assert found == [("V311", "/response")] * is_found * copies
+
+
 @pytest.mark.parametrize("score", [1, 1.0, True])
 def test_empty_answer_that_is_right(score: Any) -> None:
     """An empty answer scored as right is found as that, and not as an empty one."""

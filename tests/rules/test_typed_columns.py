@@ -14,6 +14,7 @@ WORDS = [
     *("Too Many Requests", "429", "<|im_end|>", "[/INST]", "a b", "Straße", "STRASSE"),
     *("红楼梦", "红", "《红楼梦》", "K", "\u212a", "\0", "\n", "\u2003", "\xa0", "  "),
     *("(b)", "_", ".", ",", "Rate limit reached", "long enough to be no chance"),
+    *("null", "None"),
 ]
 texts = st.one_of(
     st.lists(st.sampled_from(WORDS), max_size=5).map(" ".join),
@@ -27,6 +28,7 @@ class Asked(msgspec.Struct):
 
     raw: str
     reference: str | list[str]
+    choices: list[str] | msgspec.UnsetType | None = msgspec.UNSET
 
 
 class Given(msgspec.Struct):
@@ -56,7 +58,16 @@ turns = st.sampled_from(
 )
 rows = st.builds(
     Sample,
-    st.builds(Asked, texts, many),
+    st.builds(
+        Asked,
+        texts,
+        many,
+        st.one_of(
+            st.none(),
+            st.just(msgspec.UNSET),
+            st.lists(st.sampled_from(["a", "b", "a "])),
+        ),
+    ),
     st.one_of(st.builds(Given, many), st.builds(Given, texts), st.none()),
     interactions=turns,
 )
