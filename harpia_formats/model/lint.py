@@ -125,6 +125,8 @@ class AcrossRows:
     are_plain: Callable[[Sequence[Any]], bool] | None = None
     #: For `UNIQUE`: as `value_text`, quicker to make, and the same wherever that is.
     rough_text: TextOf | None = None
+    #: Given a value: what is compared instead of it, by the functions for texts, too.
+    prepare: Callable[[Any], Any] | None = None
     #: As `rough_text`, for some rows at once: given a column of values for each path.
     rough_texts: Callable[[Sequence[Sequence[Any]]], list[str | None]] | None = None
     #: Whether `value_text` and `rough_text` take objects as the typed decoder reads

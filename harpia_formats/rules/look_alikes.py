@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, repeat
+from itertools import accumulate, chain, repeat
 from string import ascii_letters
 from typing import Any
 
@@ -17,6 +17,7 @@ from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Format
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
 from harpia_formats.rules.across import LOOK_ALIKE_ID, NEAR_DUPLICATE
+from harpia_formats.rules.text_columns import text_columns
 from harpia_formats.text.describe import short_json
 
 #: Fields that near-duplicates share as they are.
@@ -82,8 +83,7 @@ _weights = tuple(
     for way in (37, 101, 197)
 )
 #: The types of values that are texts, or nothing.
-_absent_types = frozenset({type(None), type(UNSET)})
-_plain_types = _absent_types | {str}
+_plain_types = frozenset({str, type(None), type(UNSET)})
 #: Between the texts of two rows.
 _mark = "\1"
 #: Bytes that are too few to tell texts apart.
@@ -248,20 +248,21 @@ class _Said:
         return found
 
     def _all_said(self, columns: Sequence[Sequence[Any]]) -> list[Any] | None:
-        """Return what `_said` does for each row; None if it cannot tell."""
-        if self.is_nested:
+        """Return what `_said` does for each row; None if the rows are not alike."""
+        texts: list[list[Sequence[str]]] = []
+        for column, rest in zip(columns, self.rests, strict=True):
+            found = text_columns(column, rest, _message_keys)
+            if found is None:
+                return None
+            texts.append(found)
+        context = list(chain.from_iterable(texts[: self.context]))
+        asked = list(chain.from_iterable(texts[self.context : self.asked]))
+        if not any(map(all, asked)):  # in some row nothing may be asked
             return None
-        plain = [*map(_plain_column, columns)]
-        if None in plain:
-            return None
-        asked = [each for each in plain[self.context : self.asked] if each]
-        if len(asked) != 1 or not all(asked[0]):
-            return None
-        context = [each for each in plain[: self.context] if each]
-        others = [each for each in plain[self.asked :] if each]
+        others = list(chain.from_iterable(texts[self.asked :]))
         contexts = map("\0".join, zip(*context, strict=True)) if context else repeat("")
-        texts = map("\0".join, zip(*asked, *others, strict=True))
-        return list(zip(contexts, texts, strict=False))
+        said = map("\0".join, zip(*asked, *others, strict=True))
+        return list(zip(contexts, said, strict=False))
 
     def _said(self, values: tuple[Any, ...]) -> tuple[str, str] | None:
         """Return the context and the texts, None if nothing is asked."""
@@ -283,21 +284,6 @@ class _Said:
             elif value is not None and value is not UNSET:
                 _add_texts(value, self.rests[number], texts)
         return texts
-
-
-def _plain_column(values: Sequence[Any]) -> Sequence[str] | None:
-    """Return the texts of a column if each row has one, an empty list if none has any.
-
-    None for all other columns.
-    """
-    kinds = set(map(type, values))
-    if kinds == {str}:
-        return values
-    if kinds <= _absent_types:
-        return []
-    if kinds == {list} and set(map(len, values)) == {1}:
-        return _plain_column([value[0] for value in values]) or None
-    return None
 
 
 def _sums_of(data: bytes, slices: Sequence[slice], weights: bytes) -> list[int]:

@@ -150,36 +150,24 @@ def _bare(name: str) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _names_text(entries: _Entries) -> str | None:
+def _names(entries: _Entries) -> str | None:
+    """Return the names of the models, None without any."""
     return ", ".join(sorted({name for name, _ in entries})) or None
 
 
 @lru_cache(maxsize=1024)
-def _bare_text(entries: _Entries) -> str | None:
+def _bare_names(entries: _Entries) -> str | None:
+    """Return the bare names of the models, None without any."""
     return ", ".join(sorted({_bare(name) for name, _ in entries})) or None
 
 
 @lru_cache(maxsize=1024)
-def _counts_text(entries: _Entries) -> str | None:
+def _counts(entries: _Entries) -> str | None:
+    """Return how many responses each model has, None without any model."""
     found: Counter[str] = Counter()
     for name, count in entries:
         found[name] += count
     return ", ".join(f"{found[name]} of {name}" for name in sorted(found)) or None
-
-
-def _bare_names(outputs: Any) -> str | None:
-    """Return the bare names of the models, None without any."""
-    return _bare_text(_entries(outputs))
-
-
-def _names(outputs: Any) -> str | None:
-    """Return the names of the models, None without any."""
-    return _names_text(_entries(outputs))
-
-
-def _counts(outputs: Any) -> str | None:
-    """Return how many responses each model has, None without any model."""
-    return _counts_text(_entries(outputs))
 
 
 @lru_cache(maxsize=1024)
@@ -274,6 +262,7 @@ OUTPUTS = Lints(
             "give the answers of the same models in each row",
             value_text=_bare_names,
             takes_typed=True,
+            prepare=_entries,
         ),
         AcrossRows(
             MODEL_SPELLING,
@@ -285,6 +274,7 @@ OUTPUTS = Lints(
             value_text=_names,
             key_text=_bare_names,
             takes_typed=True,
+            prepare=_entries,
         ),
         AcrossRows(
             OTHER_COUNT,
@@ -296,6 +286,7 @@ OUTPUTS = Lints(
             value_text=_counts,
             key_text=_names,
             takes_typed=True,
+            prepare=_entries,
         ),
     ),
 )

@@ -1,7 +1,7 @@
 """Read of the rows of a chunk what rules across rows compare, as digests."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import msgspec
@@ -16,6 +16,8 @@ from harpia_formats.schema.typed_decoder import TypedDecoder
 
 #: The values of a row that a rule compares: the text of its key, and of its value.
 Compared = tuple[str, str]
+#: Of which values a column is: their path, and what they are prepared by.
+Known = tuple[Path, Callable[[Any], Any] | None]
 
 #: Types that the typed decoder reads exactly as the decoder without types does.
 _exact = frozenset({str, bool, int, type(None), type(UNSET)})
@@ -45,22 +47,28 @@ class AcrossReader:
         if rule.agreement is Agreement.BY_KEY:
             if self._skips_plain([member_at(row, rule.key[0])]):
                 return None
-            found = _text(rule.key_text, [member_at(row, path) for path in rule.key])
+            found = _text(rule.key_text, self._values_at(row, rule.key))
             if found is None:
                 return None
             key = found
-        values = [member_at(row, path) for path in rule.value]
+        values = self._values_at(row, rule.value)
         if rule.agreement is Agreement.ONE_TYPE:
             value = _type_of(values[0])
         else:
             value = _text(self._value_text, values)
         return None if value is None else (key, value)
 
+    def _values_at(self, row: Any, paths: Sequence[Path]) -> list[Any]:
+        """Return the values that are compared of a decoded row."""
+        values = [member_at(row, path) for path in paths]
+        prepare = self.rule.prepare
+        return values if prepare is None else list(map(prepare, values))
+
     def of_typed(
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: dict[Path, list[Any]] | None = None,
+        known: "dict[Known, list[Any]] | None" = None,
     ) -> list[Compared | None] | None:
         """Return what is compared of rows of `decoder`; None if it cannot tell.
 
@@ -80,12 +88,14 @@ class AcrossReader:
         if rule.normalize is not None:
             return [self.of_value(row) for row in rows.rows()]
         absent = [UNSET] * rows.count
-        return self._of_columns(
-            [
-                rows.texts.get(str(path[0]), absent) if len(path) == 1 else absent
-                for path in (*rule.key, *rule.value)
-            ]
-        )
+        columns: list[Sequence[Any]] = [
+            rows.texts.get(str(path[0]), absent) if len(path) == 1 else absent
+            for path in (*rule.key, *rule.value)
+        ]
+        prepare = rule.prepare
+        if prepare is not None:
+            columns = [list(map(prepare, column)) for column in columns]
+        return self._of_columns(columns)
 
     def _of_columns(self, columns: Sequence[Sequence[Any]]) -> "list[Compared | None]":
         """Return what is compared of rows, of their values at each path of the rule."""
@@ -116,7 +126,7 @@ class AcrossReader:
         self,
         rows: Sequence[Any],
         decoder: TypedDecoder,
-        known: dict[Path, list[Any]],
+        known: "dict[Known, list[Any]]",
     ) -> list[list[Any]]:
         """Return the values of rows of `decoder` at each path of the rule."""
         rule = self.rule
@@ -125,10 +135,14 @@ class AcrossReader:
             paths = (*rule.key, *rule.value)
             self._readers = [member_reader(path, decoder) for path in paths]
         columns = []
+        prepare = rule.prepare
         for path, read in zip((*rule.key, *rule.value), self._readers, strict=True):
-            if path not in known:
-                known[path] = read(rows)
-            columns.append(known[path])
+            if (path, prepare) not in known:
+                values = read(rows)
+                if prepare is not None:
+                    values = list(map(prepare, values))
+                known[path, prepare] = values
+            columns.append(known[path, prepare])
         if rule.agreement is Agreement.ONE_VALUE and len(columns) == 1:
             (values,) = columns
             if type(values[0]) is str and values.count(values[0]) == len(rows):
@@ -166,7 +180,7 @@ def _texts(given: Any, columns: Sequence[Sequence[Any]]) -> list[str | None]:
         if len(columns) == 1 and set(map(type, columns[0])) == {str}:
             return [*map(_escaped, columns[0])]
         return [_plain_text(values) for values in zip(*columns, strict=True)]
-    return [given(*values) for values in zip(*columns, strict=True)]
+    return list(map(given, *columns))
 
 
 def _text(given: Any, values: Sequence[Any]) -> str | None:

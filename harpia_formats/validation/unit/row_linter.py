@@ -14,6 +14,7 @@ from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.unit.across_values import (
     AcrossReader,
     Compared,
+    Known,
     digests_of_compared,
 )
 from harpia_formats.validation.unit.row_checks import Verdict
@@ -153,7 +154,7 @@ class RowLinter:
 
         digests: list[array[int]] = []
         accepted: list[int] | None = None
-        known: dict[Path, list[Any]] = {}
+        known: dict[Known, list[Any]] = {}
         for reader in self.across:
             found = reader.of_typed(rows, decoder, known) if rows and decoder else []
             if found is None:
