@@ -146,11 +146,13 @@ class Digests:
 
 
 def _digests(texts: Collection[str]) -> Iterator[int]:
+    if "".join(texts).isascii():
+        return map(_hash, texts)
     try:
-        "".join(texts).encode()
+        data = [text.encode() for text in texts]
     except UnicodeEncodeError:  # a lone surrogate, on which stringzilla crashes
         return map(digest_of, texts)
-    return map(_hash, texts)
+    return map(_hash, data)
 
 
 def _repeated(unseen: set[int], pieces: Iterable[Iterable[int]]) -> Iterator[int]:

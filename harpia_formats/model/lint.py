@@ -123,6 +123,9 @@ class AcrossRows:
     #: value are the same text in each of them. If they are in all rows of a file,
     #: nothing is compared.
     are_plain: Callable[[Sequence[Any]], bool] | None = None
+    #: Given the columns of values at the paths of `key` and `value`: whether the rule
+    #: certainly concerns none of the rows.
+    concerns_none: Callable[[Sequence[Sequence[Any]]], bool] | None = None
     #: For `UNIQUE`: as `value_text`, quicker to make, and the same wherever that is.
     rough_text: TextOf | None = None
     #: Given a value: what is compared instead of it, by the functions for texts, too.

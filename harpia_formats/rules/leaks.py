@@ -74,9 +74,13 @@ def possible_leaks(references: Sequence[str], prompts: Sequence[str]) -> list[in
     if wanted is None or asked is None:
         return [*range(len(references))]
     needles = [text.strip(_mark_bytes) for text in wanted]
+    found = map(stringzilla.find, asked, needles)
+    if all(map(str.isascii, references)) and all(map(str.isascii, prompts)):
+        places = [place for place, at in enumerate(found) if at >= 0]
+        return [place for place in places if len(references[place]) > SHORT]
     return [
         place
-        for place, at in enumerate(map(stringzilla.find, asked, needles))
+        for place, at in enumerate(found)
         if _is_possible(references[place], prompts[place], is_found=at >= 0)
     ]
 

@@ -21,6 +21,8 @@ Known = tuple[Path, Callable[[Any], Any] | None]
 
 #: Types that the typed decoder reads exactly as the decoder without types does.
 _exact = frozenset({str, bool, int, type(None), type(UNSET)})
+#: Types of values that equal no values of other types.
+_constants = frozenset({str, type(None), type(UNSET)})
 _scalars = frozenset({str, bool, int, float})
 
 
@@ -102,6 +104,10 @@ class AcrossReader:
         rule = self.rule
         if self._skips_plain(columns[0]):
             return []
+        if rule.concerns_none is not None and rule.concerns_none(columns):
+            return []
+        if rule.agreement is not Agreement.UNIQUE and all(map(_is_constant, columns)):
+            columns = [column[:1] for column in columns]  # one row is as good as all
         keys, values = columns[: len(rule.key)], columns[len(rule.key) :]
         texts: list[str | None]
         if rule.agreement is Agreement.ONE_TYPE:
@@ -220,6 +226,12 @@ def _type_of(value: Any) -> str | None:
     if kind in {int, float}:
         return "a number"
     return "an array" if kind is list else "an object"
+
+
+def _is_constant(column: Sequence[Any]) -> bool:
+    """Tell whether all rows have the same text, or none."""
+    first = column[0] if column else None
+    return type(first) in _constants and column.count(first) == len(column)
 
 
 def _are_exact(column: list[Any]) -> bool:

@@ -1,6 +1,8 @@
 """Check that the rows of a file fit together (E301-E307)."""
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 from msgspec import UNSET
@@ -14,6 +16,7 @@ EVALUATION, MODEL, ID_TYPE = "E301", "E302", "E303"
 HASH, NAME, RECIPE = "E304", "E305", "E306"
 EPOCHS = "E307"
 
+_absent = frozenset({type(UNSET), type(None)})
 _id, _hash, _name = ("sample_id",), ("sample_hash",), ("evaluation_name",)
 _raw, _reference = ("input", "raw"), ("input", "reference")
 _result, _epoch = ("evaluation_result_id",), ("metadata", "epoch")
@@ -147,6 +150,19 @@ def _text_of_epoch(
     return None if key is None else f"{run}\0{key}"
 
 
+def _have_no_epochs(columns: Sequence[Sequence[Any]]) -> bool:
+    """Tell whether no row has a value in the last column."""
+    return _absent.issuperset(map(type, columns[-1]))
+
+
+def _are_no_numbers(columns: Sequence[Sequence[Any]]) -> bool:
+    """Tell whether all ids in the first column are texts that read as no numbers."""
+    ids = columns[0]
+    return set(map(type, ids)) == {str} and not any(
+        map(str.isdecimal, map(str.removeprefix, ids, repeat("-")))
+    )
+
+
 def _of_epochs(found: Disagreement) -> str:
     return (
         f"the sample_id {quoted(found.row['sample_id'])} is that of {found.owner}, and "
@@ -169,6 +185,7 @@ _id_type = AcrossRows(
     'write all ids as text: some tools take 1 and "1" for the same, and some do not',
     key=(_id,),
     value_text=_name_of_kind,
+    concerns_none=_are_no_numbers,
     key_text=_number_text,
 )
 _common = (
@@ -216,5 +233,6 @@ _common = (
         _of_epochs,
         "give each epoch a sample_id of its own, such as s0-epoch-2, or keep one row",
         value_text=_text_of_epoch,
+        concerns_none=_have_no_epochs,
     ),
 )
