@@ -15,8 +15,12 @@ if TYPE_CHECKING:  # most runs have no settings
     from harpia_formats.settings.parse import Settings
 
 #: What a `pyproject.toml` without settings seldom contains: the name of their table, or
-#: the table `tool` by itself. Importing the TOML parser takes as long as a small run.
-_SIGN = rb"""tool["'\s]*\.["'\s]*harpia-formats|^\s*\[?\s*["']?tool["']?\s*[]=]"""
+#: one that is near it, or the table `tool` by itself. Importing the TOML parser takes
+#: as long as a small run.
+_SIGN = (
+    rb"""tool["'\s]*\.["'\s]*harpia|^\s*\[?\s*["']?tool["']?\s*[]=]"""
+    rb"""|^\s*\[\s*["']?(tools["'\s]*\.["'\s]*)?harpia"""
+)
 
 
 class SettingsFinder:
@@ -93,7 +97,8 @@ def _parsed(path: str, root: str, *, is_pyproject: bool) -> "Settings | None":
     except OSError as error:
         raise SettingsError(shown, "", error_reason(error)) from error
     if is_pyproject and not (
-        b"harpia-formats" in data and re.search(_SIGN, data, re.MULTILINE)
+        re.search(b"harpia", data, re.IGNORECASE)
+        and re.search(_SIGN, data, re.MULTILINE | re.IGNORECASE)
     ):
         return None
     from harpia_formats.settings.parse import parse_settings  # noqa: PLC0415 - as above

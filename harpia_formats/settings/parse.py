@@ -12,7 +12,7 @@ from harpia_formats.rules import selected_rules
 from harpia_formats.settings.error import OWN_FILE, PYPROJECT, SettingsError
 from harpia_formats.settings.table import BY_NAME, Kind, Setting
 from harpia_formats.text.describe import short_json
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import is_near, nearest
 
 #: The path of the table of settings in a `pyproject.toml`.
 _TABLE = ("tool", "harpia-formats")
@@ -48,6 +48,8 @@ def parse_settings(
     type or without a meaning.
     """
     document = _document(data, path)
+    if is_pyproject:
+        _check_table_names(document, path)
     table: Any = document
     for part in _TABLE if is_pyproject else ():
         if not isinstance(table, dict) or part not in table:
@@ -65,6 +67,25 @@ def parse_settings(
         values[name] = _checked(value, setting, path, place)
     _check_selection(values, path, prefix)
     return Settings(path, root, values)
+
+
+def _check_table_names(document: dict[str, Any], path: str) -> None:
+    """Raise `SettingsError` for a table whose name is near that of the settings."""
+    outer, own = _TABLE
+    for prefix, table in (("", document), *document.items()):
+        if not isinstance(table, dict) or (prefix and not _is_like(prefix, outer)):
+            continue
+        for name, value in table.items():
+            is_own = prefix == outer and name == own
+            if isinstance(value, dict) and not is_own and _is_like(name, own):
+                place = f"{prefix and _key(prefix) + '.'}{_key(name)}"
+                reason = "no settings are read from there; did you mean [{}]?"
+                raise SettingsError(path, place, reason.format(".".join(_TABLE)))
+
+
+def _is_like(name: str, right: str) -> bool:
+    """Return whether a name is the right one, or a misspelling of it."""
+    return name == right or is_near(name, right)
 
 
 def _document(data: bytes, path: str) -> dict[str, Any]:

@@ -77,6 +77,37 @@ def test_the_table_is_found_however_it_is_written(text: str, tmp_path: Path) -> 
     assert settings.values == {"lint": True}
 
 
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[tool.harpia_formats]\nlint = true", "tool.harpia_formats"),
+        ("[harpia-formats]\nlint = true", "harpia-formats"),
+        ("[tools.harpia-formats]\nlint = true", "tools.harpia-formats"),
+        ("[tool.harpia-format.severity]\nS101 = 'note'", "tool.harpia-format"),
+        ("[tool.Harpia-Formats]\n", "tool.Harpia-Formats"),
+        (f"{LINT}[tool.harpia_formats]\n", "tool.harpia_formats"),
+    ],
+)
+def test_a_misspelt_table_is_an_error(text: str, place: str, tmp_path: Path) -> None:
+    """Settings in a table with a name near the right one are not passed over."""
+    (tmp_path / "pyproject.toml").write_text(text)
+
+    with pytest.raises(SettingsError, match=f"{place}: .*mean .tool.harpia-formats."):
+        found(tmp_path)
+
+
+def test_the_tables_of_other_tools_are_theirs(tmp_path: Path) -> None:
+    """A table whose name only begins as ours, and a dependency, are no settings."""
+    text = (
+        "[tool.harpia-formats-acme]\nlint = 1\n[tool.harpia]\nx = 1\n"
+        "[tool.uv.sources]\nharpia-formats = { path = '..' }\n"
+        "[dependency-groups]\nharpia-formats = ['a']\n"
+    )
+    (tmp_path / "pyproject.toml").write_text(text)
+
+    assert found(tmp_path) is None
+
+
 @pytest.mark.skipif(os.name != "posix", reason="links and FIFOs")
 def test_what_is_no_file_is_passed_over(tmp_path: Path) -> None:
     """Folders, FIFOs, links to themselves and links to nothing are no settings."""

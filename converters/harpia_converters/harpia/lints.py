@@ -51,7 +51,8 @@ def _has_reference(*spellings: Any) -> str:
 
 
 def _other_presence(found: Disagreement) -> str:
-    return f"this instance has {found.value}, and {found.owner} {found.earlier}"
+    given = f"has {found.earlier}" if found.earlier else "does not agree"
+    return f"this instance has {found.value}, but an earlier one {given}: {found.owner}"
 
 
 INSTANCES = Lints(

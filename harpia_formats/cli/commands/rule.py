@@ -12,6 +12,8 @@ from harpia_formats.rules import rules_matching
 
 def rule(names: RuleNames = None, *, every: AllRules = False) -> ExitCode:
     """Explain a rule, with an example that breaks it and one that does not."""
+    if names and every:
+        raise UsageError("--all lists every rule; leave it out to explain the named")
     rules = installed_rules() if every else rules_for(asked=names or ())
     write = text_writer(sys.stdout)
     if every:

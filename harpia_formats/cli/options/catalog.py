@@ -58,4 +58,6 @@ ConfigPath = Annotated[
         metavar="PATH", help="A file or folder; if not given, the working folder."
     ),
 ]
-AllRules = Annotated[bool, flag("--all", "List all rules.")]
+AllRules = Annotated[
+    bool, flag("--all", "List all rules; (--lint) marks those that must be asked for.")
+]

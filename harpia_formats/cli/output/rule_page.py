@@ -21,7 +21,8 @@ _DONE = {"convert": "converted", "score": "scored", "validate": "validated"}
 def rule_line(rule: Rule, width: int) -> str:
     """Return `rule` as a line of the list of rules, its name padded to `width`."""
     name = f"{rule.name:<{width}}"
-    return f"{rule.code}  {name}  {rule.severity.value:<7}  {rule.summary}\n"
+    optional = " (--lint)" if rule.lint else ""
+    return f"{rule.code}  {name}  {rule.severity.value:<7}  {rule.summary}{optional}\n"
 
 
 def rule_page(rule: Rule) -> str:

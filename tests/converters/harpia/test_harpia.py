@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import harpia_formats
 from harpia_converters.harpia import lab_input, lints, log, output, rules
 from harpia_formats.model.format import Container, Format
 
@@ -184,6 +185,19 @@ def test_examples_show_their_rule(rule: Any) -> None:
         found.append([each.code for remarks in remark_lists for each in remarks])
 
     assert found == [[rule.code], []]
+
+
+def test_the_message_on_a_missing_answer_names_the_earlier_instance() -> None:
+    """The message on an instance without an answer is a sentence about both."""
+    bad = next(rule for rule in rules.RULES if rule.code == "H119").bad
+
+    report = harpia_formats.validate(bad, select=["H119"])
+
+    (problem,) = report.problems
+    assert problem.message == (
+        "this instance has no acceptable answer, but an earlier one has acceptable "
+        "answers: record 1, in line 1"
+    )
 
 
 @pytest.mark.parametrize("format_", FORMATS.values(), ids=lambda each: each.id)
