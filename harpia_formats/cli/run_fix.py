@@ -54,6 +54,7 @@ def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
     """
     counts: Counter[str] = Counter()
     files = 0
+    lossy = 0
     is_failed = False
     written: list[str] = []
     inputs = inputs_to_repair(paths, fix)
@@ -69,14 +70,11 @@ def fix_files(  # noqa: PLR0913 - a run of repairs has so many parts
                     print_error(f"{file.path}: {file.reason}")
                 continue
             is_failed |= not _shown(file, fix)
-            if not quiet:
-                _list_changes(file.changes(), counts)
-            else:
-                counts.update(change.code for change in file.changes())
+            lossy += _count_changes(file.changes(), counts, quiet=quiet)
             files += bool(file.count)
             written += [file.written] if file.written else []
     if counts and not quiet:
-        write_stderr(_summary(counts, files, fix))
+        write_stderr(_summary(counts, files, lossy, fix))
         write_stderr(_unfollowed(fixing.unfollowed(), fix))
     left: Sequence[Input] = written if fixing.output else inputs
     rewind_inputs(left)
@@ -108,23 +106,36 @@ def _write_diff(parts: Iterable[bytes]) -> None:
     sys.stdout.flush()
 
 
-def _list_changes(changes: Iterable[Change], counts: Counter[str]) -> None:
-    """Print a line for each change, and count it by its rule."""
+def _count_changes(
+    changes: Iterable[Change], counts: Counter[str], *, quiet: bool
+) -> int:
+    """Count changes by their rules, and print a line for each unless `quiet`.
+
+    Return how many of them lose text.
+    """
+    lossy = 0
     for change in changes:
         counts[change.code] += 1
+        lossy += change.loses_text
+        if quiet:
+            continue
         place = position(change.path, change.line, change.column)
         rule = f"{change.code} {change.name}".rstrip()
         where = f" [{safe(change.pointer, _SENTENCE)}]" if change.pointer else ""
         what = safe(change.what, _SENTENCE)
         write_stderr(f"{place}: {safe(rule)} {what}{where}\n")
+    return lossy
 
 
-def _summary(counts: Counter[str], files: int, fix: FixOptions) -> str:
+def _summary(counts: Counter[str], files: int, lossy: int, fix: FixOptions) -> str:
     """Return the line that counts the changes by their rules."""
     verb = "would make" if fix.diff else "made"
     rules = ", ".join(f"{number:,} of {safe(code)}" for code, number in counts.items())
     changes = with_noun(counts.total(), "change")
-    return f"{verb} {changes} in {with_noun(files, 'file')}: {rules}\n"
+    text = f"; {lossy:,} of them lost text" if lossy else ""
+    if fix.diff:
+        text = text.replace(" lost ", " would lose ")
+    return f"{verb} {changes} in {with_noun(files, 'file')}: {rules}{text}\n"
 
 
 def _unfollowed(files: Sequence[ChangedFile], fix: FixOptions) -> str:

@@ -24,6 +24,8 @@ class Repair:
     what: str
     #: The new value, or the new key.
     value: Any = None
+    #: Whether text is lost that stands nowhere else in the record; `what` says which.
+    loses_text: bool = False
 
 
 #: Given a decoded record: repairs that may hide what was wrong with it.

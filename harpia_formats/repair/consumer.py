@@ -124,10 +124,9 @@ def _placed(header: DocumentHeader, repaired: RepairedRow) -> PlacedRepair | Non
     for change in repaired.changes:
         begin, start = header.pieces[_piece_at(header, change.at)]
         here = start.after(header.text[begin : change.at])
+        place = (here.line, here.column + 1, 0, change.pointer)
         changes.append(
-            PlacedChange(
-                change.code, here.line, here.column + 1, 0, change.pointer, change.what
-            )
+            PlacedChange(change.code, *place, change.what, change.loses_text)
         )
     return PlacedRepair(tuple(edits), tuple(changes))
 

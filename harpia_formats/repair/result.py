@@ -25,6 +25,8 @@ class Change:
     name: str
     #: What was done, in the past tense.
     what: str
+    #: Whether text is lost that stands nowhere else in the record; `what` says which.
+    loses_text: bool = False
 
 
 class RepairedFile:
@@ -61,7 +63,7 @@ class RepairedFile:
             name = "" if rule is None else rule.name
             record = one.record or None
             place = (self.path, one.line, one.column, record, one.pointer)
-            yield Change(*place, one.code, name, one.what)
+            yield Change(*place, one.code, name, one.what, one.loses_text)
 
     def diff(self) -> Iterator[bytes]:
         """Yield the changes as a unified diff.

@@ -34,6 +34,8 @@ class RowChange(msgspec.Struct, frozen=True):
     what: str
     #: The byte of the original row that it is about.
     at: int
+    #: Whether text is lost that stands nowhere else in the row.
+    loses_text: bool
 
 
 class RepairedRow(msgspec.Struct, frozen=True):
@@ -85,7 +87,11 @@ class RowRepairer:
             for _, at, repair in edits:
                 offset = edited.original_offset(at)
                 pointer = pointer_of(repair.path)
-                changes.append(RowChange(repair.code, pointer, repair.what, offset))
+                changes.append(
+                    RowChange(
+                        repair.code, pointer, repair.what, offset, repair.loses_text
+                    )
+                )
                 if repair.kind == REMOVE:
                     removed.add(repair.path)
                 elif repair.kind == RENAME_KEY:

@@ -32,6 +32,8 @@ class PlacedChange(msgspec.Struct, frozen=True):
     pointer: str
     #: What was done, in the past tense.
     what: str
+    #: Whether text is lost that stands nowhere else in the record.
+    loses_text: bool = False
 
 
 class PlacedRepair(msgspec.Struct, frozen=True):
@@ -102,10 +104,9 @@ def placed_repair(
     for change in repaired.changes:
         here = start.after(text[: change.at])
         pointer = pointer_of(prefix) + change.pointer
+        place = (here.line, here.column + 1, number, pointer)
         changes.append(
-            PlacedChange(
-                change.code, here.line, here.column + 1, number, pointer, change.what
-            )
+            PlacedChange(change.code, *place, change.what, change.loses_text)
         )
     edits = tuple(
         Edit(base + edit.start, base + edit.end, edit.data) for edit in repaired.edits

@@ -1,15 +1,17 @@
 """Repairs of rows by EvalEval's own rules, which can hide what was wrong."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
+from harpia_converters.eee.lint.wording import count_of
 from harpia_converters.eee.sample_hash import (
     all_joined,
     canonical_list,
     first_joined,
     recipe_of,
 )
-from harpia_converters.eee.turn_repairs import attributions, of_turns
+from harpia_converters.eee.turn_repairs import attributions, of_turns, texts_of
 from harpia_formats.model.repair import ADD, REMOVE, REPLACE, Repair
 
 BRANCH, HASH = "C201", "E103"
@@ -33,14 +35,52 @@ def _repairs(row: Any, key: str, *, is_documented_hash: bool) -> Iterator[Repair
     yield from _of_hash(row, is_documented=is_documented_hash)
     branch = _extra_branch(row, key)
     if branch:
-        what = f"removed {branch}, which {row['interaction_type']} rows do not have"
-        yield Repair(BRANCH, REMOVE, (branch,), what)
+        yield _removed(row, branch)
     turns = row.get(key)
     if branch == key:
         yield from _to_output(row, key)
     elif isinstance(turns, list) and all(isinstance(turn, dict) for turn in turns):
         yield from of_turns(row, key, turns)
     yield from _of_counts(row, [] if branch == key else turns)
+
+
+def _removed(row: Mapping[str, Any], branch: str) -> Repair:
+    """Return the repair that removes a branch, and says which of its text is lost."""
+    what = f"removed {branch}, which {row['interaction_type']} rows do not have"
+    lost = _lost(row, branch)
+    if lost:
+        what += f"; this loses text that stands nowhere else in the row, of {lost}"
+    return Repair(BRANCH, REMOVE, (branch,), what, loses_text=bool(lost))
+
+
+def _lost(row: Mapping[str, Any], branch: str) -> str:
+    """Return the parts of a branch with text that the rest of the row lacks, or ""."""
+    rest = [
+        text for key, value in row.items() if key != branch for text in texts_of(value)
+    ]
+    parts = Counter(
+        name
+        for name, value in _parts(row[branch])
+        if any(not _is_in(text.strip(), rest) for text in texts_of(value))
+    )
+    if isinstance(row[branch], dict):
+        return ", ".join(parts)
+    return ", ".join(count_of(number, name) for name, number in parts.items())
+
+
+def _parts(branch: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the turns, or the members, of a branch, with a name for each."""
+    if isinstance(branch, dict):
+        yield from ((f"{key:.40}", value) for key, value in branch.items())
+    elif isinstance(branch, list):
+        for turn in branch:
+            if isinstance(turn, dict):
+                texts = {key: value for key, value in turn.items() if key != "role"}
+                yield f"{turn.get('role')!s:.40} turn", texts
+
+
+def _is_in(text: str, others: Iterable[str]) -> bool:
+    return any(text in other for other in others)
 
 
 def _of_hash(row: Mapping[str, Any], *, is_documented: bool) -> Iterator[Repair]:

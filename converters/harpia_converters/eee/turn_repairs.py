@@ -48,6 +48,15 @@ def attributions(row: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]
             yield number, one
 
 
+def texts_of(value: Any) -> Iterator[str]:
+    """Yield the texts in a value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from texts_of(each)
+
+
 def _is_index(value: Any) -> TypeGuard[float]:
     return type(value) is int or (isinstance(value, float) and value.is_integer())
 
@@ -91,16 +100,7 @@ def _holds(one: Mapping[str, Any], turn: Mapping[str, Any]) -> bool:
         return False
     member = "tool_calls" if found[3].startswith("tool_calls[") else found[3]
     wanted = value.strip().casefold()
-    return any(wanted in text.casefold() for text in _texts_of(turn.get(member)))
-
-
-def _texts_of(value: Any) -> Iterator[str]:
-    """Yield the texts in a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, list | dict):
-        for each in value.values() if isinstance(value, dict) else value:
-            yield from _texts_of(each)
+    return any(wanted in text.casefold() for text in texts_of(turn.get(member)))
 
 
 def _of_attribution(one: Mapping[str, Any], path: Path, place: int) -> Iterator[Repair]:

@@ -413,6 +413,22 @@ def test_real_samples(
 
 
 @pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not there")
+def test_changes_that_lose_text_are_counted(tmp_path: Path) -> None:
+    """The line of the change says what is lost, and the last line how often."""
+    name = "era96bd610f_inspect_ic_ctf_mistral-small-latest_samples.jsonl"
+    path = tmp_path / name
+    shutil.copy(CORPORA / "eee" / "samples" / name, path)
+    for arguments, end in (
+        (("--unsafe-fixes", "--diff"), "1 of them would lose text"),
+        (("--unsafe-fixes",), "1 of them lost text"),
+    ):
+        lines = run("validate", path, *arguments).stderr.decode().splitlines()
+        (told,) = [line for line in lines if "removed interactions" in line]
+        assert "nowhere else in the row, of 1 system turn [/interactions]" in told
+        assert any(line.endswith(f"1 of E109; {end}") for line in lines)
+
+
+@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not there")
 def test_aggregates_that_do_not_follow_are_told(tmp_path: Path) -> None:
     """In one line, whether an aggregate is missing, cannot be written, or is kept."""
     stem = "conv_inspect_mock_adds"

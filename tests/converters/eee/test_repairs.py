@@ -178,6 +178,37 @@ def test_turns_of_one_exchange_leave_a_single_turn_record(
     assert ("interactions" not in found) is is_removed
 
 
+@pytest.mark.parametrize(
+    ("contents", "lost"),
+    [
+        (("Be brief.", "ask", "answer"), "1 system turn"),
+        (("", "ask", " answer "), ""),
+        (("Be brief.", "other", "answer"), "1 system turn, 1 user turn"),
+    ],
+)
+def test_text_that_is_lost_with_the_turns_is_told(
+    contents: tuple[str, ...], lost: str, tmp_path: Path
+) -> None:
+    """The change names the turns whose text stands nowhere else in the row."""
+    row = row_of("eee@0.2.0", "single_turn")
+    row["input"]["raw"], row["output"]["raw"] = "I ask you", "the answer"
+    roles = ("system", "user", "assistant")
+    row["interactions"] = [
+        {"turn_idx": place, "role": role, "content": text}
+        for place, (role, text) in enumerate(zip(roles, contents, strict=True))
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    report = harpia_formats.fix(path, unsafe=True, format="eee@0.2.0")
+    (change,) = [one for one in report.changes if one.code == "C201"]
+
+    told = f"; this loses text that stands nowhere else in the row, of {lost}"
+    assert change.what == (
+        "removed interactions, which single_turn rows do not have" + told * bool(lost)
+    )
+    assert change.loses_text is bool(lost)
+
+
 def test_an_output_that_the_turns_hold_is_removed(tmp_path: Path) -> None:
     """One with an answer of its own stays."""
     row = row_of("eee@0.3.0", "multi_turn")
