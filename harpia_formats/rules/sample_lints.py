@@ -14,7 +14,7 @@ from harpia_formats.model.lint import RowLint, TextColumns
 from harpia_formats.model.problem import Path
 from harpia_formats.rules.api_errors import api_error, may_be_error
 from harpia_formats.rules.leaks import is_leaked, may_leak
-from harpia_formats.rules.sample_columns import are_clean_columns
+from harpia_formats.rules.sample_columns import are_scored, of_table, of_typed
 from harpia_formats.rules.sample_texts import (
     BY_CHANCE,
     PlacedText,
@@ -167,13 +167,22 @@ class _SampleChecks:
             is_plain = self.normalise is None and issubclass(kind, msgspec.Struct)
             self.columns[kind] = typed_columns(kind, self.paths) if is_plain else None
         columns = self.columns[kind]
-        return None if columns is None else columns.suspects(rows)
+        if columns is not None:
+            return columns.suspects(rows)
+        if self.normalise is not None or not issubclass(kind, msgspec.Struct):
+            return None
+        alike = of_typed(rows, self.paths)
+        return set() if alike is not None and alike.are_clean() else None
 
     def are_clean(self, rows: TextColumns) -> bool:
         """Return whether rows of a table have certainly nothing to remark on."""
-        return self.normalise is None and are_clean_columns(
-            rows, self.paths, self.without
-        )
+        if self.normalise is not None:
+            return False
+        # An empty answer may be one that is scored as right.
+        without = self.without
+        if are_scored(rows, self.paths):
+            without -= {EMPTY_ANSWER}
+        return of_table(rows, self.paths).are_clean(without)
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield remarks on the texts of a decoded row."""

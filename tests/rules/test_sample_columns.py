@@ -1,6 +1,7 @@
 """Rows of a table that are checked together: the same findings as one by one."""
 
 import csv
+import json
 from io import StringIO
 from typing import Any
 
@@ -13,6 +14,7 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.lint import TextColumns
 from harpia_formats.registry import adapter_of, all_formats, all_rules
 from harpia_formats.rules import look_alikes
+from harpia_formats.rules.sample_lints import _SampleChecks
 from harpia_formats.validation.unit.row_linter import RowLinter
 from harpia_formats.validation.unit.selected_lints import selected_lints
 from harpia_formats.validation.unit.validators import FileValidators
@@ -40,6 +42,10 @@ CELLS = st.one_of(
             "x</s>",
             "[INST] x",
             "length",
+            "NaN",
+            "None ",
+            '["a", "a "]',
+            '["a"]',
             "true",
             "1",
             "a\u200bb",
@@ -150,3 +156,88 @@ def test_adapter_of_tables_is_flat() -> None:
     for name in ("csv", "tencent-csv"):
         adapter = adapter_of(all_formats()[name])
         assert all(len(field.path) == 1 for field in adapter.fields)
+
+
+TEXTS = st.sampled_from(
+    [
+        *(
+            "Rio",
+            "capital",
+            "",
+            " ",
+            "None",
+            "x</s>",
+            "[INST]",
+            "429 Too Many Requests",
+        ),
+        *(PROMPT, f"{PROMPT} Rio.", "首都是哪里", "user"),
+    ]
+)
+
+
+def chat(roles: tuple[str, ...], answers: int) -> st.SearchStrategy[dict[str, Any]]:
+    """Return rows of Tencent with these roles, and so many answers of one model."""
+    messages = [
+        st.fixed_dictionaries({"role": st.just(role), "content": TEXTS})
+        for role in roles
+    ]
+    responses = [st.fixed_dictionaries({"content": TEXTS})] * answers
+    model = {"model_name": st.just("m"), "responses": st.tuples(*responses)}
+    return st.fixed_dictionaries(
+        {
+            "messages": st.tuples(*messages),
+            "model_outputs": st.tuples(st.fixed_dictionaries(model)),
+        },
+        optional={"ref_answer": TEXTS},
+    )
+
+
+ROLES = ("system", "user", "assistant")
+CHATS = st.one_of(
+    st.lists(chat(("user",), 1), min_size=1, max_size=3),
+    st.lists(chat(("user",), 2), min_size=1, max_size=3),
+    st.lists(chat(ROLES, 1), min_size=1, max_size=3),
+    st.lists(chat((*ROLES, "user"), 1), min_size=1, max_size=3),
+    st.lists(st.one_of(chat(("user",), 1), chat(ROLES, 2)), min_size=1, max_size=3),
+)
+
+
+@settings(max_examples=50)
+@given(rows=CHATS)
+def test_nested_texts_are_checked_alike_at_once(rows: list[dict[str, Any]]) -> None:
+    """Chats give the same report whether or not their texts are read as columns."""
+    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+    def problems() -> Any:
+        report = validate(data, format="tencent-outputs", lint=True, jobs=1)
+        assert not report.failures
+        return report.problems
+
+    at_once = problems()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_SampleChecks, "suspects", lambda *_: None)
+        patch.setattr(_SampleChecks, "is_clean", lambda *_: False)
+        assert problems() == at_once
+
+
+def test_texts_of_chats_are_read_as_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where chats are alike and nothing is wrong, none is looked at on its own."""
+    row = {
+        "messages": [{"role": "user", "content": PROMPT}],
+        "ref_answer": "Brasília",
+        "model_outputs": [{"model_name": "m", "responses": [{"content": "Rio"}]}],
+    }
+    data = b"".join(
+        json.dumps({**row, "ref_answer": f"Brasília {number}"}).encode() + b"\n"
+        for number in range(500)
+    )
+    asked: list[Any] = []
+
+    def is_clean(_: _SampleChecks, row: Any) -> bool:
+        asked.append(row)
+        return True
+
+    monkeypatch.setattr(_SampleChecks, "is_clean", is_clean)
+    report = validate(data, format="tencent-outputs", lint=True, jobs=1)
+    assert not report.failures
+    assert not asked
