@@ -63,7 +63,7 @@ class _JsonRow(msgspec.Struct, frozen=True):
         if self.decoder is not None:
             found = reader.of_typed((self.typed,), self.decoder)
             if found is not None:
-                return found[0]
+                return found[0] if found else None
         return reader.of_value(self.value)
 
     def context(self, value: Any) -> RowContext:
