@@ -221,6 +221,25 @@ def test_findings_are_exact(rows: list[Row], named: int) -> None:
     assert [each[:2] for each in found] == reference(rows)
 
 
+def test_rows_without_what_is_compared_may_stand_beside_repeats(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A rule may concern none of some rows, and be broken by others of the file."""
+    repeated = _across(
+        "E305",
+        Agreement.UNIQUE,
+        value=(("input", "source"),),
+        value_text=lambda source: source or None,
+        concerns_none=lambda columns: not any(columns[0]),
+    )
+    lints = Lints((), (repeated,))
+    monkeypatch.setattr(selected_lints, "dialect_lints", lambda _: lints)
+    sources = [""] * 200 + ["a", "", "a"]
+    rows = [row_of(number, source=each) for number, each in enumerate(sources)]
+
+    assert [each[:2] for each in found_in(rows)] == [("E305", 203)]
+
+
 @pytest.mark.usefixtures("_lints")
 def test_findings_are_equal_for_any_jobs(tmp_path: Path) -> None:
     """Ranges validated by workers give what one process gives."""
