@@ -62,6 +62,13 @@ def rewind_inputs(inputs: Iterable[Input]) -> None:
             source.origin.seek(0)
 
 
+def close_copies(given: Iterable[Input], kept: Iterable[Input]) -> None:
+    """Close the copies among `kept` that `rereadable_input` made of `given`."""
+    for before, copy in zip(given, kept, strict=True):
+        if copy is not before and isinstance(copy, Source):
+            cast("BinaryIO", copy.origin).close()
+
+
 def sources_of_inputs(
     inputs: Iterable[Input], exclusion: Exclusion | None = None
 ) -> Iterator[Source | SourceError]:

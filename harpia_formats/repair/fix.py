@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harpia_formats.io.inputs import Input, rewind_inputs
+from harpia_formats.io.inputs import Input, close_copies, rewind_inputs
+from harpia_formats.model.errors import OptionError
 from harpia_formats.model.report import Report
 from harpia_formats.repair.options import FixOptions
 from harpia_formats.repair.result import Change
@@ -43,14 +44,26 @@ class FixReport:
 def fixed(inputs: Sequence[Input], options: Options, fix: FixOptions) -> FixReport:
     """Repair inputs, and return the report; the changes are held in memory.
 
-    Raises what `Fixing` and `Validation` raise.
+    Raises what `Fixing` and `Validation` raise, and `OptionError` for options of the
+    report with a diff, which has none.
     """
+    for name in ("min_records", "write_baseline"):
+        if fix.diff and getattr(options, name):
+            raise OptionError(f"{name} and diff cannot be combined: nothing is counted")
+    kept = inputs_to_repair(inputs, fix)
+    try:
+        return _fixed(kept, options, fix)
+    finally:
+        close_copies(inputs, kept)
+
+
+def _fixed(inputs: list[Input], options: Options, fix: FixOptions) -> FixReport:
+    """Repair inputs that can be read twice if they are to be validated then."""
     changes: list[Change] = []
     written: list[str] = []
     failures: list[tuple[str, str]] = []
     diff = b""
-    kept = inputs_to_repair(inputs, fix)
-    fixing = Fixing(kept, options, fix)
+    fixing = Fixing(inputs, options, fix)
     for file in fixing:
         changes += file.changes()
         if file.reason:
@@ -63,7 +76,7 @@ def fixed(inputs: Sequence[Input], options: Options, fix: FixOptions) -> FixRepo
     found = FixReport(
         tuple(changes), tuple(written), tuple(failures), diff, unfollowed=unfollowed
     )
-    left: Sequence[Input] = written if fixing.output else kept
+    left: Sequence[Input] = written if fixing.output else inputs
     if fix.diff or not left:
         return found
     rewind_inputs(left)
