@@ -7,6 +7,8 @@ from harpia_formats.rules import Rule
 REPEATED_ID = "X101"
 #: The codes of the lints against records and ids that look the same.
 NEAR_DUPLICATE, LOOK_ALIKE_ID = "X102", "X103"
+#: The code of the lint against ids of several types.
+ID_KIND = "X104"
 _row = (
     b'{"schema_version": "0.2.0", "evaluation_id": "e", "model_id": "org/m", '
     b'"evaluation_name": "n", "sample_id": "1", "interaction_type": "single_turn", '
@@ -62,6 +64,21 @@ RULES = (
         b'{"id": "cafe\\u0301", "prompt": "2 + 3?", "outputs": []}\n',
         b'{"id": "caf\\u00e9", "prompt": "2 + 2?", "outputs": []}\n'
         b'{"id": "tea", "prompt": "2 + 3?", "outputs": []}\n',
+        "record",
+        lint=True,
+    ),
+    Rule(
+        ID_KIND,
+        "id-type",
+        Severity.NOTE,
+        "An id should not be a number in one record and text in another.",
+        '1 and "1" are different ids here, so that X101 is silent, and the same in '
+        "many other tools. Reported are whole numbers only. Write all ids as text. "
+        "For EvalEval the rule is E303.",
+        b'{"id": 1, "prompt": "2 + 2?", "outputs": []}\n'
+        b'{"id": "1", "prompt": "2 + 3?", "outputs": []}\n',
+        b'{"id": "1", "prompt": "2 + 2?", "outputs": []}\n'
+        b'{"id": "2", "prompt": "2 + 3?", "outputs": []}\n',
         "record",
         lint=True,
     ),

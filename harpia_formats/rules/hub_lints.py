@@ -3,7 +3,9 @@
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Dialect, Format
 from harpia_formats.model.lint import Lints, RowLint
+from harpia_formats.rules.across import ID_KIND
 from harpia_formats.rules.doubtful_text_lints import TEXT_LINTS
+from harpia_formats.rules.id_kinds import id_kind_lint
 from harpia_formats.rules.look_alikes import id_lints, near_duplicate_lints
 from harpia_formats.rules.sample_lints import sample_lints
 
@@ -22,6 +24,8 @@ def hub_lints(
     if format_ is None or dialect is None:
         return Lints(TEXT_LINTS)
     across = id_lints(format_)
+    if format_.id_key and ID_KIND not in without:
+        across += (id_kind_lint(ID_KIND, format_.id_key),)
     rows: tuple[RowLint, ...] = TEXT_LINTS
     if adapter is not None:
         rows += sample_lints(adapter, dialect.name, without)

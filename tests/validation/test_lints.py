@@ -431,6 +431,36 @@ def test_ids_look_alike(one: str, other: str, *, is_alike: bool) -> None:
     assert (look_alikes.look_alike(one) == look_alikes.look_alike(other)) is is_alike
 
 
+@pytest.mark.parametrize("format_", ["record", "harpia"])
+@pytest.mark.parametrize(
+    ("ids", "found"),
+    [
+        ((1, "1"), [2]),
+        (("7", "x", 7, 8), [3]),
+        ((1, 2, 3), []),
+        (("1", "2"), []),
+        ((1, "2", "01", "1.0"), []),
+    ],
+)
+def test_ids_of_two_types_are_found(
+    format_: str, ids: tuple[Any, ...], found: list[int]
+) -> None:
+    """An id that is a number here and text there is reported, in any format of ids."""
+    rows: list[Row] = [
+        {"id": each, "prompt": f"question {number}", "outputs": []}
+        if format_ == "record"
+        else {"id": each, "input": f"question {number}", "actual-output": "yes"}
+        for number, each in enumerate(ids)
+    ]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    if format_ != "record":
+        data = json.dumps({"instances": rows, "metrics": []}).encode()
+
+    report = validate(data, format=format_, select=("X104",), jobs=1)
+
+    assert [each.place.record for each in report.problems] == found
+
+
 @pytest.mark.parametrize(
     ("data", "line"),
     [

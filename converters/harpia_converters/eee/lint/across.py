@@ -11,6 +11,7 @@ from harpia_converters.eee.lint.identity import recipe_of_row
 from harpia_converters.eee.lint.wording import quoted
 from harpia_converters.eee.versions import Version
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
+from harpia_formats.rules.id_kinds import id_kind_lint
 
 EVALUATION, MODEL, ID_TYPE = "E301", "E302", "E303"
 HASH, NAME, RECIPE = "E304", "E305", "E306"
@@ -43,23 +44,6 @@ def _one_value(code: str, key: str, whole: str) -> AcrossRows:
         message,
         f"a file of samples is of one {whole}: split it by {key}",
     )
-
-
-def _name_of_kind(value: Any) -> str | None:
-    """Return the type of an id, None for what is none."""
-    kind = type(value)
-    if kind is str:
-        return "text"
-    return "a number" if kind in {int, float} else None
-
-
-def _number_text(value: Any) -> str | None:
-    """Return an id that is a whole number, or reads like one, as text; else None."""
-    if type(value) is str:
-        return value if value.removeprefix("-").isdecimal() else None
-    if type(value) is float and value.is_integer():
-        value = int(value)
-    return str(value) if type(value) is int else None
 
 
 def _sample_key(name: Any, result: Any, sample: Any) -> str | None:
@@ -170,24 +154,7 @@ def _of_epochs(found: Disagreement) -> str:
     )
 
 
-def _id_message(found: Disagreement) -> str:
-    return (
-        f"the id {quoted(found.row['sample_id'])} is {found.value}, and "
-        f"{found.earlier} in {found.owner}"
-    )
-
-
-_id_type = AcrossRows(
-    ID_TYPE,
-    Agreement.BY_KEY,
-    (_id,),
-    _id_message,
-    'write all ids as text: some tools take 1 and "1" for the same, and some do not',
-    key=(_id,),
-    value_text=_name_of_kind,
-    concerns_none=_are_no_numbers,
-    key_text=_number_text,
-)
+_id_type = id_kind_lint(ID_TYPE, "sample_id")
 _common = (
     _one_value(EVALUATION, "evaluation_id", "run"),
     _one_value(MODEL, "model_id", "model"),

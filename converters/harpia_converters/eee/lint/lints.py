@@ -13,8 +13,8 @@ from harpia_converters.eee.lint import (
 from harpia_converters.eee.versions import Version
 from harpia_formats.model.lint import Lints
 
-#: Empty prompts and references: E122 is on them.
-_covered = frozenset({"V306", "V307"})
+#: Empty prompts and references, which E122 is on, and types of ids: E303.
+_covered = frozenset({"V306", "V307", "X104"})
 
 
 def lints_of(version: Version) -> Lints:
