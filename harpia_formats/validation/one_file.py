@@ -14,6 +14,7 @@ from harpia_formats.detection.sampled_file import (
 )
 from harpia_formats.framing.chunk import Cursor, FramingFault
 from harpia_formats.framing.container import Layout, OpenedContainer, open_container
+from harpia_formats.io.reader import BLOCK
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import ReadProgress, Source, open_source
 from harpia_formats.model.report import FileCount
@@ -74,13 +75,15 @@ class FileSettings(msgspec.Struct, frozen=True):
 
 
 @contextmanager
-def opened(source: Source, count: FileCount) -> Generator[OpenFile, None, None]:
-    """Open a file to validate it.
+def opened(
+    source: Source, count: FileCount, size: int = BLOCK
+) -> Generator[OpenFile, None, None]:
+    """Open a file to validate it in blocks of `size` bytes.
 
     Raises `SourceError` if it cannot be opened. What cannot be read later is noted in
     the blocks of the open file, and at the end also that the file has changed.
     """
-    with RereadableSource(source) as again, open_source(source) as reader:
+    with RereadableSource(source) as again, open_source(source, size) as reader:
         file = OpenFile(source, count, ReadBlocks(reader, count, again.copy), again)
         yield file
         if file.blocks.error is None:

@@ -189,7 +189,7 @@ class Validation:
             shared=self._shared,
         )
         try:
-            with opened(source, count) as file:
+            with opened(source, count, plan.block_bytes()) as file:
                 local = yield from self._kept(
                     count, validate_open(file, plan, settings)
                 )

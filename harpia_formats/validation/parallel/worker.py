@@ -264,7 +264,7 @@ def _file(file: WholeFile) -> FileResult:
     if file.size is not None and splittable_size(file.origin) != file.size:
         raise _NotSeenError(f"it does not have {file.size:,} bytes")
     log = _FindingLog(count, run.options.examples)
-    with opened(source, count) as open_file:
+    with opened(source, count, run.block_bytes()) as open_file:
         settings = FileSettings(demand=log.demand, shared=_cache.shared)
         local = log.take(validate_open(open_file, run, settings))
         note_end(open_file, local.merge)

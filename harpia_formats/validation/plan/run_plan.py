@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import msgspec
 
+from harpia_formats.io.reader import BLOCK
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import INTERNAL_ERROR
@@ -18,6 +19,8 @@ from harpia_formats.validation.options import Options
 #: Selections of rules and formats that are remembered: each file of a run asks for
 #: its own.
 _REMEMBERED = 16
+#: The size of the blocks in which a file is read with lints.
+LINTED_BLOCK = 4 * BLOCK
 
 
 class RunPlan(msgspec.Struct, frozen=True):
@@ -57,6 +60,13 @@ class RunPlan(msgspec.Struct, frozen=True):
         """
         return _active_rules(self.rules, self.severities)
 
+    def block_bytes(self) -> int:
+        """Return the size of the blocks in which a file is read.
+
+        They are larger with lints, which look at the rows of a block at once.
+        """
+        return LINTED_BLOCK if _have_lints(self.rules) else BLOCK
+
     def candidates(self) -> tuple[Format, ...]:
         """Return the formats that a file may be in."""
         return _formats_of(self.formats)
@@ -71,6 +81,11 @@ def _active_rules(
         if code in found and code != INTERNAL_ERROR:
             found[code] = replace(found[code], severity=severity)
     return found
+
+
+@lru_cache(_REMEMBERED)
+def _have_lints(codes: tuple[str, ...]) -> bool:
+    return any(rule.lint for rule in rules_of(set(codes)).values())
 
 
 @lru_cache(_REMEMBERED)
