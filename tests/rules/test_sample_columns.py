@@ -15,6 +15,7 @@ from harpia_formats.model.lint import TextColumns
 from harpia_formats.registry import adapter_of, all_formats, all_rules
 from harpia_formats.rules import look_alikes
 from harpia_formats.rules.sample_lints import _SampleChecks
+from harpia_formats.validation.unit import row_linter
 from harpia_formats.validation.unit.row_linter import RowLinter
 from harpia_formats.validation.unit.selected_lints import selected_lints
 from harpia_formats.validation.unit.validators import FileValidators
@@ -181,8 +182,14 @@ def chat(roles: tuple[str, ...], answers: int) -> st.SearchStrategy[dict[str, An
         st.fixed_dictionaries({"role": st.just(role), "content": TEXTS})
         for role in roles
     ]
-    responses = [st.fixed_dictionaries({"content": TEXTS})] * answers
-    model = {"model_name": st.just("m"), "responses": st.tuples(*responses)}
+    response = st.fixed_dictionaries(
+        {"content": TEXTS}, optional={"reasoning_content": TEXTS}
+    )
+    responses = [response] * answers
+    model = {
+        "model_name": st.sampled_from(["m", "m", " m"]),
+        "responses": st.tuples(*responses),
+    }
     return st.fixed_dictionaries(
         {
             "messages": st.tuples(*messages),
@@ -217,6 +224,9 @@ def test_nested_texts_are_checked_alike_at_once(rows: list[dict[str, Any]]) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_SampleChecks, "suspects", lambda *_: None)
         patch.setattr(_SampleChecks, "is_clean", lambda *_: False)
+        patch.setattr(
+            row_linter, "_possible_suspects", lambda _, typed: enumerate(typed)
+        )
         assert problems() == at_once
 
 

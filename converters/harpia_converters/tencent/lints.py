@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -19,6 +19,7 @@ from harpia_formats.model.lint import (
     RowLint,
 )
 from harpia_formats.model.problem import Path
+from harpia_formats.rules.text_columns import text_columns
 from harpia_formats.text.describe import short_json
 
 LATE_SYSTEM, REPEATED_MODEL = "T201", "T202"
@@ -204,6 +205,30 @@ def _is_clean_set(row: Any) -> bool:
     return True
 
 
+def _suspect_chats(rows: Sequence[Any]) -> set[int] | None:
+    """Return no numbers if all typed rows have usual messages, else None."""
+    lists = [row.messages for row in rows]
+    roles = text_columns(lists, ("role",), ())
+    if roles is None or type(lists[0]) is not list or len(roles) != len(lists[0]):
+        return None
+    return set() if all(map(_are_usual, set(zip(*roles, strict=True)))) else None
+
+
+def _suspect_sets(rows: Sequence[Any]) -> set[int] | None:
+    """Return no numbers if all typed rows are alike and have no remark, else None."""
+    outputs = [row.model_outputs for row in rows]
+    names = text_columns(outputs, ("model_name",), ())
+    if names is None or type(outputs[0]) is not list or len(names) != len(outputs[0]):
+        return None
+    reasoning = text_columns(outputs, ("responses", "reasoning_content"), ())
+    if reasoning is None or not all(
+        all(texts) and not any(map(str.isspace, texts)) for texts in reasoning
+    ):
+        return None
+    is_good = all(map(_are_good, set(zip(*names, strict=True))))
+    return _suspect_chats(rows) if is_good else None
+
+
 def _shown(text: str) -> str:
     return short_json(text) if text else "others"
 
@@ -233,6 +258,7 @@ MESSAGES = Lints(
             (LATE_SYSTEM, TURN_ORDER, UNASKED_TURN),
             message_remarks,
             is_clean=_is_clean_chat,
+            suspects=_suspect_chats,
         ),
     ),
     across=(_ids,),
@@ -250,6 +276,7 @@ OUTPUTS = Lints(
             ),
             output_remarks,
             is_clean=_is_clean_set,
+            suspects=_suspect_sets,
         ),
     ),
     across=(
