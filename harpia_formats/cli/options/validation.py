@@ -91,8 +91,8 @@ WriteBaseline = Annotated[
     str | None,
     text(
         "FILE",
-        "Write the findings as a baseline and exit with 0; with --baseline, write only "
-        "what is still found of it.",
+        "Write the findings as a baseline and exit with 0 if it holds them all; with "
+        "--baseline, write only what is still found of it.",
         "--write-baseline",
         panel=REPORTING,
     ),
