@@ -6,7 +6,8 @@ from harpia_formats.model.lint import Lints, RowLint
 from harpia_formats.rules.across import ID_KIND
 from harpia_formats.rules.doubtful_text_lints import TEXT_LINTS
 from harpia_formats.rules.id_kinds import id_kind_lint
-from harpia_formats.rules.look_alikes import id_lints, near_duplicate_lints
+from harpia_formats.rules.look_alikes import id_lints
+from harpia_formats.rules.near_duplicates import near_duplicate_lints
 from harpia_formats.rules.sample_lints import sample_lints
 
 

@@ -13,7 +13,7 @@ from harpia_formats import validate
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.lint import TextColumns
 from harpia_formats.registry import adapter_of, all_formats, all_rules
-from harpia_formats.rules import look_alikes
+from harpia_formats.rules import near_duplicates
 from harpia_formats.rules.sample_lints import _SampleChecks
 from harpia_formats.validation.unit import row_linter
 from harpia_formats.validation.unit.row_linter import RowLinter
@@ -129,7 +129,7 @@ def test_rough_texts_of_rows_are_those_of_each(
     rows: list[dict[str, Any]], context: int
 ) -> None:
     """Summing up many texts at once gives the same as one after the other."""
-    said = look_alikes._Said(context, 2, ((), (), ()))  # noqa: SLF001 - both ways
+    said = near_duplicates.SaidTexts(context, 2, ((), (), ()))
     columns = [[row.get(key) for row in rows] for key in ("a", "b", "c")]
     values = list(zip(*columns, strict=True))
     assert said.all_roughly(columns) == [said.roughly(*each) for each in values]

@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.rules import look_alikes
+from harpia_formats.rules import row_members
 from harpia_formats.rules.text_columns import text_columns
 
 KEYS = ("role", "content")
@@ -55,7 +55,7 @@ def test_columns_hold_the_texts_of_each_row(
     for number, value in enumerate(values):
         expected: list[str] = []
         if value is not None and value is not msgspec.UNSET:
-            look_alikes._add_texts(value, path, expected)  # noqa: SLF001 - row by row
+            row_members.add_texts(value, path, expected)
         assert [column[number] for column in columns] == expected
 
 

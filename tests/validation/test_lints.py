@@ -21,7 +21,7 @@ from harpia_formats.model.lint import (
     Lints,
     RowLint,
 )
-from harpia_formats.rules import look_alikes
+from harpia_formats.rules import byte_sums, look_alikes, near_duplicates
 from harpia_formats.validation.merge import across_rows
 from harpia_formats.validation.unit import selected_lints
 
@@ -369,7 +369,7 @@ def test_marks_with_a_meaning_tell_texts_apart(
     one: str, other: str, *, is_alike: bool
 ) -> None:
     """Symbols and marks of formulas and names count, and other punctuation does not."""
-    said = look_alikes._Said(0, 1, ((),))  # noqa: SLF001 - the comparison itself
+    said = near_duplicates.SaidTexts(0, 1, ((),))
 
     assert (said.exactly(one) == said.exactly(other)) is is_alike
 
@@ -384,7 +384,7 @@ texts = st.text(alphabet, max_size=80)
 @settings(max_examples=400)
 def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
     """Texts that are the same exactly are the same roughly."""
-    said = look_alikes._Said(0, 1, ((),))  # noqa: SLF001 - the comparison itself
+    said = near_duplicates.SaidTexts(0, 1, ((),))
     if said.exactly(one) == said.exactly(other):
         assert said.roughly(one) == said.roughly(other)
     louder = one.upper().replace(" ", " - ") + "!"
@@ -403,10 +403,10 @@ def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
 )
 def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -> None:
     """Bytes that count in the rough comparison are those of the folded text, too."""
-    said = look_alikes._Said(0, 1, ((),))  # noqa: SLF001 - the comparison itself
-    enough = "中" * look_alikes._few  # noqa: SLF001 - as above
+    said = near_duplicates.SaidTexts(0, 1, ((),))
+    enough = "中" * byte_sums.FEW
     for code in codes:
-        normal = look_alikes.normal_bytes(chr(code)).decode()
+        normal = byte_sums.normal_bytes(chr(code)).decode()
         expected = said.roughly(enough + normal.casefold())
         assert said.roughly(enough + chr(code)) == expected
         if not any(unicodedata.category(each)[0] in "LMN" for each in normal):
