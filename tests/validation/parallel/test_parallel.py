@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -155,7 +155,7 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
 def narrow() -> Iterator[None]:
     """Have blocks and windows of a few hundred bytes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(one_file, "open_source", partial(open_source, size=500))
+        patch.setattr(one_file, "open_source", lambda each, _: open_source(each, 500))
         for module in (array, head, layout):
             patch.setattr(module, "WINDOW", 2500)
         patch.setattr(byte_buffer, "BLOCK", 700)
