@@ -46,6 +46,8 @@ class RowLinter:
         typed = verdict.accepted if verdict.accepted is not None else verdict.values
         if decoder is None or not typed:
             typed = [None] * len(chunk)
+        if self._column and not verdict.findings and self._are_clean_texts(typed):
+            return  # rules across rows do not look at items of columns
         refused = _refused_paths(verdict.findings, verdict.shared or ())
         unread = {finding.row for finding in verdict.findings if finding.is_fault}
         findings: list[Finding] = []
@@ -60,6 +62,20 @@ class RowLinter:
             )
         if self.across:
             self._add_compared(chunk, typed, decoder, verdict)
+
+    def _are_clean_texts(self, items: list[Any]) -> bool:
+        """Return whether the items of the column are all texts without a finding.
+
+        Looking at all of them at once saves decoding each into an object with one key
+        (`benchmarks/lint.py --formats haystack`).
+        """
+        if set(map(type, items)) != {str}:
+            return False
+        try:
+            data = "\n".join(items).encode()
+        except UnicodeEncodeError:  # a surrogate without its pair
+            return False
+        return self.are_clean(TextColumns({self._column: items}, data, len(items)))
 
     def findings_in(
         self, row: int, value: Any, refused: Collection[Path]
