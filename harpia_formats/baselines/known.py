@@ -15,11 +15,11 @@ from harpia_formats.baselines.baseline import (
     baseline_text,
     parse_baseline,
 )
-from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.reader import error_reason
 from harpia_formats.io.side_input import read_side_input
 from harpia_formats.io.source import STANDARD_INPUT
 from harpia_formats.io.urls import is_url
+from harpia_formats.io.write_file import write_file
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import BaselineUse, FileCount, Report
 
@@ -118,13 +118,7 @@ def write_baseline(path: str, baseline: Baseline) -> None:
     Raises `BaselineError` if there is another file, and `SinkError`.
     """
     check_replaceable(path)
-    sink = open_sink(path, overwrite=True)
-    try:
-        sink.write(baseline_text(baseline).encode())
-        sink.commit()
-    except BaseException:
-        sink.discard()
-        raise
+    write_file(path, [baseline_text(baseline).encode()], overwrite=True)
 
 
 def found_baseline(

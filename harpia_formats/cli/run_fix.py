@@ -139,7 +139,7 @@ def _summary(counts: Counter[str], files: int, lossy: int, fix: FixOptions) -> s
 
 
 def _unfollowed(files: Sequence[ChangedFile], fix: FixOptions) -> str:
-    """Return the line on repaired files whose digests elsewhere stay, or ""."""
+    """Return the line on files whose checksum in an aggregate is not updated, or ""."""
     if not files:
         return ""
     first = files[0]

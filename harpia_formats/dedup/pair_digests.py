@@ -21,7 +21,7 @@ class _PairPartitions(Partitions):
     __slots__ = ()
 
     def add(self, digests: Collection[int], count: int) -> None:  # type: ignore[override]  # pairs have a length
-        """Add `digests`, which are `count` many. Raises `SourceError` as above."""
+        """Add `count` digests; raises `SourceError` if a temporary file fails."""
         if not self._parts and len(self._few) + count < self._held:
             self._few.extend(digests)
             return

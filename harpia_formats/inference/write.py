@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.sink import SinkError
 from harpia_formats.io.urls import is_same_place
+from harpia_formats.io.write_file import write_file
 
 
 def schema_json(schema: Mapping[str, Any]) -> str:
@@ -24,10 +24,4 @@ def write_schema(
     """
     if any(is_same_place(place, other) for other in inputs):
         raise SinkError(place, "is an input")
-    sink = open_sink(place, overwrite=overwrite)
-    try:
-        sink.write(schema_json(schema).encode())
-        sink.commit()
-    except BaseException:
-        sink.discard()
-        raise
+    write_file(place, [schema_json(schema).encode()], overwrite=overwrite)

@@ -84,7 +84,7 @@ def _replaced(span: Span, repair: Repair) -> PlacedEdit:
     data = encode(repair.value)
     if repair.kind == RENAME_KEY:
         assert span.key is not None  # noqa: S101 - a member has a key
-        assert span.key_end is not None  # noqa: S101 - as above
+        assert span.key_end is not None  # noqa: S101 - a member has a key
         return Edit(span.key, span.key_end, data), span.key, repair
     return Edit(span.start, span.end, data), span.start, repair
 

@@ -26,7 +26,8 @@ class PlacedChange(msgspec.Struct, frozen=True):
     #: From 1; in the answer of a worker from the beginning of its unit.
     line: int
     column: int
-    #: The number of the record, likewise; 0 for the file as a whole.
+    #: The number of the record, from 1; in the answer of a worker from the beginning of
+    #: its unit. 0 for the file as a whole.
     record: int
     #: JSON pointer inside the record.
     pointer: str

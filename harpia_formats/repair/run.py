@@ -22,6 +22,7 @@ from harpia_formats.io.inputs import (
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.sink import SinkError
 from harpia_formats.io.source import Source
+from harpia_formats.io.write_file import write_file
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.format import Format
 from harpia_formats.model.report import FileCount
@@ -44,7 +45,6 @@ from harpia_formats.repair.target import (
     why_not_in_place,
     why_not_twice,
 )
-from harpia_formats.repair.write import write_file
 from harpia_formats.rules import NoRuleLeft
 from harpia_formats.validation.companion_files import named_companion
 from harpia_formats.validation.one_file import OpenFile, opened

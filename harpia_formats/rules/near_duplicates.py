@@ -55,10 +55,10 @@ class _Letters(dict[int, str | None]):
 _letters = _Letters(
     {0: "\0", ord("`"): None} | {ord(c): c for c in "#*/%&@\\()[]{}-.,:!'"}
 )
-#: Marks of these that mean something only in numbers and formulas, elsewhere: points,
-#: commas and colons but before a digit, or between two digits that a space parts;
-#: hyphens but before a digit or between single letters; "!" but in "!="; "'" but in
-#: "f'(x)".
+#: Marks of these that mean nothing where they stand. What is left out of it has a
+#: meaning in numbers and formulas: points, commas and colons before a digit, or between
+#: two digits with a space; hyphens before a digit or between single letters; "!" in
+#: "!="; "'" in "f'(x)".
 _meaningless = re.compile(
     r"[.,:](?!\d|(?<=\d.) \d)"
     r"|-(?! ?\d|(?<=\b\w-)\w\b|(?<=\b\w -) \w\b)"

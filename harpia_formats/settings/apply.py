@@ -108,7 +108,7 @@ class RunSettings:
         if not self._is_searched or not isinstance(source.origin, Path):
             return self.run
         # As it is named: making paths absolute takes time where files are many.
-        folder = os.path.dirname(os.fspath(source.origin))  # noqa: PTH120 - as above
+        folder = os.path.dirname(os.fspath(source.origin))  # noqa: PTH120 - slow for many files
         if folder in self._folders:
             return self._folders[folder]
         found = self._finder.of_folder(os.path.abspath(folder))  # noqa: PTH100 - links are not resolved
@@ -181,7 +181,7 @@ def _values(
 
 
 def _parts_below(source: Source, root: str) -> tuple[str, ...]:
-    """Return the steps from a folder to a file; its name if it is elsewhere.
+    """Return the steps from a folder to a file; its name if it is not below the folder.
 
     What is no local file has the steps of its name, such as a URL.
     """
@@ -190,5 +190,5 @@ def _parts_below(source: Source, root: str) -> tuple[str, ...]:
     path = os.path.abspath(source.origin)  # noqa: PTH100 - many small files
     below = root.rstrip(os.sep) + os.sep
     if not path.startswith(below):
-        return (os.path.basename(path),)  # noqa: PTH119 - as above
+        return (os.path.basename(path),)  # noqa: PTH119 - many small files
     return Path(path[len(below) :]).parts

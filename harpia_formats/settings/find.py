@@ -75,7 +75,7 @@ def _settings_in(folder: str) -> "Settings | None":
     for name in (OWN_FILE, PYPROJECT):
         path = os.path.join(folder, name)  # noqa: PTH118 - each start-up does this for each folder above
         try:
-            mode = os.stat(path).st_mode  # noqa: PTH116 - as above
+            mode = os.stat(path).st_mode  # noqa: PTH116 - for each folder above
         except (OSError, ValueError):
             continue
         if not stat.S_ISREG(mode):
@@ -89,7 +89,7 @@ def _settings_in(folder: str) -> "Settings | None":
 def _parsed(path: str, root: str, *, is_pyproject: bool) -> "Settings | None":
     """Return the settings in a file, None if a `pyproject.toml` has none."""
     from harpia_formats.io.reader import error_reason  # noqa: PLC0415 - most folders have no settings
-    from harpia_formats.io.side_input import read_side_input  # noqa: PLC0415 - as above
+    from harpia_formats.io.side_input import read_side_input  # noqa: PLC0415 - most folders have no settings
 
     shown = shown_path(path)
     try:
@@ -101,7 +101,7 @@ def _parsed(path: str, root: str, *, is_pyproject: bool) -> "Settings | None":
         and re.search(_SIGN, data, re.MULTILINE | re.IGNORECASE)
     ):
         return None
-    from harpia_formats.settings.parse import parse_settings  # noqa: PLC0415 - as above
+    from harpia_formats.settings.parse import parse_settings  # noqa: PLC0415 - most folders have no settings
 
     return parse_settings(data, shown, root, is_pyproject=is_pyproject)
 

@@ -155,7 +155,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         _check_diff(given)
     if fix or unsafe_fixes or diff:
         from harpia_formats.cli.run_fix import fix_files  # noqa: PLC0415 - only for repairs: start-up time
-        from harpia_formats.repair.options import FixOptions  # noqa: PLC0415 - as above
+        from harpia_formats.repair.options import FixOptions  # noqa: PLC0415 - only for repairs: start-up time
 
         wanted = FixOptions(
             unsafe=unsafe_fixes, diff=diff, output=output, overwrite=overwrite

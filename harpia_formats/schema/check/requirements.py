@@ -57,10 +57,10 @@ def requirement_remarks(context: SchemaContext) -> Iterator[Remark]:
         for remark in _group_remarks(group, context):
             found.setdefault((remark.code, remark.path, remark.message), remark)
         pending += [inner for _, inner in reversed([*inner_groups(group, context)])]
-    yield from _without_described_elsewhere(found.values())
+    yield from _without_less_certain(found.values())
 
 
-def _without_described_elsewhere(remarks: Iterable[Remark]) -> Iterator[Remark]:
+def _without_less_certain(remarks: Iterable[Remark]) -> Iterator[Remark]:
     """Yield remarks, without those on a path about which a more certain one speaks."""
     remarks = list(remarks)
     certain = {remark.path for remark in remarks if remark.code != UNDESCRIBED}
@@ -194,7 +194,7 @@ def _required_remarks(
 
 
 def _refers_out(group: SchemaGroup, context: SchemaContext) -> bool:
-    """Return whether a schema of a group is described elsewhere, out of reach."""
+    """Return whether a schema of a group has a reference that is not in this file."""
     for part in group:
         inner = context.same_place(part.node, (*ALWAYS, *SOMETIMES))
         for keyword, node in inner:

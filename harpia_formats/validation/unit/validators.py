@@ -149,7 +149,7 @@ class FileValidators:
             rule.lint for rule in self.rules.values()
         ):
             return None
-        from harpia_formats.validation.unit.selected_lints import selected_lints  # noqa: PLC0415 - as above
+        from harpia_formats.validation.unit.selected_lints import selected_lints  # noqa: PLC0415 - only with lints: start-up time
 
         return selected_lints(self.variant, self.rules)
 

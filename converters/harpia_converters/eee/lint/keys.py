@@ -173,7 +173,7 @@ _classes = 256
 def _has_no_extras(kind: type, known: frozenset[str]) -> bool:
     """Tell whether a typed class and the classes of its members declare `known` only.
 
-    The keys of members are those of `_known_in`; a class elsewhere is not plain.
+    A class at a key that `_known_in` does not name must declare nothing.
     """
     return all(
         field.encode_name in known

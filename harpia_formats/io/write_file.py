@@ -1,4 +1,4 @@
-"""Write a repaired file: all of it, or nothing."""
+"""Write a whole file, local or remote: all of it, or nothing."""
 
 from collections.abc import Iterable
 
@@ -6,12 +6,16 @@ from harpia_formats.io.open_sink import open_sink
 
 
 def write_file(place: str, blocks: Iterable[bytes], *, overwrite: bool) -> None:
-    """Write a file; raises `SinkError`, and what reading `blocks` raises."""
+    """Write `blocks` to a path or URL, whose file appears complete or not at all.
+
+    Raises `SinkError`, also if there is a file already, unless `overwrite`, and what
+    reading `blocks` raises.
+    """
     sink = open_sink(place, overwrite=overwrite)
     try:
         for data in blocks:
             sink.write(data)
         sink.commit()
-    except BaseException:
+    except BaseException:  # an interrupt, too, leaves no temporary file
         sink.discard()
         raise
