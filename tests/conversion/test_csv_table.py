@@ -44,7 +44,8 @@ def specified(
     """Return the table of some rows, written cell by cell."""
     keys = list(dict.fromkeys(key for row in rows for key in row))
     present = {*keys, *encoder.required}
-    present |= {implied for key, implied in encoder.implied.items() if key in keys}
+    for _ in encoder.implied:
+        present |= {new for key, new in encoder.implied.items() if key in present}
     known = [column for column in encoder.order if column in present]
     columns = [*known, *(key for key in keys if key not in known)]
     lines: list[list[str | None]] = [[names.get(each, each) for each in columns]]

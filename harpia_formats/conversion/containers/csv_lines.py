@@ -56,8 +56,12 @@ class TableEncoder:
     def columns_of(self, keys: Iterable[str]) -> tuple[str, ...]:
         """Return the columns of a table whose rows have `keys`, in their order."""
         own = dict.fromkeys(keys)
-        implied = [column for key, column in self.implied.items() if key in own]
-        present = {*own, *self.required, *implied}
+        present = {*own, *self.required}
+        # An implied column can imply a further one: the columns of a table that is read
+        # back as `known` must be the same again.
+        implied = self.implied
+        while new := {implied[key] for key in present & implied.keys()} - present:
+            present |= new
         ordered = dict.fromkeys(column for column in self.order if column in present)
         return tuple(ordered | own)
 
