@@ -1,0 +1,29 @@
+"""The signature of a score that another tool computed and stored."""
+
+from functools import lru_cache
+
+
+@lru_cache(maxsize=4096)
+def tool_signature(metric: str, tool: str, version: str = "", **parts: str) -> str:
+    """Return the signature of a score of `metric` that `tool` stored.
+
+    `metric` is the name that the tool gives it, `tool` is the name of its package, such
+    as `lm-eval` or `inspect-ai`, and `version` is "" if the file does not say it. The
+    parts say which of several scores of that name it is: the `filter` of lm-eval, the
+    `scorer` of Inspect, the `perturbation` of HELM. A part without a value is left out.
+    The form is that of the signatures of our own metrics, so that scores of two tools
+    or versions are never taken for comparable ones.
+
+    >>> tool_signature("exact_match", "lm-eval", "0.4.13", filter="strict-match")
+    'exact_match|impl:lm-eval-0.4.13|filter:strict-match'
+    >>> tool_signature("f1_score", "helm", perturbation="")
+    'f1_score|impl:helm'
+    """
+    library = f"{tool}-{version}" if version else tool
+    named = (f"{name}:{value}" for name, value in parts.items() if value)
+    return "|".join(map(_escaped, (metric, f"impl:{library}", *named)))
+
+
+def _escaped(part: str) -> str:
+    """Return a part of a signature without the character that ends parts."""
+    return part.replace("|", "%7C")
