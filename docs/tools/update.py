@@ -1,9 +1,10 @@
 """Bring up to date what the documents repeat of the program.
 
-These are the output that pages show below their commands, the README's picture and its
-comparison with other tools, the picture of the packages, and the pages of reference
-that are tables: `python docs/tools/update.py [--tables] [PAGE ...]`. A test fails if a
-document is not current.
+These are the output that pages show below their commands, the README's picture, its
+table of formats and its comparison with other tools, the picture of the packages, and
+the pages of reference that are tables:
+`python docs/tools/update.py [--tables] [PAGE ...]`. A test fails if a document is not
+current.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from pathlib import Path
 from architecture_picture import PICTURE as ARCHITECTURE
 from architecture_picture import current_picture as current_architecture
 from comparison import with_comparison
+from from_to import with_from_to
 from page_examples import ROOT, environment, prepare, run_page, with_current_output
 from reference_tables import PAGES, printed
 from terminal_picture import PICTURE, current_picture
@@ -61,7 +63,7 @@ def _update(path: Path) -> bool:
     for result in results:
         for failure in result.failures:
             print(f"{path}: {failure}", file=sys.stderr)
-    current = with_comparison(with_current_output(page, results))
+    current = with_from_to(with_comparison(with_current_output(page, results)))
     path.write_text(current, encoding="utf-8")
     return any(result.failures for result in results)
 

@@ -121,6 +121,14 @@ def test_comparison_shows_published_figures() -> None:
     assert tool("comparison").with_comparison(readme) == readme
 
 
+def test_table_of_conversions_shows_all_formats() -> None:
+    """The README's table of what converts into what has the formats there are."""
+    readme = text_of("README.md")
+
+    assert tool("from_to").with_from_to(readme) == readme
+    assert "`nemo-output`" in readme
+
+
 def test_every_option_of_convert_is_described() -> None:
     """The page on conversion names every option of the command, and no other one."""
     done = examples.run(["harpia-formats", "convert", "--help"], ROOT, wide())

@@ -128,6 +128,7 @@ def _as_dict(format_: Format) -> dict[str, Any]:
         "family": format_.family,
         "aliases": list(format_.aliases),
         "dialects": [_dialect_as_dict(dialect) for dialect in format_.dialects],
+        "records": bool(format_.adapter),
         **({"read_only": True} if format_.read_only else {}),
     }
 
