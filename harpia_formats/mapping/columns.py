@@ -14,8 +14,8 @@ Item = TypeVar("Item")
 
 #: The fields of a record that a column can hold.
 FIELDS = tuple(
-    "id prompt system references gt choices contexts category source response model "
-    "reasoning score".split()
+    "id prompt system messages references gt choices contexts category source response "
+    "model reasoning score".split()
 )
 #: The paths of fields whose path is not their name.
 _paths = {

@@ -12,6 +12,13 @@ from harpia_formats.mapping.columns import (
     names_by_column,
 )
 from harpia_formats.mapping.mapped_format import require_mappable_keys
+from harpia_formats.mapping.value_paths import (
+    NoSuchItemError,
+    ValuePath,
+    names_in,
+    parse_value_path,
+    value_at,
+)
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Format
@@ -48,26 +55,49 @@ class MappedKeys:
         #: The name of the column of each key.
         names = column_names(self._adapter, _table, columns)
         self._names = names_by_column(names)
+        self._paths = [parse_value_path(text) for text in self._names]
+        self._parts = {part.text for path in self._paths for part in path.parts()}
+        self._is_nested = any(path.is_nested for path in self._paths)
         for format_ in formats:
             own = {field.path[0] for field in adapter_of(format_).fields}
             for key in own & self._names.keys():
                 raise MapError(key, f"{format_.id} reads this key already")
-        #: The mapped keys that rows had, and the first others.
+        #: The parts of mapped paths that rows had, and the first names of other keys.
+        self._found: set[str] = set()
         self._seen: set[str] = set()
 
-    def split(self, row: Row) -> tuple[Row, Row]:
-        """Return `row` without the mapped keys, and the cells that these stand for."""
-        if len(self._seen) < _many:
-            self._seen.update(row)
-        else:
-            self._seen.update(self._names.keys() & row.keys())
-        cells = {
-            name: row[key] if type(row[key]) is str else encode(row[key]).decode()
-            for key, name in self._names.items()
-            if row.get(key) is not None
-        }
+    def split(self, row: Row, number: int, path: str) -> tuple[Row, Row]:
+        """Return `row` without the mapped keys, and the cells that these stand for.
+
+        What a path of several keys reaches stays in the row. Raises `MapError` for a
+        label or an index without an item, in record `number` of the file at `path`.
+        """
+        self._note_keys(row)
+        cells = {}
+        for value_path in self._paths:
+            value = self._value(value_path, row, number, path)
+            if value is not None and value is not UNSET:
+                cells[self._names[value_path.text]] = _cell_of(value)
         rest = {key: value for key, value in row.items() if key not in self._names}
         return rest, cells
+
+    def _note_keys(self, row: Row) -> None:
+        """Note which of the mapped paths `row` has, and the names of its keys."""
+        for value_path in self._paths:
+            is_key = value_path.text in row
+            for part in value_path.parts():
+                if is_key or value_at(row, part.keys) is not UNSET:
+                    self._found.add(part.text)
+        if len(self._found) < len(self._parts) and len(self._seen) < _many:
+            self._seen.update(names_in(row) if self._is_nested else row)
+
+    def _value(self, value_path: ValuePath, row: Row, number: int, path: str) -> Any:
+        """Return the value of a path in a row; raises `MapError`."""
+        try:
+            return value_path.find(row)
+        except NoSuchItemError as error:
+            reason = f"record {number} of {path}: {error}"
+            raise MapError(value_path.text, reason) from error
 
     def with_fields(self, record: Record, cells: Row) -> Record:
         """Return `record` with the fields of the mapped keys instead of its own."""
@@ -81,11 +111,22 @@ class MappedKeys:
 
     def check_seen(self, path: str) -> None:
         """Raise `MapError` if no row of the file at `path` had one of the keys."""
-        for key in self._names:
-            if key not in self._seen:
+        for key in sorted(self._parts):
+            if key not in self._found:
                 near = nearest(key, sorted(self._seen))
                 hint = f"; did you mean {near}?" if near else ""
                 raise MapError(key, f"no row of {path} has such a key{hint}")
+
+
+def _cell_of(value: Any) -> str:
+    """Return a value as the text of a cell; numbers in a list become texts, too."""
+    if type(value) is str:
+        return value
+    if type(value) is list and not any(
+        isinstance(item, (dict, list)) for item in value
+    ):
+        value = [item if type(item) is str else encode(item).decode() for item in value]
+    return encode(value).decode()
 
 
 def _fields_of(part: Any) -> dict[str, Any]:

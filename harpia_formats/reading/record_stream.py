@@ -285,7 +285,7 @@ class RecordStream:
         given: Row = {}
         own = value
         if self.keys is not None:
-            own, given = self.keys.split(value)
+            own, given = self.keys.split(value, number, self.path)
         assert self._read is not None  # noqa: S101 - it is set with the variant
         record = self._read(own)
         if given and self.keys is not None:

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -105,6 +106,57 @@ def test_map_that_cannot_be_used_is_refused(
     """A key that no row has, one of the format's own and an unknown field fail."""
     with pytest.raises(MapError, match=error):
         list(read(lines_of(chat(model_response="4")), columns=columns))
+
+
+def question(**others: Any) -> dict[str, Any]:
+    """Return a row of tencent-messages with labelled choices."""
+    choices = {"text": ["3", "4"], "label": ["A", "B"]}
+    return chat(answerKey="B", choices=choices, **others)
+
+
+def test_paths_reach_into_values() -> None:
+    """A path finds a list, and the item with the label of another key."""
+    columns = {
+        "prompt": "messages.0.content",
+        "choices": "choices.text",
+        "references": "choices.text[answerKey]",
+    }
+    record = only(lines_of(question()), columns=columns)
+
+    assert (record.prompt, record.choices, record.references) == (
+        "2+2?",
+        ["3", "4"],
+        ["4"],
+    )
+    assert record.extra is not msgspec.UNSET
+    assert record.extra["tencent"] == {
+        "answerKey": "B",
+        "choices": question()["choices"],
+    }
+
+
+def test_numbers_in_lists_become_texts() -> None:
+    """References and choices that are numbers are their texts."""
+    row = chat(doc={"gold": [4, 4.0, "four"]})
+    record = only(lines_of(row), columns={"references": "doc.gold"})
+
+    assert record.references == ["4", "4.0", "four"]
+
+
+@pytest.mark.parametrize(
+    ("column", "error"),
+    [
+        ("choices.txt", "'choices.txt': no row .* did you mean choices.text"),
+        ("choices.text[answerKye]", "'answerKye': no row .* did you mean answerKey"),
+        ("choice[answerKey]", "'choice': no row .* did you mean choices"),
+        ("choices.text[other]", "record 1 of <data>: no label is 'C' .A, B."),
+    ],
+)
+def test_path_that_finds_nothing_is_refused(column: str, error: str) -> None:
+    """A part of a path that no row has is named, and so is a label without an item."""
+    data = lines_of(question(other="C"))
+    with pytest.raises(MapError, match=error):
+        list(read(data, columns={"references": column}))
 
 
 def test_format_of_whole_documents_has_no_keys() -> None:
