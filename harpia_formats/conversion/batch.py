@@ -18,7 +18,7 @@ from harpia_formats.mapping.record_program import (
     RecordProgram,
     WholeRecord,
 )
-from harpia_formats.mapping.row_reader import ReadRow, row_reader
+from harpia_formats.mapping.row_reader import ReadRow
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import Row
@@ -52,10 +52,11 @@ class BatchConverter:
     """
 
     variant: FormatVariant
+    #: Returns the record of a row of the file.
+    read: ReadRow
     mapper: RecordMapper
     steps: RecordSteps
     check: WrittenRowCheck
-    _read: ReadRow = field(init=False)
     _program: RecordProgram = field(init=False)
     _keeps_floats: bool = field(init=False)
     _has_steps: bool = field(init=False)
@@ -68,7 +69,6 @@ class BatchConverter:
 
     def __post_init__(self) -> None:
         source = adapter_of(self.variant.format)
-        self._read = row_reader(source, self.variant.dialect.name)
         self._program = RecordProgram(self.mapper)
         self._has_steps = self.steps != RecordSteps()
         is_plain = not self._has_steps and self.mapper.scorer is None
@@ -112,7 +112,7 @@ class BatchConverter:
             return self._mapped(map(decode, chunk.rows), before)
 
         def whole(number: int) -> Record:
-            record = self._read(decode(chunk.rows[number - before - 1]))
+            record = self.read(decode(chunk.rows[number - before - 1]))
             return self._after_steps(record, number, FieldFates())
 
         return self._mapped(map(msgspec.to_builtins, values), before, whole)
@@ -137,7 +137,7 @@ class BatchConverter:
         `whole` is given if the keys of `rows` have another order than in the file.
         Raises `Unconvertible`.
         """
-        read, program, number = self._read, self._program, before
+        read, program, number = self.read, self._program, before
         selects = self._models.wanted is not None
         for row in rows:
             number += 1
@@ -167,7 +167,7 @@ class BatchConverter:
         selects = self._models.wanted is not None
 
         def whole(number: int) -> Record:
-            return self._read(decode(chunk.rows[number - before - 1]))
+            return self.read(decode(chunk.rows[number - before - 1]))
 
         for found in direct.records(chunk, values):
             number += 1

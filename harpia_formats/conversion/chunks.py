@@ -9,6 +9,7 @@ from harpia_formats.conversion.record_steps import steps_of
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Cursor
+from harpia_formats.mapping.row_reader import ReadRow
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
@@ -33,6 +34,11 @@ class ChunkConverter:
         #: Where rows go, once the target is chosen.
         self.destination: Destination | None = None
         self._batches: BatchConverter | None = None
+        self._read: ReadRow | None = None
+
+    def begin(self, read: ReadRow) -> None:
+        """Take the function that returns the record of a row of the current file."""
+        self._read, self._batches = read, None
 
     def decoded(self, rows: DecodedChunk) -> bool:
         """Convert a chunk of decoded rows; return False if that is not possible.
@@ -116,7 +122,7 @@ class ChunkConverter:
         """
         if self._options.group is not None or destination.outputs.is_split:
             return None
-        if self._options.model is not None:
+        if self._options.model is not None or self._read is None:
             return None
         from harpia_formats.conversion.batch import BatchConverter  # noqa: PLC0415 - small files need none
 
@@ -126,7 +132,8 @@ class ChunkConverter:
             destination.requirements[-1],
             self._totals.prefix,
         )
-        return BatchConverter(variant, destination.mapper, steps, destination.check)
+        mapper, check = destination.mapper, destination.check
+        return BatchConverter(variant, self._read, mapper, steps, check)
 
     def learn_from(self, other: "ChunkConverter") -> None:
         """Use what another converter for the same conversion has learned."""
@@ -135,4 +142,4 @@ class ChunkConverter:
 
     def end_file(self) -> None:
         """Forget the file that was read."""
-        self._batches = None
+        self._batches = self._read = None

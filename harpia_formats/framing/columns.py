@@ -34,6 +34,8 @@ class RowArray:
     """Announces that the chunks that follow are items of the array at `path`."""
 
     path: Path
+    #: The text of the object up to the first of its arrays that are cut.
+    before: bytes = field(default=b"", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +138,9 @@ class _ObjectCutter:
         """Cut the array at `path` into its items."""
         from harpia_formats.framing.array import member_rows  # noqa: PLC0415 - most files have no such array
 
+        before = b"" if self.arrays else bytes(self.text)
         self.text += b"["
-        yield RowArray(path)
+        yield RowArray(path, before)
         rows = member_rows(self.buffer, self.start, self.limit, before=self.arrays)
         self.arrays += 1
         end, closed = yield from rows

@@ -1,6 +1,7 @@
 """Read rows of a format as records, with the extra fields that they may hold."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from harpia_formats.mapping.extras import has_extras, restore_extras, split_extras
 from harpia_formats.model.adapter import FormatAdapter, Row
@@ -10,13 +11,24 @@ from harpia_formats.model.record import Record
 ReadRow = Callable[[Row], Record]
 
 
-def row_reader(adapter: FormatAdapter, dialect: str = "") -> ReadRow:
+#: What stands around the rows of a file of which nothing else is known.
+NO_SURROUNDINGS: Mapping[str, Any] = {}
+
+
+def row_reader(
+    adapter: FormatAdapter,
+    dialect: str = "",
+    surroundings: Mapping[str, Any] = NO_SURROUNDINGS,
+) -> ReadRow:
     """Return the function that returns the record of a row of the `dialect`.
 
-    Without a dialect the rows are as `adapter` writes them.
+    Without a dialect the rows are as `adapter` writes them. `surroundings` are what
+    stands around the rows, as far as the adapter needs it.
     """
     normalize = adapter.dialect_normalizers.get(dialect)
     read, path = adapter.read, adapter.extras_path
+    if adapter.reader_in is not None:
+        read = adapter.reader_in(surroundings)
     if normalize is None and path is None:
         return read
 

@@ -154,6 +154,14 @@ class FormatAdapter:
     extras_path: tuple[str, ...] | None = None
     #: Whether extra fields must be stored as one text.
     extras_as_text: bool = False
+    #: Given what stands around the rows of a file, which are the members of their
+    #: document before them, or its companion document, as far as `needed_around` keeps
+    #: them: the function that reads a row in place of `read`. `read` reads a row of
+    #: which nothing else is known. None if nothing around a row changes its record.
+    reader_in: Callable[[Mapping[str, Any]], Callable[[Row], Record]] | None = None
+    #: Given the same: what of it `reader_in` needs, which is sent to workers with each
+    #: unit of rows; None if that is all.
+    needed_around: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     #: Read the header from a document without its rows, and write it.
     read_header: Callable[[Row], Header] | None = None
     write_header: Callable[[Header, FieldFates], Row] | None = None

@@ -1,6 +1,6 @@
 """Read the valid rows of a file as records, in order, while it is validated."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,19 +10,23 @@ from msgspec import MsgspecError
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Cursor
-from harpia_formats.framing.columns import DocumentHeader
+from harpia_formats.framing.columns import DocumentHeader, RowArray
 from harpia_formats.mapping.columns import check_columns_exist, rename_columns
 from harpia_formats.mapping.extras import COMPONENT_KEY
-from harpia_formats.mapping.row_reader import ReadRow, row_reader
+from harpia_formats.mapping.row_reader import (
+    NO_SURROUNDINGS,
+    ReadRow,
+    row_reader,
+)
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.format import Container
-from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.mapped_keys import MappedKeys
 from harpia_formats.reading.placed_record import PlacedRecord, Receive
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
+from harpia_formats.reading.surroundings import members_before
 from harpia_formats.registry import adapter_of
 from harpia_formats.validation.plan.units import TableRecords
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
@@ -37,6 +41,9 @@ HEADER_KEY = b'"header"'
 
 class TakeRows(Protocol):
     """Takes many rows at once, or returns False to have them read one by one."""
+
+    def begin(self, read: ReadRow) -> None:
+        """Take the function that returns the record of a row of the current file."""
 
     def decoded(self, rows: DecodedChunk) -> bool:
         """Take the rows of a chunk that a typed decoder decoded."""
@@ -66,6 +73,11 @@ class RecordStream:
     fields: dict[str, str] = field(default_factory=dict)
     #: Fields that are read from keys of rows which the format does not know.
     keys: MappedKeys | None = None
+    #: Given the format of the file: what its companion document says of its rows, if
+    #: `FormatAdapter.reader_in` asks for that.
+    around: Callable[[FormatVariant], Mapping[str, Any]] = lambda _: NO_SURROUNDINGS
+    #: What stands around the rows, as far as the adapter needs it: plain data.
+    surroundings: Mapping[str, Any] = field(default_factory=dict)
     #: The headers of the file, around the records or in them.
     headers: list[Header] = field(default_factory=list)
     _adapter: FormatAdapter | None = None
@@ -80,14 +92,28 @@ class RecordStream:
         self.begin(variant)
         self._variant = variant
         self._adapter = adapter_of(variant.format)
-        self._read = row_reader(self._adapter, variant.dialect.name)
+        self._read_rows_in(self.around(variant))
         if variant.dialect.container is Container.COLUMNS:
             self._columns = ColumnBuffer()
 
-    def column(self, path: Path) -> None:
-        """Start with the items of the column at `path`."""
+    def _read_rows_in(self, surroundings: Mapping[str, Any]) -> None:
+        """Settle how rows are read where `surroundings` stand around them."""
+        adapter, variant = self._adapter, self._variant
+        assert adapter is not None  # noqa: S101 - it is set with the variant
+        assert variant is not None  # noqa: S101 - only rows of a known format are read
+        if adapter.needed_around is not None:
+            surroundings = adapter.needed_around(surroundings)
+        self.surroundings = surroundings
+        self._read = row_reader(adapter, variant.dialect.name, surroundings)
+        if self.bulk is not None:
+            self.bulk.begin(self._read)
+
+    def column(self, column: RowArray) -> None:
+        """Start with the items of a column, or with the rows inside of a document."""
         if self._columns is not None:
-            self._columns.begin(path)
+            self._columns.begin(column.path)
+        elif column.before and self._adapter and self._adapter.reader_in is not None:
+            self._read_rows_in(members_before(column))
 
     def rows(self, rows: ValidatedRows) -> None:
         """Read the valid rows as records, and pass the bytes of others to `refuse`."""

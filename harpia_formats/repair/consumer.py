@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.framing.columns import DocumentHeader
+from harpia_formats.framing.columns import DocumentHeader, RowArray
 from harpia_formats.model.format import Container, Format
-from harpia_formats.model.problem import Path
 from harpia_formats.model.repair import Repair
 from harpia_formats.repair.edits import Edit
 from harpia_formats.repair.proposals import Proposals, RepairSettings
@@ -65,8 +64,8 @@ class RepairConsumer:
             if variant.dialect.container is Container.DOCUMENT:
                 self._proposals.follow = self._follow
 
-    def column(self, path: Path) -> None:
-        """Begin with the items of a column."""
+    def column(self, column: RowArray) -> None:
+        """Begin with the items of a column, or with the rows inside of a document."""
 
     def header(self, header: DocumentHeader) -> None:
         """Take the document around the records."""

@@ -8,7 +8,6 @@ import msgspec
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.sample import Sample
 from harpia_formats.framing.columns import DocumentHeader, RowArray
-from harpia_formats.model.problem import Path
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
 from harpia_formats.validation.merge.repeated_ids import RepeatedIds
 from harpia_formats.validation.plan.units import (
@@ -37,8 +36,8 @@ class RowConsumer(Protocol):
     def open(self, variant: FormatVariant | None) -> None:
         """Take the format of the file, before its first row."""
 
-    def column(self, path: Path) -> None:
-        """Begin with the items of a column."""
+    def column(self, column: RowArray) -> None:
+        """Begin with the items of a column, or with the rows inside of a document."""
 
     def header(self, header: DocumentHeader) -> None:
         """Take the document around the records."""
@@ -80,7 +79,7 @@ class LocalValidation(msgspec.Struct, frozen=True):
             if merge.stopped:
                 return
             if isinstance(frame, RowArray):
-                self._begin_column(frame.path)
+                self._begin_column(frame)
                 yield Findings()
                 continue
             unit = merge.unit_of(frame)
@@ -101,11 +100,11 @@ class LocalValidation(msgspec.Struct, frozen=True):
             self._broken(unit)
         return self.collector.take()
 
-    def _begin_column(self, path: Path) -> None:
+    def _begin_column(self, column: RowArray) -> None:
         if self.consumer is not None:
-            self.consumer.column(path)
+            self.consumer.column(column)
         if self.merge.plan.has_columns:
-            self.merge.begin_column(path)
+            self.merge.begin_column(column.path)
 
     def _rows(self, unit: CutRows) -> None:
         rows = validate_rows(unit, self.validators, self.collector)

@@ -15,6 +15,7 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing import array
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.mapping.columns import MapError
+from harpia_formats.mapping.row_reader import ReadRow
 from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.placed_record import PlacedRecord
@@ -230,6 +231,9 @@ def test_rows_of_arrays_are_accepted_in_chunks(
     single: list[PlacedRecord] = []
 
     class Taker:
+        def begin(self, read: ReadRow) -> None:
+            """Take no notice: rows are not read here."""
+
         def decoded(self, rows: DecodedChunk) -> bool:
             chunk = rows.chunk
             assert len(rows.values) == len(chunk)

@@ -415,6 +415,7 @@ def test_log_of_a_cluster_has_no_secret() -> None:
         is_split=False,
         prefix="",
         fields={},
+        surroundings={},
         columns=(),
         is_only=True,
         folder="",

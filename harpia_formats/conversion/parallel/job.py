@@ -1,7 +1,9 @@
 """What crosses process boundaries when rows are converted: plain data only."""
 
 from array import array
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from harpia_formats.conversion.containers.row_writer import RowEncoder
 from harpia_formats.conversion.options import ConvertOptions
@@ -29,6 +31,8 @@ class ConversionJob:
     prefix: str
     #: The names of the fields in mapped columns, by the names of the columns.
     fields: dict[str, str]
+    #: What stands around the rows, as far as their reader needs it.
+    surroundings: Mapping[str, Any]
     #: The columns of a table, from its header.
     columns: tuple[str, ...]
     #: Whether the file is the only input.

@@ -84,6 +84,7 @@ class RowConverter:
             lambda _: None,
             self.chunks,
             job.fields,
+            around=lambda _: job.surroundings,
         )
         self.stream.open(variant)
         # The items of columns are kept in the main process.

@@ -125,6 +125,7 @@ class ConvertedUnits:
             self._destination.outputs.is_split,
             self._totals.prefix,
             self._stream.fields,
+            self._stream.surroundings,
             self._local.merge.columns,
             self._workers.has_one_file,
             folder,

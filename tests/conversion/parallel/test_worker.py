@@ -82,6 +82,7 @@ def job_of(
         is_split=False,
         prefix="",
         fields={},
+        surroundings={},
         columns=(),
         is_only=True,
         folder=str(folder),
