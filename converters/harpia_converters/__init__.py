@@ -1,6 +1,15 @@
 """The format adapters, one package for each vendor: formats, rules, profiles."""
 
-from harpia_converters import eee, harpia, haystack, hub, nemo, table, tencent
+from harpia_converters import (
+    eee,
+    harpia,
+    haystack,
+    hub,
+    nemo,
+    openai_evals,
+    table,
+    tencent,
+)
 
 #: Every format; the first of a family is its default.
 FORMATS = (
@@ -23,6 +32,7 @@ FORMATS = (
     haystack.results.FORMAT,
     haystack.run.FORMAT,
     haystack.evaluator.FORMAT,
+    openai_evals.samples.FORMAT,
     hub.record.FORMAT,
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,

@@ -125,6 +125,7 @@ def _records(adapter: FormatAdapter) -> Iterator[Record]:
     for key, value in adapter.extra_examples.items():
         own = replace(record, extra={adapter.vendor: {key: value}})
         yield from (own, replace(own, references=["reference", "other"]))
+        yield replace(own, system=UNSET)
     for key, value in adapter.answer_extra_examples.items():
         named = replace(bare, extra={adapter.vendor: {key: value}})
         yield replace(record, outputs=[named])
