@@ -23,10 +23,11 @@ FIXTURES = ROOT / "fixtures"
 VALID, NAMED = sorted(FIXTURES.glob("*/valid/*")), sorted(FIXTURES.glob("*/named/*"))
 CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 NEIGHBOURS = CORPORA / "neighbours"
-#: The claims on files of tools that are not read, where there is one: text-only chats
-#: are what Tencent documents, too.
+#: The claims on files of other tools, where there is one: text-only chats are what
+#: Tencent documents, too.
 CLAIMED_NEIGHBOURS = {
     "openai/toy_chat_fine_tuning.first4.jsonl": ("tencent-messages", 0.6),
+    "openai/evals_samples.jsonl": ("openai-evals", 1.0),
 }
 #: Text-only chats among the valid fixtures are as sure as those.
 SHARED = {"tencent-messages"}
@@ -94,7 +95,7 @@ def neighbours() -> list[Path]:
 
 
 def test_files_of_other_tools_are_not_claimed() -> None:
-    """A file of a tool that is not read is claimed by nothing, but a shared shape."""
+    """Files of other tools have the claims of formats that are read, and no others."""
     if not NEIGHBOURS.is_dir():
         pytest.skip(f"no corpus in {NEIGHBOURS} (set HARPIA_CORPORA)")
     found = {str(path.relative_to(NEIGHBOURS)): claim_on(path) for path in neighbours()}
