@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
+from harpia_formats.framing.constants import masked
+
 BOM = b"\xef\xbb\xbf"
 JSON_SPACE = b" \t\r\n"
 
@@ -99,6 +101,11 @@ class Chunk:
             if len(self._rows) != len(self):
                 raise ValueError("rows are not cut as they were before")
         return self._rows
+
+    @property
+    def texts(self) -> list[bytes]:
+        """The bytes of each row as they are in the file."""
+        return self.rows
 
     @property
     def ends(self) -> list[int]:
@@ -197,7 +204,24 @@ def code_points(data: bytes) -> int:
 
 def _items_in(text: bytes) -> list[bytes]:
     """Return the items of an array whose inside is `text`."""
-    return [bytes(item) for item in _decode_items(b"".join((b"[", text, b"]")))]
+    array = b"".join((b"[", text, b"]"))
+    try:
+        return list(map(bytes, _decode_items(array)))
+    except msgspec.DecodeError:
+        return items_with_constants(array)
+
+
+def items_with_constants(array: bytes) -> list[bytes]:
+    """Return the items of an array, whose numbers may be NaN or Infinity.
+
+    Raises `msgspec.DecodeError` if it is no array beside these.
+    """
+    items, at = [], 0
+    for item in _decode_items(text := masked(array)):
+        begin = text.index(bytes(item), at)
+        at = begin + len(bytes(item))
+        items.append(array[begin:at])
+    return items
 
 
 def is_blank(row: bytes) -> bool:

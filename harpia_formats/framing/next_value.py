@@ -6,6 +6,11 @@ from enum import Enum, auto
 
 import msgspec
 
+from harpia_formats.framing.constants import masked
+
+#: Bytes that are read first of a value with a NaN or an Infinity in it.
+PART = 64 * 1024
+
 _parse = msgspec.json.Decoder(msgspec.Raw).decode
 _number = re.compile(r"\d+")
 
@@ -53,8 +58,47 @@ if CUT_OFF in {"", parser_error(b"[x")} or _excess not in {0, 1}:
 def read_value(data: bytes, at: int) -> tuple[ValueState, int]:
     """Return the state of the JSON value at offset `at`, and where the parser stopped.
 
-    Behind an `ENDED` value it stops at the next byte that is not white space.
+    Behind an `ENDED` value it stops at the next byte that is not white space. A NaN or
+    an Infinity breaks no value: whether it is a fault depends on the format.
     """
+    state, place = _read(data, at)
+    if state is ValueState.BROKEN and _begins_constant(data, place):
+        state, place = _read_with_constants(data, at)
+    return state, place if state is ValueState.ENDED else len(data)
+
+
+def _begins_constant(data: bytes, at: int) -> bool:
+    """Tell whether the byte at `at`, which is refused, begins a NaN or an Infinity."""
+    if data[at : at + 1] not in {b"N", b"I"}:
+        return False
+    rest = data[at : at + len(b"Infinity")]
+    return rest.startswith((b"NaN", b"Infinity")) or _is_cut_off(data, at)
+
+
+def _is_cut_off(data: bytes, at: int) -> bool:
+    """Tell whether a NaN or an Infinity begins at `at` that does not end in `data`."""
+    rest = data[at : at + len(b"Infinity")]
+    return at + len(rest) == len(data) and (
+        b"NaN".startswith(rest) or b"Infinity".startswith(rest)
+    )
+
+
+def _read_with_constants(data: bytes, at: int) -> tuple[ValueState, int]:
+    """Return the state of a value with a NaN or an Infinity in it, as `_read` does."""
+    size = PART
+    while True:
+        end = min(at + size, len(data))
+        part = masked(data[at:end])
+        state, place = _read(part, 0)
+        if state is ValueState.BROKEN and _is_cut_off(part, place):
+            state = ValueState.OPEN
+        if end == len(data) or state in {ValueState.ENDED, ValueState.BROKEN}:
+            return state, at + place
+        size *= 4
+
+
+def _read(data: bytes, at: int) -> tuple[ValueState, int]:
+    """Return the state of a value, and which byte is not allowed or behind it."""
     try:
         _parse(memoryview(data)[at:])
     except msgspec.DecodeError as error:
@@ -63,7 +107,7 @@ def read_value(data: bytes, at: int) -> tuple[ValueState, int]:
         if _number.sub("", message) == _trailing:
             return ValueState.ENDED, place - _excess
         is_broken = place < len(data)
-        return ValueState.BROKEN if is_broken else ValueState.OPEN, len(data)
+        return ValueState.BROKEN if is_broken else ValueState.OPEN, place
     except RecursionError:
         return ValueState.BROKEN, at
     return ValueState.WHOLE, len(data)

@@ -29,12 +29,12 @@ class NumberedRecord:
 
     @property
     def text(self) -> bytes:
-        """The bytes of the record."""
-        return self.chunk.rows[self.row]
+        """The bytes of the record in the file."""
+        return self.chunk.texts[self.row]
 
     def value(self) -> Any:
         """Return the decoded record, None if it is not JSON."""
-        return decoded_or_none(self.text)
+        return decoded_or_none(self.chunk.rows[self.row])
 
 
 def decoded_or_none(text: bytes) -> Any:

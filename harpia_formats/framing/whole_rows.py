@@ -2,7 +2,13 @@
 
 import msgspec
 
-from harpia_formats.framing.chunk import JSON_SPACE, Chunk, Cursor
+from harpia_formats.framing.chunk import (
+    JSON_SPACE,
+    Chunk,
+    Cursor,
+    items_with_constants,
+)
+from harpia_formats.framing.constants import may_have_constants
 from harpia_formats.framing.next_value import ValueState, error_byte, read_value
 from harpia_formats.framing.row_end import end_of_space, start_of_row
 
@@ -29,6 +35,9 @@ def verified_rows(
         try:
             items = _decode_items(b"".join((b"[", text, b"]")))
         except msgspec.DecodeError as error:
+            if (rows := _rows_with_constants(text)) is not None:
+                fits = end <= limit or max(map(len, rows)) <= limit
+                return Chunk(text, start, rows) if fits else None
             # The bracket that was put before the window counts as a byte.
             end = min(end, error_byte(str(error)) - 1)
         except RecursionError:
@@ -38,6 +47,16 @@ def verified_rows(
             fits = end <= limit or max(map(len, chunk.rows)) <= limit
             return chunk if fits else None
     return None
+
+
+def _rows_with_constants(text: bytes) -> list[bytes] | None:
+    """Return the rows in the inside of an array if its only faults are constants."""
+    if not may_have_constants(text):
+        return None
+    try:
+        return items_with_constants(b"".join((b"[", text, b"]")))
+    except (msgspec.DecodeError, RecursionError):
+        return None
 
 
 def rows_one_by_one(

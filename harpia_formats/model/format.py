@@ -169,6 +169,8 @@ class Dialect:
     lints: str = ""
     #: Findings about the document around the records, given without them.
     header_remarks: Remarks | None = None
+    #: Whether NaN and Infinity, which are not JSON, are read as null and noted.
+    reads_nan: bool = False
     #: Whether the vendor documents it; if not, it is noted, and refused by --strict.
     documented: bool = True
     #: Given a record that `sniff` does not match: why it may be in the dialect if the

@@ -39,6 +39,7 @@ from harpia_formats.registry import (
     rules_for,
 )
 from harpia_formats.rules import selected_rules
+from harpia_formats.rules.text import READ_AS_NULL
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.merge.tally import Tally
@@ -55,6 +56,8 @@ from harpia_formats.validation.unit.result import Findings
 
 #: Beginnings of the codes of rules on records that can be read nevertheless.
 _left_out = ("X", "L")
+#: The rules on what is read otherwise than it is written.
+_told = frozenset({READ_AS_NULL})
 
 
 class FileOptions(Protocol):
@@ -133,11 +136,11 @@ class Reading:
         )
         rules = rules_for(formats)
         active = selected_rules(rules, [], list(_left_out))
-        # Warnings and notes are for validation only.
+        # Other warnings and notes are for validation only.
         errors = {
             code: rules[code]
             for code in active
-            if rules[code].severity is Severity.ERROR
+            if rules[code].severity is Severity.ERROR or code in _told
         }
         self._plan = run_plan_of(self._options, errors, None, formats, for_reading=True)
         #: The names of mapped columns in the format, or fields in keys of rows.

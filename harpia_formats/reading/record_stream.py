@@ -11,6 +11,7 @@ from msgspec import MsgspecError
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.framing.columns import DocumentHeader, RowArray
+from harpia_formats.framing.constants import with_nulls
 from harpia_formats.mapping.columns import check_columns_exist, rename_columns
 from harpia_formats.mapping.extras import COMPONENT_KEY
 from harpia_formats.mapping.row_reader import (
@@ -130,7 +131,7 @@ class RecordStream:
             self._read_rows(rows, passed)
         for row in sorted(rows.refused):
             if row < len(chunk):
-                self.refuse(chunk.rows[row])
+                self.refuse(chunk.texts[row])
 
     def _read_rows(self, rows: ValidatedRows, passed: frozenset[int]) -> None:
         """Read the rows that are not in `passed`, adjacent ones at once if possible."""
@@ -144,9 +145,9 @@ class RecordStream:
                 between = chunk.between(begin, end)
                 if self._is_taken(DecodedChunk(between, before, part, decoder)):
                     continue
-            text_of, start_of = chunk.rows.__getitem__, chunk.start_of
+            text_of, start_of = chunk.texts.__getitem__, chunk.start_of
             for row in range(begin, end):
-                value, number = decode(text_of(row)), numbers.of(row)
+                value, number = decode(chunk.rows[row]), numbers.of(row)
                 self._receive_row(value, number, text_of, start_of, row)
 
     def _is_taken(self, rows: DecodedChunk) -> bool:
@@ -219,11 +220,14 @@ class RecordStream:
         adapter = self._adapter
         if adapter is None or adapter.read_header is None or self._columns is not None:
             return
+        assert self._variant is not None  # noqa: S101 - an adapter has a variant
+        text = header.text
+        if self._variant.dialect.reads_nan:
+            text = with_nulls(text)
         try:
-            document = decode(header.text)
+            document = decode(text)
         except (MsgspecError, UnicodeDecodeError, RecursionError):
             return
-        assert self._variant is not None  # noqa: S101 - an adapter has a variant
         document.pop(self._variant.dialect.rows_at, None)
         self.note_header(adapter.read_header(document))
 

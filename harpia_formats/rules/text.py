@@ -3,6 +3,8 @@
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
+READ_AS_NULL = "J209"
+
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
 RULES = (
@@ -182,5 +184,16 @@ RULES = (
         b'{"a": 1}\n{"a": 2}\n',
         b'[{"a": 1}, {"a": 2}]\n',
         file_name="rows.json",
+    ),
+    Rule(
+        READ_AS_NULL,
+        "constant-read-as-null",
+        _N,
+        "NaN and Infinity are read as null where the tool of the format writes them.",
+        "Python writes them for scores that could not be computed, although they are "
+        "not JSON. Such a score is read as one without a value; it is never 0. In "
+        "other formats they are errors (J106).",
+        b"{}\n",
+        b"{}\n",
     ),
 )

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from harpia_formats.detection.file_name import delimiter_of
 from harpia_formats.detection.sampled_file import Framing, reread_frames
 from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.chunk import Cursor
+from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.columns import DocumentFrames
 from harpia_formats.framing.container import open_container
+from harpia_formats.framing.null_rows import rows_with_nulls
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.repeated_ids import RepeatedIds
@@ -54,7 +55,15 @@ def table_frames(
 def rereading(plan: FilePlan, again: RereadableSource) -> Callable[[], DocumentFrames]:
     """Return a function that reads and cuts a file once more."""
     limit = plan.run.options.max_row_bytes
-    return partial(reread_frames, again.blocks, plan.cut, plan.variant, limit)
+    frames = partial(reread_frames, again.blocks, plan.cut, plan.variant, limit)
+    if not plan.reads_nan:
+        return frames
+
+    def frames_with_nulls() -> DocumentFrames:
+        for frame in frames():
+            yield rows_with_nulls(frame) if isinstance(frame, Chunk) else frame
+
+    return frames_with_nulls
 
 
 def repeated_ids(plan: FilePlan, again: RereadableSource) -> RepeatedIds | None:

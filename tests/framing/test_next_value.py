@@ -33,7 +33,12 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
         (b'{"a": ', 0, (ValueState.OPEN, 6)),
         (b'["x', 0, (ValueState.OPEN, 3)),
         (b"tru, 1", 0, (ValueState.BROKEN, 6)),
-        (b"NaN", 0, (ValueState.BROKEN, 3)),
+        (b"NaN", 0, (ValueState.WHOLE, 3)),
+        (b'{"a": [-Infinity]} , 1', 0, (ValueState.ENDED, 19)),
+        (b'{"a": Infini', 0, (ValueState.OPEN, 12)),
+        (b'{"a": NaNs}', 0, (ValueState.BROKEN, 11)),
+        (b'{"a": "\\", "b": NaN} ]', 0, (ValueState.ENDED, 22)),
+        (b'{"a": "NaN"; NaN}', 0, (ValueState.BROKEN, 17)),
         (b"1, ]", 2, (ValueState.BROKEN, 4)),
     ],
 )

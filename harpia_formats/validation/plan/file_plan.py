@@ -96,6 +96,12 @@ class FilePlan(msgspec.Struct, frozen=True):
         return variant.dialect.name if variant else ""
 
     @property
+    def reads_nan(self) -> bool:
+        """Whether NaN and Infinity are read as null."""
+        variant = self.variant
+        return variant is not None and variant.dialect.reads_nan
+
+    @property
     def has_columns(self) -> bool:
         """Whether each record is spread over several columns, one after the other."""
         return self.cut is Framing.MEMBERS and self._container is Container.COLUMNS

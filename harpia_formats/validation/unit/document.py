@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping
 
 from harpia_formats.framing.chunk import Chunk, Cursor
+from harpia_formats.framing.constants import may_have_constants, with_nulls
 from harpia_formats.model.format import Dialect
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import DocumentRest
 from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.constants import with_constants
 from harpia_formats.validation.unit.result import UnitResult
 from harpia_formats.validation.unit.row_validator import RowValidator
 from harpia_formats.validation.unit.validators import FileValidators
@@ -24,7 +26,12 @@ def validate_document(
     variant, header = validators.variant, unit.header
     assert variant is not None  # noqa: S101 - only files of a known format have a header
     validator = validators.header_validator()
-    findings = header_findings(header.text, validator, variant.dialect, unit.lengths)
+    dialect, text = variant.dialect, header.text
+    if dialect.reads_nan and may_have_constants(text):
+        text = with_nulls(text)
+    findings = header_findings(text, validator, dialect, unit.lengths)
+    if text != header.text:
+        findings = with_constants(header.text, findings, collector)
     active = [finding for finding in findings if finding.code in collector.rules]
     errors = [finding for finding in active if collector.is_error(finding.code)]
     stopped = validators.options.fail_fast and bool(errors)

@@ -9,6 +9,7 @@ import msgspec
 
 from harpia_formats.dedup.digests import digests_of
 from harpia_formats.framing.chunk import Chunk, Cursor
+from harpia_formats.framing.null_rows import NullRows, rows_with_nulls
 from harpia_formats.validation.plan.units import CutRows
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
@@ -48,13 +49,11 @@ def validate_rows(
     unit: CutRows, validators: FileValidators, collector: Collector
 ) -> ValidatedRows:
     """Return what was found in the rows of a unit; its problems go to `collector`."""
-    part, chunk, stopped = validators.part(unit.path), unit.chunk, False
-    # The first error is looked for among single findings.
-    shares = not validators.options.fail_fast
-    verdict = _verdict(chunk, part, validators, shares=shares)
+    part, stopped = validators.part(unit.path), False
+    chunk, verdict = _as_read(unit.chunk, part, validators, collector)
     shared = verdict.shared or []
     if not (verdict.findings or shared or validators.plan.unvalidated):
-        return _without_findings(unit, part, verdict, collector)
+        return _without_findings(unit, chunk, part, verdict, collector)
     active = [
         finding for finding in verdict.findings if finding.code in collector.rules
     ]
@@ -126,15 +125,35 @@ def _refused(
     return invalid
 
 
+def _as_read(
+    chunk: Chunk, part: RowPart, validators: FileValidators, collector: Collector
+) -> tuple[Chunk, Verdict]:
+    """Return rows as they are read, and the verdict on them."""
+    if validators.plan.reads_nan:
+        chunk = rows_with_nulls(chunk)
+    # The first error is looked for among single findings.
+    shares = not validators.options.fail_fast
+    verdict = _verdict(chunk, part, validators, shares=shares)
+    if isinstance(chunk, NullRows):
+        from harpia_formats.validation.unit.constants import note_constants  # noqa: PLC0415 - few rows have a NaN
+
+        note_constants(chunk, verdict, collector)
+    return chunk, verdict
+
+
 def _without_findings(
-    unit: CutRows, part: RowPart, verdict: Verdict, collector: Collector
+    unit: CutRows,
+    chunk: Chunk,
+    part: RowPart,
+    verdict: Verdict,
+    collector: Collector,
 ) -> ValidatedRows:
     """Return the result of rows without findings, as most chunks of most files are."""
     numbers, result = (
         RecordNumbers(unit.before, verdict.blank),
-        _result(unit.chunk, verdict, collector),
+        _result(chunk, verdict, collector),
     )
-    return ValidatedRows(part, unit.chunk, numbers, verdict, result, frozenset())
+    return ValidatedRows(part, chunk, numbers, verdict, result, frozenset())
 
 
 def _result(chunk: Chunk, verdict: Verdict, collector: Collector) -> UnitResult:
@@ -188,7 +207,7 @@ def _collect(  # noqa: PLR0913, PLR0917 - a finding is placed by all of these
     def row_of(finding: "Finding") -> RowContext:
         return RowContext(
             path=collector.name,
-            text=chunk.rows[finding.row],
+            text=chunk.texts[finding.row],
             start=chunk.start_of(finding.row),
             number=numbers.of(finding.row),
             value=finding.value,
