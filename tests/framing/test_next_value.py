@@ -37,7 +37,7 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
         (b'{"a": [-Infinity]} , 1', 0, (ValueState.ENDED, 19)),
         (b'{"a": Infini', 0, (ValueState.OPEN, 12)),
         (b'{"a": NaNs}', 0, (ValueState.BROKEN, 11)),
-        (b'{"a": "\\", "b": NaN} ]', 0, (ValueState.ENDED, 22)),
+        (rb'{"a": "\\", "b": NaN} ]', 0, (ValueState.ENDED, 22)),
         (b'{"a": "NaN"; NaN}', 0, (ValueState.BROKEN, 17)),
         (b"1, ]", 2, (ValueState.BROKEN, 4)),
     ],
