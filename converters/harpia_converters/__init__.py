@@ -7,6 +7,7 @@ from harpia_converters import (
     hub,
     nemo,
     openai_evals,
+    sharegpt,
     table,
     tencent,
 )
@@ -33,6 +34,7 @@ FORMATS = (
     haystack.run.FORMAT,
     haystack.evaluator.FORMAT,
     openai_evals.samples.FORMAT,
+    sharegpt.conversations.FORMAT,
     hub.record.FORMAT,
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
@@ -45,6 +47,7 @@ RULES = (
     *nemo.rules.RULES,
     *tencent.rules.RULES,
     *haystack.rules.RULES,
+    *sharegpt.rules.RULES,
 )
 
 #: Where the `MetricProfile` of each name is, as `module:name`, loaded only to

@@ -26,6 +26,9 @@ NEIGHBOURS = CORPORA / "neighbours"
 #: The claims on files of other tools, where there is one: text-only chats are what
 #: Tencent documents, too.
 CLAIMED_NEIGHBOURS = {
+    "chat/dpo_en_demo.first3.json": ("sharegpt", 1.0),
+    "chat/glaive_toolcall_en_demo.first3.json": ("sharegpt", 1.0),
+    "chat/sharegpt_dummy_conversation.first4.json": ("sharegpt", 1.0),
     "openai/toy_chat_fine_tuning.first4.jsonl": ("tencent-messages", 0.6),
     "openai/evals_samples.jsonl": ("openai-evals", 1.0),
 }
@@ -196,9 +199,12 @@ JSON = st.recursive(
 
 @cache
 def known_keys() -> frozenset[str]:
-    """Return every key by which a fixture of any format is detected, in lower case."""
+    """Return every key by which a file of any format is detected, in lower case."""
     whys = (found.why for found in detect(*VALID))
-    return frozenset(part.casefold() for why in whys for part in why.split("`")[1::2])
+    keys = {part for why in whys for part in why.split("`")[1::2]}
+    dialects = (each for format_ in all_formats().values() for each in format_.dialects)
+    keys |= {key for dialect in dialects for key in dialect.one_of}
+    return frozenset(key.casefold() for key in keys)
 
 
 #: Keys that no format is detected by.

@@ -33,6 +33,8 @@ _called = {
     "tool_calls": [{"id": "1", "name": "tool", "arguments": {"x": 1}}],
 }
 _returned = {"role": "tool", "content": "result", "tool_call_id": "1"}
+#: Settings of the generation that some formats have a place for.
+_params = ("max_tokens", "temperature", "top_p", "top_k")
 _score = Score(
     metric="em",
     value=0.5,
@@ -110,7 +112,7 @@ def _records(adapter: FormatAdapter) -> Iterator[Record]:
         contexts=["context"],
         category="category",
         source="source",
-        params=dict.fromkeys(("max_tokens", "temperature", "top_p", "top_k", REST), 1),
+        params=dict.fromkeys((*_params, *_own_params(adapter), REST), 1),
         metadata={REST: "value"},
         extra=extra,
         outputs=[output],
@@ -255,6 +257,14 @@ def _extra_of(adapter: FormatAdapter, path: str) -> Any:
             for key in owner.removeprefix(start).split("."):
                 inner = inner.setdefault(key, {REST: "value"})
     return {adapter.vendor: found}
+
+
+def _own_params(adapter: FormatAdapter) -> Iterator[str]:
+    """Yield the settings that rows of the format have a place for, by name."""
+    for mapping in adapter.fields:
+        field, _, name = mapping.record_path.partition(".")
+        if field == "params" and name not in _params:
+            yield name
 
 
 def _carried(record: Record, adapter: FormatAdapter) -> Record:

@@ -1,0 +1,127 @@
+"""The adapter of sharegpt: the turns of a conversation to the messages of a record."""
+
+from typing import Any
+
+from harpia_converters.sharegpt.turns import (
+    ANSWERING,
+    CALL,
+    NO_JSON,
+    ROLES,
+    calls_in,
+    parsed,
+)
+from harpia_formats.model.adapter import (
+    LIST_OF_ONE,
+    Cardinality,
+    FieldMapping,
+    FormatAdapter,
+    Row,
+    RowCapacity,
+)
+from harpia_formats.model.record import SYSTEM_MESSAGE, Record
+
+_vendor = "sharegpt"
+_turns = ("conversations",)
+_turn_keys = frozenset({"from", "value"})
+#: Keys that a message has by what its turn says.
+_message_keys = frozenset({"role", "content", "tool_calls"})
+#: The roles of a chat that is not kept as messages, with the fields that they are, by
+#: the number of messages; these have no further keys.
+_plain = {
+    1: (("user", "prompt"),),
+    2: (("system", "system"), ("user", "prompt")),
+}
+_usual_keys = len(_turn_keys)
+
+_fields = (
+    FieldMapping(_turns, "messages", note="without the model's last one"),
+    FieldMapping(
+        _turns, "prompt", note="the turn of the person, where it is the only one"
+    ),
+    FieldMapping(_turns, "gt", note="the last turn, if it is the model's"),
+    FieldMapping(("system",), "system", note="or the turn in front of a single prompt"),
+    FieldMapping(("chosen", "value"), "references", LIST_OF_ONE),
+    FieldMapping(("tools",), "params.tools", note="the value of the JSON text"),
+    FieldMapping(("id",), "id"),
+)
+
+
+def _read(row: Row) -> Record:
+    """Return the record of a conversation."""
+    turns = row["conversations"]
+    fields: Row = {}
+    rest: Row = {}
+    if turns[-1]["from"] in ANSWERING:
+        *turns, answer = turns
+        fields["gt"] = answer["value"]
+        if len(answer) > _usual_keys:
+            rest["conversations"] = _without(answer, _turn_keys)
+    fields |= _question([_message(turn) for turn in turns])
+    for key, value in row.items():
+        if key != "conversations":
+            _put(key, value, fields, rest)
+    if rest:
+        fields["extra"] = {_vendor: rest}
+    return Record(**fields)
+
+
+def _put(key: str, value: Any, fields: Row, rest: Row) -> None:
+    """Put a member of a row that holds no turns into the `fields`, or else `rest`."""
+    if key == "chosen":
+        fields["references"] = [value["value"]]
+        beside = _without(value, frozenset({"value"}))
+        if beside != {"from": "gpt"}:
+            rest[key] = beside
+    elif key == "tools" and (tools := parsed(value)) is not NO_JSON:
+        fields["params"] = {"tools": tools}
+    elif key in {"id", "system"} and key not in fields:
+        fields[key] = value
+    else:
+        rest[key] = value
+
+
+def _message(turn: Row) -> Row:
+    """Return the message that a turn is; a call that cannot be read stays a text."""
+    speaker, value = turn["from"], turn["value"]
+    calls = calls_in(value) if speaker == CALL else None
+    message: Row = {"role": ROLES.get(speaker, speaker)}
+    message |= {"content": value} if calls is None else _calling(calls)
+    if len(turn) == _usual_keys:
+        return message
+    beside = _without(turn, _turn_keys)
+    taken = {key: beside.pop(key) for key in _message_keys & beside.keys()}
+    return {**message, **beside, **({_vendor: taken} if taken else {})}
+
+
+def _calling(calls: list[Row]) -> Row:
+    """Return the content and the calls of a message that only calls tools."""
+    return {"content": None, "tool_calls": calls}
+
+
+def _question(messages: list[Row]) -> Row:
+    """Return the prompt, and the system prompt, or messages that are more than that."""
+    plain = _plain.get(len(messages), ())
+    fields = {}
+    for message, (role, name) in zip(messages, plain, strict=False):
+        if message["role"] != role or len(message) > _usual_keys:
+            return {"messages": messages}
+        fields[name] = message["content"]
+    return fields or {"messages": messages}
+
+
+def _without(row: Row, known: frozenset[str]) -> Row:
+    return {key: value for key, value in row.items() if key not in known}
+
+
+SHAREGPT = FormatAdapter(
+    vendor=_vendor,
+    fields=_fields,
+    read=_read,
+    capacity=RowCapacity(
+        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
+    ),
+    #: Who speaks decides which field a turn is.
+    discriminators=frozenset({("conversations", "*", "from")}),
+    other_names={SYSTEM_MESSAGE: "conversations (system)"},
+    extra_examples={"rejected": "value"},
+)
