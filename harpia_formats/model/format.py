@@ -58,6 +58,9 @@ Remarks = Callable[[Any], Iterator[Remark]]
 #: Given the number of items of each column of a document: findings about them.
 Lengths = Callable[[Mapping[Path, int]], Iterator[Remark]]
 
+#: Given a document without its records, and how many these are: findings about that.
+CountRemarks = Callable[[Any, int], Iterator[Remark]]
+
 
 def no_sign(record: Mapping[str, Any]) -> str:  # noqa: ARG001 - the shape of `Sniff`
     """Return "", for dialects without such a sign."""
@@ -169,6 +172,10 @@ class Dialect:
     lints: str = ""
     #: Findings about the document around the records, given without them.
     header_remarks: Remarks | None = None
+    #: Findings about the number of records in view of the document around them.
+    count_remarks: CountRemarks | None = None
+    #: Whether a document without any records is valid.
+    may_be_empty: bool = False
     #: Whether NaN and Infinity, which are not JSON, are read as null and noted.
     reads_nan: bool = False
     #: Whether the vendor documents it; if not, it is noted, and refused by --strict.

@@ -39,7 +39,6 @@ from harpia_formats.registry import (
     rules_for,
 )
 from harpia_formats.rules import selected_rules
-from harpia_formats.rules.text import READ_AS_NULL
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.merge.tally import Tally
@@ -56,8 +55,6 @@ from harpia_formats.validation.unit.result import Findings
 
 #: Beginnings of the codes of rules on records that can be read nevertheless.
 _left_out = ("X", "L")
-#: The rules on what is read otherwise than it is written.
-_told = frozenset({READ_AS_NULL})
 
 
 class FileOptions(Protocol):
@@ -140,7 +137,7 @@ class Reading:
         errors = {
             code: rules[code]
             for code in active
-            if rules[code].severity is Severity.ERROR or code in _told
+            if rules[code].severity is Severity.ERROR or rules[code].in_reading
         }
         self._plan = run_plan_of(self._options, errors, None, formats, for_reading=True)
         #: The names of mapped columns in the format, or fields in keys of rows.

@@ -36,6 +36,9 @@ class Rule:
     lint: bool = False
     #: The contents of the companion file that the example is checked against.
     companion: bytes = b""
+    #: Whether it is reported, too, where files are read as records: of those warnings
+    #: and notes that say that the records are not all, or not what was written.
+    in_reading: bool = False
     #: Whether the examples are schemas that the user gives, and not data.
     is_about_schema: bool = False
 

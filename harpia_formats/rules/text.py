@@ -195,5 +195,6 @@ RULES = (
         "other formats they are errors (J106).",
         b"{}\n",
         b"{}\n",
+        in_reading=True,
     ),
 )

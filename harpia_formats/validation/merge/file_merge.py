@@ -82,7 +82,7 @@ class FileMerge:
                 self.lengths[self._path] += frame.record
             return Broken(frame, self.records)
         if isinstance(frame, DocumentHeader):
-            return DocumentRest(frame, dict(self.lengths))
+            return DocumentRest(frame, dict(self.lengths), self.records)
         if isinstance(frame, Chunk):
             if self._path in self.lengths:
                 self.lengths[self._path] += len(frame)

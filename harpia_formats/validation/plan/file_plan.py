@@ -114,7 +114,11 @@ class FilePlan(msgspec.Struct, frozen=True):
     @property
     def may_be_empty(self) -> bool:
         """Whether a file without records is valid: columns may all be empty."""
-        return self._container is Container.COLUMNS
+        variant = self.variant
+        if variant is None:
+            return False
+        dialect = variant.dialect
+        return dialect.container is Container.COLUMNS or dialect.may_be_empty
 
     @property
     def is_rows(self) -> bool:

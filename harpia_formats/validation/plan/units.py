@@ -81,6 +81,8 @@ class DocumentRest(msgspec.Struct, frozen=True):
 
     header: DocumentHeader
     lengths: dict[ValuePath, int] = msgspec.field(default_factory=dict)
+    #: How many records stand before its end.
+    records: int = 0
 
 
 class Broken(msgspec.Struct, frozen=True):

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
+import msgspec
+
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.constants import may_have_constants, with_nulls
 from harpia_formats.model.format import Dialect
@@ -29,7 +31,7 @@ def validate_document(
     dialect, text = variant.dialect, header.text
     if dialect.reads_nan and may_have_constants(text):
         text = with_nulls(text)
-    findings = header_findings(text, validator, dialect, unit.lengths)
+    findings = header_findings(text, validator, dialect, unit.lengths, unit.records)
     if text != header.text:
         findings = with_constants(header.text, findings, collector)
     active = [finding for finding in findings if finding.code in collector.rules]
@@ -49,16 +51,29 @@ def validate_document(
 
 
 def header_findings(
-    text: bytes, validator: RowValidator, dialect: Dialect, lengths: Mapping[Path, int]
+    text: bytes,
+    validator: RowValidator,
+    dialect: Dialect,
+    lengths: Mapping[Path, int],
+    records: int = 0,
 ) -> list[Finding]:
     """Return what is wrong with the text of a document without its records.
 
-    `lengths` has the number of items of each column.
+    `lengths` has the number of items of each column; `records` is that of records.
     """
     findings = validator.validate(Chunk(text, Cursor(), [text])).findings
     if any(finding.is_fault for finding in findings):  # no value has a place in it
         return findings
-    return [*findings, *_of_lengths(dialect, lengths)]
+    counted = _of_count(dialect, text, records)
+    return [*findings, *_of_lengths(dialect, lengths), *counted]
+
+
+def _of_count(dialect: Dialect, text: bytes, records: int) -> Iterator[Finding]:
+    """Yield what is wrong with the number of records beside the text of a document."""
+    if dialect.count_remarks is not None:
+        document = msgspec.json.decode(text)
+        for remark in dialect.count_remarks(document, records):
+            yield Finding(remark.code, 0, remark, document)
 
 
 def _of_lengths(dialect: Dialect, lengths: Mapping[Path, int]) -> Iterator[Finding]:

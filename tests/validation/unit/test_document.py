@@ -30,7 +30,7 @@ def found(text: bytes, **options: Any) -> list[tuple[str, Path]]:
     dialect = Dialect("none", no_sign, **options)
     lengths: dict[Path, int] = {("rows",): 2, ("more",): 3}
     findings = header_findings(
-        text, RowValidator(SCHEMA, RowChecks()), dialect, lengths
+        text, RowValidator(SCHEMA, RowChecks()), dialect, lengths, 4
     )
     return [(each.code, each.path) for each in findings]
 
@@ -63,3 +63,17 @@ def test_lengths_of_columns_are_remarked_on() -> None:
 def test_lengths_are_not_checked_with_a_broken_header() -> None:
     """With a header that is no valid JSON, only its syntax error is reported."""
     assert found(b'{"rows": [', lengths=equal) == [("J102", ())]
+
+
+def test_number_of_records_is_remarked_on() -> None:
+    """A dialect that knows how many records there are is told their number."""
+
+    def counted(document: Any, records: int) -> Iterator[Remark]:
+        if records != len(document["name"]):
+            yield Remark("K101", ("name",), f"{records} records")
+
+    text = b'{"rows": [], "name": "abc"}'
+
+    assert found(text, count_remarks=counted) == [("K101", ("name",))]
+    assert found(b'{"rows": [], "name": "abcd"}', count_remarks=counted) == []
+    assert found(b'{"rows": [}', count_remarks=counted) == [("J101", ())]
