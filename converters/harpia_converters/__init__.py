@@ -5,6 +5,7 @@ from harpia_converters import (
     harpia,
     haystack,
     hub,
+    mt_bench,
     nemo,
     openai_evals,
     sharegpt,
@@ -35,6 +36,9 @@ FORMATS = (
     haystack.evaluator.FORMAT,
     openai_evals.samples.FORMAT,
     sharegpt.conversations.FORMAT,
+    mt_bench.questions.FORMAT,
+    mt_bench.answers.FORMAT,
+    mt_bench.judgements.FORMAT,
     hub.record.FORMAT,
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
@@ -48,6 +52,7 @@ RULES = (
     *tencent.rules.RULES,
     *haystack.rules.RULES,
     *sharegpt.rules.RULES,
+    *mt_bench.rules.RULES,
 )
 
 #: Where the `MetricProfile` of each name is, as `module:name`, loaded only to

@@ -31,6 +31,8 @@ CLAIMED_NEIGHBOURS = {
     "chat/sharegpt_dummy_conversation.first4.json": ("sharegpt", 1.0),
     "openai/toy_chat_fine_tuning.first4.jsonl": ("tencent-messages", 0.6),
     "openai/evals_samples.jsonl": ("openai-evals", 1.0),
+    "mt-bench/question.first22.jsonl": ("mt-bench-questions", 1.0),
+    "mt-bench/reference_answer_gpt-4.first2.jsonl": ("mt-bench-answers", 1.0),
 }
 #: Text-only chats among the valid fixtures are as sure as those.
 SHARED = {"tencent-messages"}
