@@ -35,6 +35,7 @@ from harpia_formats.rules import (
 )
 
 if TYPE_CHECKING:  # only conversions load the adapters' types
+    from harpia_formats.io.unpacking import Unpacker
     from harpia_formats.model.adapter import FormatAdapter
     from harpia_formats.model.lint import Lints
     from harpia_formats.model.metric_profile import MetricProfile
@@ -101,6 +102,11 @@ def format_of(identifier: str) -> Format:
         return formats[identifier]
     (found,) = formats_named(identifier)
     return found
+
+
+def all_unpackers() -> "tuple[Unpacker, ...]":
+    """Return what makes text of files and folders that are not read as they are."""
+    return harpia_converters.UNPACKERS
 
 
 def plugin_format_names() -> tuple[str, ...]:

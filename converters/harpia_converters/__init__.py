@@ -12,6 +12,7 @@ from harpia_converters import (
     table,
     tencent,
 )
+from harpia_formats.io.unpacking import Unpacker
 
 #: Every format; the first of a family is its default.
 FORMATS = (
@@ -69,4 +70,8 @@ PROFILES: dict[str, str] = {
 #: `module:name`, loaded only to read one.
 DEFINITIONS = ("harpia_converters.haystack.judge_arguments:definitions_in",)
 
-__all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES"]
+#: What makes text of files that are not text, and of folders that are one input; the
+#: first that recognizes a file or folder reads it.
+UNPACKERS: tuple[Unpacker, ...] = ()
+
+__all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES", "UNPACKERS"]

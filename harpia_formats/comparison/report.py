@@ -74,7 +74,7 @@ class DifferenceReport(Result):
                 "records": line.count,
                 "left": None if line.example is None else line.example.shown_left,
                 "right": None if line.example is None else line.example.shown_right,
-                "path": line.place and line.place.path,
+                "path": line.place and line.place.full_path,
                 "line": line.place and line.place.line,
                 "reason": line.reason,
             }

@@ -28,7 +28,7 @@ from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.report import FileCount
 from harpia_formats.parsing.csv_delimiter import check_delimiter
-from harpia_formats.registry import all_formats
+from harpia_formats.registry import all_formats, all_unpackers
 
 #: Containers whose file is one value.
 _document_containers = {Container.DOCUMENT, Container.WRAPPED, Container.COLUMNS}
@@ -47,7 +47,7 @@ def detect_files(
     """
     check_delimiter(delimiter)
     formats = tuple(all_formats().values())
-    for source in sources_of_inputs(inputs, exclusion):
+    for source in sources_of_inputs(inputs, exclusion, all_unpackers()):
         if isinstance(source, SourceError):
             yield Detected(source.path, reason=source.reason)
         else:

@@ -1,6 +1,6 @@
 """Infer a schema from all rows of some inputs."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 from pathlib import PurePath
 
 from harpia_formats.inference.options import InferOptions
@@ -14,7 +14,7 @@ from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import all_rules
+from harpia_formats.registry import all_rules, all_unpackers
 from harpia_formats.schema.load import SchemaError
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.unit.collector import Collector
@@ -42,7 +42,7 @@ class Inference:
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Yield the problems; raises `SchemaError` for too many different keys."""
-        for source in sources_of_inputs(self._inputs, self._exclusion):
+        for source in self._sources():
             if isinstance(source, SourceError):
                 self._tally.begin(source.path).reason = source.reason
                 continue
@@ -53,6 +53,10 @@ class Inference:
                 count.reason = error.reason
         self._tally.excluded = self._exclusion.count
         self._tally.unmatched = self._exclusion.unmatched
+
+    def _sources(self) -> Iterator[Source | SourceError]:
+        """Yield the files of the inputs, and errors for what cannot be read."""
+        return sources_of_inputs(self._inputs, self._exclusion, all_unpackers())
 
     def _file(self, source: Source, count: FileCount) -> Generator[Problem, None, None]:
         """Read the rows of a file; raises `SourceError` and `SchemaError`."""

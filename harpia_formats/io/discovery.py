@@ -5,29 +5,34 @@ import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePath
+from typing import cast
 
 from harpia_formats.io.compression import CODECS
 from harpia_formats.io.file_kinds import OtherKindError
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import STANDARD_INPUT, Source, open_source
+from harpia_formats.io.unpacking import Unpacker, suffixes_of, unpacker_of_folder
 from harpia_formats.io.urls import is_url
 
 #: Names in a folder among which a similar name is looked for; it may hold millions.
 NEIGHBOURS = 2_000
 
 
-def find_sources(arguments: Iterable[str | os.PathLike[str]]) -> list[Source]:
+def find_sources(
+    arguments: Iterable[str | os.PathLike[str]], unpackers: tuple[Unpacker, ...] = ()
+) -> list[Source]:
     """Return the sources that `arguments` name, in their order and each path once.
 
     An argument is `-` for standard input, a file, a folder (all data files below
-    it), a pattern of file names, or the URL of one of these. Raises `SourceError` if
-    one names nothing that can be read.
+    it), a pattern of file names, or the URL of one of these. A folder that one of
+    `unpackers` reads is a single source. Raises `SourceError` if an argument names
+    nothing that can be read.
     """
     found: dict[Path | str, Source] = {}
     for argument in arguments:
-        for source in _sources_of(os.fspath(argument)):
+        for source in _sources_of(os.fspath(argument), unpackers):
             origin = source.origin
             # Not resolved: a link and its target count as two files.
             key: Path | str = "-"
@@ -44,8 +49,6 @@ _SUFFIXES = tuple(
     for data in (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
     for compression in ("", *(codec.suffix for codec in CODECS))
 )
-#: What is said of the names above.
-_DATA_FILES = "*.jsonl, *.ndjson, *.json, *.csv or *.tsv, also compressed"
 #: Names of files in a folder that are opened to see whether they are of another kind.
 _OTHER_SUFFIXES = tuple(
     suffix + compression
@@ -65,26 +68,43 @@ _UNREADABLE = (
 )
 
 
-def is_data_name(name: str) -> bool:
-    """Return whether a file is called like one of JSON or CSV."""
-    return name.lower().endswith(_SUFFIXES)
+def is_data_name(name: str, unpackers: tuple[Unpacker, ...] = ()) -> bool:
+    """Return whether a file is called like one of JSON or CSV, or one to unpack."""
+    return name.lower().endswith(_data_suffixes(unpackers))
 
 
-def _sources_of(argument: str) -> Iterable[Source]:
+def _data_suffixes(unpackers: tuple[Unpacker, ...]) -> tuple[str, ...]:
+    """Return what the names of data files end in."""
+    return (*_SUFFIXES, *suffixes_of(unpackers))
+
+
+def no_data_files(unpackers: tuple[Unpacker, ...]) -> str:
+    """Return that a folder has no data files, with what they are called."""
+    suffixes = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
+    names = [f"*{suffix}" for suffix in suffixes]
+    text = f"{', '.join(names[:-1])} or {names[-1]}, also compressed"
+    others = [f"*{suffix}" for suffix in suffixes_of(unpackers)]
+    if others:
+        text += f"; {', '.join(others)}"
+    return f"no data files in this folder ({text})"
+
+
+def _sources_of(argument: str, unpackers: tuple[Unpacker, ...]) -> Iterable[Source]:
     if argument == "-":
         return [_standard_input()]
     if is_url(argument):
         from harpia_formats.io.remote_discovery import remote_sources  # noqa: PLC0415 - for remote files only
 
-        return remote_sources(argument, _SUFFIXES)
+        suffixes = _data_suffixes(unpackers)
+        return remote_sources(argument, suffixes, no_data_files(unpackers))
     try:
         mode = os.stat(argument).st_mode  # noqa: PTH116 - Path("") is the folder "."
     except (FileNotFoundError, NotADirectoryError) as error:
-        return _matches(argument, error)
+        return _matches(argument, error, unpackers)
     except (OSError, ValueError) as error:
         raise SourceError(argument, error_reason(error)) from error
     if stat.S_ISDIR(mode):
-        return _sources_below(argument)
+        return _sources_below(argument, unpackers)
     for is_kind, reason in _UNREADABLE:
         if is_kind(mode):
             raise SourceError(argument, reason)
@@ -99,34 +119,66 @@ def _standard_input() -> Source:
     return Source(STANDARD_INPUT, sys.stdin.buffer)
 
 
-def _sources_below(folder: str) -> list[Source]:
+def _sources_below(folder: str, unpackers: tuple[Unpacker, ...]) -> list[Source]:
     """Return the data files below a folder, and files of other known kinds.
 
-    Raises `SourceError` if there are no data files.
+    A folder that is one input is a single source. Raises `SourceError` if there are no
+    data files.
     """
-    files = _files_below(Path(folder))
-    if not any(is_data_name(file.name) for file in files):
-        reason = f"no data files in this folder ({_DATA_FILES})"
-        if files:
-            reason += f", but {', '.join(file.name for file in files[:3])}"
+    whole = _unpacker_of(Path(folder), unpackers)
+    if whole is not None:
+        return [Source(folder, Path(folder), folder_unpacker=whole)]
+    found = _sources_in(Path(folder), unpackers)
+    if not any(
+        source.folder_unpacker or is_data_name(source.name, unpackers)
+        for source in found
+    ):
+        reason = no_data_files(unpackers)
+        if found:
+            names = (PurePath(source.name).name for source in found[:3])
+            reason += f", but {', '.join(names)}"
         raise SourceError(folder, reason)
-    return [Source(str(file), file, is_found=True) for file in files]
+    return found
 
 
-def _files_below(folder: Path) -> list[Path]:
-    """Return the data files below a folder, and files of other known kinds."""
-    return sorted(
-        inner / entry.name
-        for inner, entries in _walk(folder)
-        for entry in entries
-        if entry.is_file(follow_symlinks=False) and _is_wanted(inner, entry.name)
-    )
+def _unpacker_of(folder: Path, unpackers: tuple[Unpacker, ...]) -> Unpacker | None:
+    """Return what reads a folder as one input, None if nothing does."""
+    if not unpackers:
+        return None
+    return unpacker_of_folder(unpackers, (entry.name for entry in _entries(folder)))
 
 
-def _is_wanted(folder: Path, name: str) -> bool:
+def _sources_in(folder: Path, unpackers: tuple[Unpacker, ...]) -> list[Source]:
+    """Return the sources below a folder in the order of their paths."""
+    found = list(_sources_found(folder, unpackers))
+    return sorted(found, key=lambda source: cast("Path", source.origin))
+
+
+def _sources_found(folder: Path, unpackers: tuple[Unpacker, ...]) -> Iterator[Source]:
+    """Yield the data files below a folder, files of other kinds, and whole folders."""
+    waiting = [folder]
+    while waiting:
+        inner = waiting.pop()
+        entries = _visible_entries(inner)
+        names = (entry.name for entry in entries)
+        whole = unpacker_of_folder(unpackers, names) if unpackers else None
+        if whole is not None:
+            yield Source(str(inner), inner, is_found=True, folder_unpacker=whole)
+            continue
+        for entry in entries:
+            path = inner / entry.name
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            elif entry.is_file(follow_symlinks=False) and _is_wanted(
+                inner, entry.name, unpackers
+            ):
+                yield Source(str(path), path, is_found=True)
+
+
+def _is_wanted(folder: Path, name: str, unpackers: tuple[Unpacker, ...]) -> bool:
     """Return whether a file is a data file, or by its first bytes of another kind."""
     lower = name.lower()
-    if is_data_name(name):
+    if is_data_name(name, unpackers):
         return True
     if not (lower.endswith(_OTHER_SUFFIXES) or "." not in name):
         return False
@@ -148,10 +200,15 @@ def _walk(folder: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
     waiting = [folder]
     while waiting:
         inner = waiting.pop()
-        entries = [entry for entry in _entries(inner) if not entry.name.startswith(".")]
+        entries = _visible_entries(inner)
         yield inner, entries
         folders = (entry for entry in entries if entry.is_dir(follow_symlinks=False))
         waiting.extend(inner / entry.name for entry in folders)
+
+
+def _visible_entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return the entries of a folder whose names do not begin with a point."""
+    return [entry for entry in _entries(folder) if not entry.name.startswith(".")]
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -163,7 +220,9 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
         raise SourceError(str(folder), error_reason(error)) from error
 
 
-def _matches(pattern: str, error: OSError) -> list[Source]:
+def _matches(
+    pattern: str, error: OSError, unpackers: tuple[Unpacker, ...]
+) -> list[Source]:
     """Return the files that match a pattern; raises `SourceError` if there are none.
 
     `error` says that there is no file with that very name.
@@ -171,29 +230,26 @@ def _matches(pattern: str, error: OSError) -> list[Source]:
     if not _is_pattern(pattern):
         raise SourceError(pattern, _missing_reason(Path(pattern))) from error
     try:
-        files = _files_matching(pattern)
+        found = _sources_matching(pattern, unpackers)
     except OSError as denied:
         raise SourceError(pattern, error_reason(denied)) from denied
-    if not files:
+    if not found:
         raise SourceError(pattern, "no file matches this pattern") from error
-    return [
-        Source(str(file), file, is_found=found) for file, found in sorted(files.items())
-    ]
+    return [source for _, source in sorted(found.items())]
 
 
-def _files_matching(pattern: str) -> dict[Path, bool]:
-    """Return the files that match, and those found in folders that match.
-
-    The value says whether a file was found in a folder.
-    """
-    files: dict[Path, bool] = {}
+def _sources_matching(
+    pattern: str, unpackers: tuple[Unpacker, ...]
+) -> dict[Path, Source]:
+    """Return the files that match, and the sources found in folders that match."""
+    found: dict[Path, Source] = {}
     for path in _expand(Path(), Path(pattern).parts):
         if path.is_file():
-            files[path] = False
+            found[path] = Source(str(path), path)
         elif path.is_dir():
-            for file in _files_below(path):
-                files.setdefault(file, True)
-    return files
+            for source in _sources_in(path, unpackers):
+                found.setdefault(cast("Path", source.origin), source)
+    return found
 
 
 def _is_pattern(text: str) -> bool:

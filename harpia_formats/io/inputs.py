@@ -16,6 +16,7 @@ from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import Source
+from harpia_formats.io.unpacking import Unpacker
 from harpia_formats.model.errors import OptionError
 
 #: Bytes of a copied stream that are kept in memory.
@@ -44,7 +45,7 @@ def rereadable_input(given: Input) -> Input:
     is_name = isinstance(given, str) and given != "-"
     if is_name or isinstance(given, (bytes, PathLike)):
         return given
-    source = _sources_of(given)[0]
+    source = _sources_of(given, ())[0]
     if isinstance(source.origin, (bytes, Path, RemoteFile)):
         return given
     copy = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - read until the run ends
@@ -70,16 +71,19 @@ def close_copies(given: Iterable[Input], kept: Iterable[Input]) -> None:
 
 
 def sources_of_inputs(
-    inputs: Iterable[Input], exclusion: Exclusion | None = None
+    inputs: Iterable[Input],
+    exclusion: Exclusion | None = None,
+    unpackers: tuple[Unpacker, ...] = (),
 ) -> Iterator[Source | SourceError]:
     """Yield the sources that `inputs` name, each once, and errors for the others.
 
     What `exclusion` leaves out is not yielded; that nothing is left is an error.
+    `unpackers` make text of the files and folders that they recognize.
     """
     inputs = list(inputs)
     exclusion = exclusion or Exclusion()
     is_empty = True
-    for source in _all_sources(inputs, exclusion):
+    for source in _all_sources(inputs, exclusion, unpackers):
         is_empty = False
         yield source
     if is_empty and exclusion.count:
@@ -88,21 +92,22 @@ def sources_of_inputs(
 
 
 def _all_sources(
-    inputs: Iterable[Input], exclusion: Exclusion
+    inputs: Iterable[Input], exclusion: Exclusion, unpackers: tuple[Unpacker, ...]
 ) -> Iterator[Source | SourceError]:
     """Yield the sources that `inputs` name, each once, and errors for the others."""
     seen: set[Path | str | int] = set()
     names: Counter[str] = Counter()
     for input_ in inputs:
         try:
-            found = _sources_of(input_)
+            found = _sources_of(input_, unpackers)
         except SourceError as error:
             yield error
             continue
         for source in exclusion.left(found, _name_of(input_)):
             if _is_new(source, seen):
                 names[source.name] += 1
-                yield _numbered(source, names[source.name])
+                numbered = _numbered(source, names[source.name])
+                yield replace(numbered, unpackers=unpackers) if unpackers else numbered
 
 
 def is_one_file(inputs: Sequence[Input]) -> bool:
@@ -126,14 +131,14 @@ def _checked(given: Any) -> Input:
     return checked
 
 
-def _sources_of(given: Input) -> list[Source]:
+def _sources_of(given: Input, unpackers: tuple[Unpacker, ...]) -> list[Source]:
     """Return the sources that one input names; raises `SourceError`."""
     if isinstance(given, Source):
         return [given]
     if isinstance(given, bytes):
         return [Source("<data>", given)]
     if isinstance(given, (str, PathLike)):
-        return find_sources([given])
+        return find_sources([given], unpackers)
     return [Source(str(getattr(given, "name", "<stream>")), given)]
 
 

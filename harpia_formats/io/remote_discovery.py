@@ -11,11 +11,11 @@ from harpia_formats.io.source import Source
 from harpia_formats.io.urls import masked, scheme_of
 
 
-def remote_sources(url: str, suffixes: tuple[str, ...]) -> list[Source]:
+def remote_sources(url: str, suffixes: tuple[str, ...], no_files: str) -> list[Source]:
     """Return the file at `url`, the files that it matches, or those in its folder.
 
-    Files in a folder must have one of `suffixes`. Raises `SourceError` if there is no
-    file that can be read.
+    Files in a folder must have one of `suffixes`; `no_files` says that it has none.
+    Raises `SourceError` if there is no file that can be read.
     """
     try:
         filesystem, path = filesystem_of(url)
@@ -23,7 +23,7 @@ def remote_sources(url: str, suffixes: tuple[str, ...]) -> list[Source]:
             return _matching(filesystem, url, path)
         info = filesystem.info(path)
         if info.get("type") == "directory":
-            return _below(filesystem, url, path, suffixes)
+            return _below(filesystem, url, path, suffixes, no_files)
         return [Source(masked(url), _file(filesystem, url, path, info))]
     except SourceError:
         raise
@@ -41,7 +41,7 @@ def _matching(filesystem: Any, url: str, path: str) -> list[Source]:
 
 
 def _below(
-    filesystem: Any, url: str, path: str, suffixes: tuple[str, ...]
+    filesystem: Any, url: str, path: str, suffixes: tuple[str, ...], no_files: str
 ) -> list[Source]:
     """Return the data files below a folder; raises `SourceError` if there are none."""
     found = filesystem.find(path, detail=True)
@@ -54,8 +54,7 @@ def _below(
         and not any(step.startswith(".") for step in name.removeprefix(path).split("/"))
     ]
     if not names:
-        kinds = "*.jsonl, *.ndjson, *.json, *.csv or *.tsv, also compressed"
-        raise SourceError(masked(url), f"no data files in this folder ({kinds})")
+        raise SourceError(masked(url), no_files)
     sources = (_source(filesystem, url, name, found[name]) for name in sorted(names))
     return [replace(source, is_found=True) for source in sources]
 

@@ -57,5 +57,7 @@ def is_lasting(source: Source) -> bool:
     """Tell whether a source can be read any number of times; a pipe cannot."""
     origin = source.origin
     if isinstance(origin, Path):
+        if source.folder_unpacker is not None:
+            return True
         return os.path.isfile(origin)  # noqa: PTH113 - several times as fast, which counts in many small files
     return isinstance(origin, (bytes, RemoteFile))

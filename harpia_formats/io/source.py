@@ -4,10 +4,11 @@ import io
 import os
 import stat
 from collections.abc import Generator, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Protocol, Self, cast
+from typing import TYPE_CHECKING, BinaryIO, Protocol, Self, cast
 
 from harpia_formats.io.compression import (
     LONGEST_MAGIC,
@@ -19,6 +20,10 @@ from harpia_formats.io.file_kinds import KIND_BYTES, OtherKindError, kind_of
 from harpia_formats.io.file_state import reason_of_change, state_of_stream
 from harpia_formats.io.reader import BLOCK, FullReader, SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
+from harpia_formats.io.unpacking import Unpacker, unpacker_of_file
+
+if TYPE_CHECKING:  # most files are not unpacked
+    from harpia_formats.io.unpacked_text import TextPlaces
 
 STANDARD_INPUT = "<stdin>"
 
@@ -29,10 +34,15 @@ class Source:
 
     #: As shown to the user.
     name: str
-    #: A regular file or FIFO, a remote file, bytes in memory, or an open binary stream.
+    #: A regular file or FIFO, a remote file, bytes in memory, or an open binary stream;
+    #: or the folder that `folder_unpacker` reads.
     origin: Path | RemoteFile | bytes | BinaryIO
     #: Whether it was found in a folder, not named by the user.
     is_found: bool = False
+    #: What makes text of files that are none; each is asked for each file.
+    unpackers: tuple[Unpacker, ...] = ()
+    #: What makes text of the folder that it is, None for what is no folder.
+    folder_unpacker: Unpacker | None = None
 
 
 def open_source(source: Source, size: int = BLOCK) -> "SourceReader":
@@ -83,10 +93,12 @@ class SourceReader:
         "_consumed",
         "_size",
         "_source",
+        "_stack",
         "_state",
         "_stream",
         "file",
         "name",
+        "places",
         "total",
     )
 
@@ -103,13 +115,20 @@ class SourceReader:
             state_of_stream(self._stream) if isinstance(source.origin, Path) else None
         )
         #: The file that holds exactly these bytes and can be read in ranges, known with
-        #: the first block; None if they are compressed, or not from a file.
+        #: the first block; None if they are compressed or unpacked, or not from a file.
         self.file: Path | RemoteFile | None = None
+        #: Where the text of a file that was unpacked stands in it, known with the first
+        #: block; None if the file holds the text itself.
+        self.places: TextPlaces | None = None
+        #: Closes the files from which text is unpacked.
+        self._stack = ExitStack()
         self._blocks = self._read_blocks()
 
     @property
     def consumed(self) -> int:
         """Bytes read so far, before decompression."""
+        if self.places is not None and self.total is not None:
+            return min(self._consumed, self.total)
         return self._consumed
 
     def change(self) -> SourceError | None:
@@ -136,10 +155,16 @@ class SourceReader:
         traceback: TracebackType | None,
     ) -> None:
         self._blocks.close()
+        self._stack.close()
         if self._stream is not self._source.origin:
             self._stream.close()
 
     def _read_blocks(self) -> Generator[bytes, None, None]:
+        source = self._source
+        if source.folder_unpacker is not None:
+            assert isinstance(source.origin, Path)  # noqa: S101 - folders are local
+            yield from self._unpacked(source.folder_unpacker, source.origin)
+            return
         raw = FullReader(self._pull)
         if self.total is not None and isinstance(self._source.origin, Path):
             # A small file is read at once; of a pipe no more is asked for than needed.
@@ -149,6 +174,10 @@ class SourceReader:
             FullReader(DecompressedStream(self.name, codec, raw).pull) if codec else raw
         )
         head = data.peek(KIND_BYTES)
+        unpacker = unpacker_of_file(source.unpackers, head, self.name)
+        if unpacker is not None:
+            yield from self._unpacked(unpacker, self._seekable(data, codec is None))
+            return
         kind = kind_of(head, self.name)
         if kind is not None:
             raise OtherKindError(self.name, kind)
@@ -163,6 +192,38 @@ class SourceReader:
             self.file = cast("Path | RemoteFile", origin)
         while block := data.read(self._size):
             yield block
+
+    def _unpacked(
+        self, unpacker: Unpacker, file: BinaryIO | Path
+    ) -> Generator[bytes, None, None]:
+        """Yield the text that `unpacker` makes of a file or folder, in blocks."""
+        from harpia_formats.io.unpacked_text import UnpackedText  # noqa: PLC0415 - only for files that are unpacked
+
+        text = UnpackedText(unpacker, file, self.name)
+        self._stack.callback(text.close)
+        self.places = text.places
+        data = FullReader(text.pull)
+        while block := data.read(self._size):
+            yield block
+
+    def _seekable(self, data: FullReader, is_plain: bool) -> BinaryIO:  # noqa: FBT001 - private
+        """Return a file with the bytes of `data` that can seek; maybe a copy of them.
+
+        `is_plain` tells that they are not compressed.
+        """
+        from harpia_formats.io.seekable import seekable  # noqa: PLC0415 - only for files that are unpacked
+
+        origin = self._source.origin if is_plain else None
+        try:
+            file = seekable(origin, self._stream, self.total, data, self._note)
+        except OSError as error:
+            reason = f"cannot be copied to be unpacked: {error_reason(error)}"
+            raise SourceError(self.name, reason) from error
+        return self._stack.enter_context(file)
+
+    def _note(self, size: int) -> None:
+        """Count so many bytes that were read of the file, some of them once more."""
+        self._consumed += size
 
     def _codec(self, raw: FullReader) -> Codec | None:
         """Return the compression of the file; raises `SourceError`."""
@@ -227,6 +288,8 @@ def _encoding_reason(encoding: str, *, marked: bool) -> str:
 def _stream_of(source: Source) -> BinaryIO:
     """Open the stream of a source; raises `SourceError`."""
     origin = source.origin
+    if source.folder_unpacker is not None:
+        return io.BytesIO()  # its unpacker opens the files in it
     if isinstance(origin, bytes):
         return io.BytesIO(origin)
     if isinstance(origin, Path):

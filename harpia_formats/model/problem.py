@@ -37,6 +37,14 @@ class Place:
     pointer: str = ""
     #: The key that holds the record's id.
     record_id_key: str = ""
+    #: The member of the archive or folder at `path` that it is in; "" if `path` is the
+    #: file itself. Line, column and offset are those in the member.
+    member: str = ""
+
+    @property
+    def full_path(self) -> str:
+        """The path with the member, such as `log.eval!samples/3_epoch_1.json`."""
+        return f"{self.path}!{self.member}" if self.member else self.path
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,8 @@ class Group:
     message: str = ""
     #: How many more the baseline holds; None without one.
     baseline: int | None = None
+    #: The member of an archive or folder that the first one is in.
+    member: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +249,7 @@ def _first_error(report: Report) -> str:
     for problem in report.problems:
         if problem.severity is Severity.ERROR:
             place = problem.place
-            shown = f"{place.path}:{place.line}:{place.column}"
+            shown = f"{place.full_path}:{place.line}:{place.column}"
             return f", first {shown} {problem.code}: {problem.message}"
     return ""
 
@@ -257,7 +259,7 @@ def problem_as_dict(problem: Problem) -> dict[str, Any]:
     place = problem.place
     fix = problem.fix
     return {
-        "path": place.path,
+        "path": place.full_path,
         "line": place.line,
         "column": place.column,
         "end_column": place.end_column,
@@ -286,7 +288,13 @@ def problem_as_dict(problem: Problem) -> dict[str, Any]:
 
 def group_as_dict(group: Group) -> dict[str, Any]:
     """Return `group` by the report contract."""
-    first = {"line": group.line, "column": group.column, "record": group.record}
+    first: dict[str, Any] = {
+        "line": group.line,
+        "column": group.column,
+        "record": group.record,
+    }
+    if group.member:
+        first["member"] = group.member
     return {
         "path": group.path,
         "code": group.code,

@@ -35,6 +35,7 @@ from harpia_formats.reading.record_stream import RecordStream, TakeRows
 from harpia_formats.registry import (
     adapter_of,
     all_formats,
+    all_unpackers,
     formats_named,
     rules_for,
 )
@@ -181,7 +182,7 @@ class Reading:
         step. The arguments are those of `RecordStream`.
         Raises `ConversionError` for a file whose rows are no records.
         """
-        for source in sources_of_inputs(self.inputs, self._exclusion):
+        for source in self._sources():
             if isinstance(source, SourceError):
                 self.tally.begin(source.path).reason = source.reason
                 continue
@@ -203,6 +204,10 @@ class Reading:
         self.tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records
         yield tuple(end_of_run(self.tally, self._plan, least, self.inputs))
+
+    def _sources(self) -> Iterator[Source | SourceError]:
+        """Yield the files of the inputs, and errors for what cannot be read."""
+        return sources_of_inputs(self.inputs, self._exclusion, all_unpackers())
 
     def _file(
         self,

@@ -40,8 +40,10 @@ from harpia_formats.repair.reread import blocks_again
 from harpia_formats.repair.result import RepairedFile, not_repaired
 from harpia_formats.repair.store import RepairStore
 from harpia_formats.repair.target import (
+    UnpackedError,
     checked_output,
     is_same_file,
+    refused_unpackers,
     why_not_in_place,
     why_not_twice,
 )
@@ -123,7 +125,7 @@ class Fixing:
     def __iter__(self) -> Generator[RepairedFile, None, None]:
         exclusion = Exclusion(self._options.exclude)
         sources: Iterable[Source | SourceError]
-        found = sources_of_inputs(self._inputs, exclusion)
+        found = sources_of_inputs(self._inputs, exclusion, refused_unpackers())
         sources = self._baseline.data_files(found)
         if self._output:
             sources = list(sources)
@@ -235,8 +237,10 @@ class Fixing:
         blocks = partial(blocks_again, file, state)
         try:
             found = find_repairs(file, job, store, means)
-            if file.blocks.error is not None:
-                return not_repaired(name, file.blocks.error.reason, is_unread=True)
+            error = file.blocks.error
+            if error is not None:
+                is_unread = not isinstance(error, UnpackedError)
+                return not_repaired(name, error.reason, is_unread=is_unread)
             may_wait = not (is_late or self._output)
             if may_wait and self._companions.hold(source, job, found):
                 return None

@@ -2,7 +2,8 @@
 
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 
@@ -11,10 +12,16 @@ from harpia_formats.io.inputs import Input, checked_inputs, rereadable_input
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.sink import SinkError
 from harpia_formats.io.source import STANDARD_INPUT, Source
+from harpia_formats.io.unpacking import TextPart, Unpacker
 from harpia_formats.io.urls import is_url
+from harpia_formats.registry import all_unpackers
 from harpia_formats.repair.options import FixOptions
 
 _hint = "; name another file with --output"
+
+
+class UnpackedError(SourceError):
+    """A file that can be read, and not be rewritten since it is unpacked."""
 
 
 def why_not_in_place(source: Source) -> str:
@@ -35,12 +42,30 @@ def why_not_in_place(source: Source) -> str:
 def why_not_twice(source: Source) -> str:
     """Return why a file cannot be read for its repairs and then validated, or ""."""
     origin = source.origin
+    if source.folder_unpacker is not None:  # refused when it is read
+        return ""
     try:
         if isinstance(origin, Path) and not stat.S_ISREG(origin.stat().st_mode):
             return f"what is no regular file cannot be rewritten in place{_hint}"
     except OSError:  # reported when it is read
         return ""
     return ""
+
+
+def refused_unpackers() -> tuple[Unpacker, ...]:
+    """Return unpackers that refuse the files which they recognize.
+
+    The places of repairs are those in the text, and not in such a file.
+    """
+    refuse = "harpia_formats.repair.target:refuse_unpacked"
+    return tuple(replace(unpacker, open=refuse) for unpacker in all_unpackers())
+
+
+def refuse_unpacked(file: object, name: str) -> Iterator[TextPart]:  # noqa: ARG001 - as other unpackers take it
+    """Raise `SourceError`, since an unpacked file cannot be rewritten."""
+    reason = "is unpacked to be read and cannot be rewritten; convert it instead"
+    raise UnpackedError(name, reason)
+    yield TextPart(b"")
 
 
 def inputs_to_repair(inputs: Iterable[Input], fix: FixOptions) -> list[Input]:

@@ -47,7 +47,7 @@ def write(
 def line_of(problem: Problem) -> str:
     """Return a problem as one line that starts with its place."""
     place = problem.place
-    start = position(place.path, place.line, place.column)
+    start = position(place.full_path, place.line, place.column)
     name, message = safe(problem.name), safe(problem.message, SENTENCE)
     line = f"{start}: {label(problem)} {name} {message}"
     if problem.because and not problem.code.startswith("J"):

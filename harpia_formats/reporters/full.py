@@ -71,7 +71,7 @@ def _problem_lines(problem: Problem, options: Options) -> list[str]:
     """Return the lines of a problem: headline, frame, message, reasons and help."""
     lines = [_headline(problem, options), *_frame_lines(problem, options)]
     lines.append(f"  {safe(problem.message, SENTENCE)}")
-    path = problem.place.path
+    path = problem.place.full_path
     lines += [f"  because {_reason(reason, path)}" for reason in problem.because]
     if problem.help:
         lines.append(f"  help: {safe(problem.help, SENTENCE)}")
@@ -81,7 +81,7 @@ def _problem_lines(problem: Problem, options: Options) -> list[str]:
 def _headline(problem: Problem, options: Options) -> str:
     """Return the place, code, name, pointer and record of a problem in one line."""
     place = problem.place
-    start = position(place.path, place.line, place.column)
+    start = position(place.full_path, place.line, place.column)
     code = _paint(label(problem), _COLORS[problem.severity], options)
     rule = f"{code} {safe(problem.name)}"
     parts = [_paint(start, _BOLD, options), rule, safe(place.pointer), _record(place)]

@@ -1,7 +1,7 @@
 """Validate one file: settle its plan, validate its units, merge their results."""
 
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 
 import msgspec
 
@@ -16,11 +16,12 @@ from harpia_formats.framing.chunk import Cursor, FramingFault
 from harpia_formats.framing.container import Layout, OpenedContainer, open_container
 from harpia_formats.io.reader import BLOCK
 from harpia_formats.io.reread import RereadableSource
-from harpia_formats.io.source import ReadProgress, Source, open_source
+from harpia_formats.io.source import ReadProgress, Source, SourceReader, open_source
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import all_formats
 from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
+from harpia_formats.validation.merge.tally import in_members
 from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
 from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.plan.units import Broken, Demand
@@ -49,6 +50,7 @@ class OpenFile(msgspec.Struct, frozen=True):
     count: FileCount
     blocks: ReadBlocks
     again: RereadableSource
+    reader: SourceReader
 
 
 #: Validates the frames of a file, most of them in worker processes.
@@ -84,7 +86,9 @@ def opened(
     the blocks of the open file, and at the end also that the file has changed.
     """
     with RereadableSource(source) as again, open_source(source, size) as reader:
-        file = OpenFile(source, count, ReadBlocks(reader, count, again.copy), again)
+        file = OpenFile(
+            source, count, ReadBlocks(reader, count, again.copy), again, reader
+        )
         yield file
         if file.blocks.error is None:
             file.blocks.error = reader.change()
@@ -96,7 +100,22 @@ def validate_open(
     """Yield the problems of a file in order, and return the state at its end.
 
     The caller adds what is yielded to the counts of the file before it asks for more.
+    Places are those in the file; of one that was unpacked, those in its members.
     """
+    with closing(_validated(file, run, settings)) as flow:
+        while True:
+            try:
+                findings = next(flow)
+            except StopIteration as stop:
+                local: LocalValidation = stop.value
+                return local
+            yield in_members(findings, file.reader.places)
+
+
+def _validated(
+    file: OpenFile, run: RunPlan, settings: FileSettings
+) -> Generator[Findings, None, LocalValidation]:
+    """Yield the problems of a file, with their places in its text; return the state."""
     collector = Collector(run.active_rules(), file.count.path, 0)
     opening = open_container(file.blocks)
     if file.source.is_found:

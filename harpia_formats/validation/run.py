@@ -16,6 +16,7 @@ from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
+from harpia_formats.registry import all_unpackers
 from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.outcomes import Outcomes
@@ -160,7 +161,7 @@ class Validation:
 
     def _sources(self, pool: "WorkerPool | None") -> "Iterator[Answered]":
         """Yield the files of the inputs, small ones with the answers of workers."""
-        found = sources_of_inputs(self._inputs, self._exclusion)
+        found = sources_of_inputs(self._inputs, self._exclusion, all_unpackers())
         sources = self.baseline.data_files(found)
         if pool is None:
             yield from ((source, None) for source in sources)

@@ -10,7 +10,7 @@ from harpia_formats.io.inputs import Input, input_of
 from harpia_formats.io.reader import SourceError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import TOO_FEW_RECORDS, FileCount
-from harpia_formats.registry import rules_of
+from harpia_formats.registry import all_unpackers, rules_of
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.unit.collector import Collector
@@ -38,7 +38,7 @@ def note_if_skipped(
     """
     asked = run.options.skip_unrecognised
     if isinstance(error, OtherKindError):
-        is_needed = run.for_reading and is_data_name(count.path)
+        is_needed = run.for_reading and is_data_name(count.path, all_unpackers())
         if asked or (is_found and not is_needed):
             count.skipped, count.reason = error.kind.name, error.reason
     elif asked and any(note.code == UNKNOWN_FORMAT for note in notes):

@@ -37,7 +37,7 @@ def print_differences(found: DifferenceReport, how: str, *, quiet: bool) -> Exit
 def _line(changed: FieldDifferences) -> str:
     """Return where a field differs first, how, and in how many records."""
     place, example = changed.place, changed.example
-    start = position(place.path, place.line, place.column) if place else ""
+    start = position(place.full_path, place.line, place.column) if place else ""
     what = changed.reason
     if example is not None:
         left, right = _value(example.left), _value(example.right)

@@ -64,7 +64,7 @@ def _fitted(rows: Sequence[tuple[str, ...]], width: int) -> list[str]:
 def _cells(line: FieldLine) -> tuple[str, ...]:
     """Return the cells of one field, safe to print."""
     place = line.place
-    first = position(place.path, place.line, place.column) if place else ""
+    first = position(place.full_path, place.line, place.column) if place else ""
     return (
         safe(line.name, CELL),
         f"{line.records:,}",

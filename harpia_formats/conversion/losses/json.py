@@ -78,4 +78,5 @@ def _group(problem: Problem, loss: FateCount) -> Group:
         line=place.line,
         column=place.column,
         record=place.record,
+        member=place.member,
     )

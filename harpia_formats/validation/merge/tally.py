@@ -17,8 +17,9 @@ from harpia_formats.validation.unit.collector import GROUP_LIMIT
 from harpia_formats.validation.unit.result import Findings
 from harpia_formats.validation.unit.shared_groups import group_pointer
 
-if TYPE_CHECKING:  # most runs have no baseline
+if TYPE_CHECKING:  # most runs have no baseline, and unpack nothing
     from harpia_formats.baselines.known import KnownFindings
+    from harpia_formats.io.unpacked_text import TextPlaces
 
 #: The pointer under which the groups beyond `GROUP_LIMIT` are counted together.
 GROUP_REST = "/…"
@@ -223,6 +224,7 @@ def _group_of(problem: Problem, key: GroupKey) -> Group:
         column=place.column,
         record=place.record,
         message=problem.message,
+        member=place.member,
     )
 
 
@@ -257,6 +259,22 @@ def placed(findings: Findings, records: int, lines: int) -> Findings:
         findings,
         described=tuple(
             tuple((group, _placed(problem, records, lines)) for group, problem in row)
+            for row in findings.described
+        ),
+    )
+
+
+def in_members(findings: Findings, places: "TextPlaces | None") -> Findings:
+    """Return findings on the text of a file with their places in its members.
+
+    `places` is None for a file that was not unpacked.
+    """
+    if places is None or not findings.described:
+        return findings
+    return msgspec.structs.replace(
+        findings,
+        described=tuple(
+            tuple((group, places.of_problem(problem)) for group, problem in row)
             for row in findings.described
         ),
     )

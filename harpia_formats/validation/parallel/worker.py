@@ -11,6 +11,7 @@ from harpia_formats.framing.chunk import Chunk, Cursor, is_blank
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.source import Source
 from harpia_formats.model.report import FileCount
+from harpia_formats.registry import all_unpackers
 from harpia_formats.validation.companion_names import names_beside
 from harpia_formats.validation.merge.tally import count_findings, joined
 from harpia_formats.validation.one_file import (
@@ -257,10 +258,14 @@ class _FindingLog:
             raise TooManyFindings
 
 
+def _source_of(file: WholeFile) -> Source:
+    return Source(file.name, file.origin, file.is_found, all_unpackers())
+
+
 def _file(file: WholeFile) -> FileResult:
     """Validate a file from its beginning to its end."""
     run = file.run
-    count, source = FileCount(file.name), Source(file.name, file.origin, file.is_found)
+    count, source = FileCount(file.name), _source_of(file)
     if file.size is not None and splittable_size(file.origin) != file.size:
         raise _NotSeenError(f"it does not have {file.size:,} bytes")
     log = _FindingLog(count, run.options.examples)
