@@ -64,6 +64,10 @@ BOTH = {
     ("tencent-messages", "haystack"),
     # Results of an evaluator hold any object.
     ("harpia-output", "haystack-results"),
+    # Verdicts in columns are lists of objects, as an evaluator returns them.
+    ("haystack-results", "judge-verdicts"),
+    ("judge-verdicts", "haystack"),
+    ("judge-verdicts", "haystack-results"),
     # A configuration needs a `type` and no more, and so do its tasks.
     ("haystack-evaluator", "nemo-config"),
     # Tasks and metrics are there, and scores may be missing.
