@@ -1,6 +1,7 @@
 """The format adapters, one package for each vendor: formats, rules, profiles."""
 
 from harpia_converters import (
+    alpaca,
     eee,
     harpia,
     haystack,
@@ -40,6 +41,7 @@ FORMATS = (
     mt_bench.questions.FORMAT,
     mt_bench.answers.FORMAT,
     mt_bench.judgements.FORMAT,
+    alpaca.instructions.FORMAT,
     hub.record.FORMAT,
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
@@ -54,6 +56,7 @@ RULES = (
     *haystack.rules.RULES,
     *sharegpt.rules.RULES,
     *mt_bench.rules.RULES,
+    *alpaca.rules.RULES,
 )
 
 #: Where the `MetricProfile` of each name is, as `module:name`, loaded only to

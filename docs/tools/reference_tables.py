@@ -38,6 +38,8 @@ LETTERS = {
     "N": "NVIDIA NeMo Evaluator",
     "T": "Tencent TI",
     "K": "Haystack",
+    "G": "ShareGPT and Alpaca",
+    "D": "RAGAS, DeepEval and promptfoo",
 }
 RULES = """\
 # Rules

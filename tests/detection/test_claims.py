@@ -26,6 +26,7 @@ NEIGHBOURS = CORPORA / "neighbours"
 #: The claims on files of other tools, where there is one: text-only chats are what
 #: Tencent documents, too.
 CLAIMED_NEIGHBOURS = {
+    "chat/alpaca_en_demo.first5.json": ("alpaca", 1.0),
     "chat/dpo_en_demo.first3.json": ("sharegpt", 1.0),
     "chat/glaive_toolcall_en_demo.first3.json": ("sharegpt", 1.0),
     "chat/sharegpt_dummy_conversation.first4.json": ("sharegpt", 1.0),

@@ -169,7 +169,9 @@ _documents: dict[str, Any] = {
         "body": {"messages": [{"role": "user", "content": "2+2?"}]},
     },
     "inspect-sample": {"id": 1, "input": "2+2?", "target": "4"},
-    "alpaca": [{"instruction": "Add.", "input": "2 2", "output": "4"}],
+    "alpaca-dpo": [{"instruction": "Add.", "chosen": "4", "rejected": "5"}],
+    "alpaca-kto": [{"instruction": "Add.", "output": "4", "kto_tag": True}],
+    "recipe-step": {"instruction": "Mix.", "output": {"bowls": 1}},
     "squad": {
         "version": "1.1",
         "data": [{"title": "a", "paragraphs": [{"context": "b", "qas": []}]}],
