@@ -317,6 +317,7 @@ class Conversion:
         )
 
     def _notes(self) -> tuple[str, ...]:
-        """Return what the user should know of the outputs."""
+        """Return what the user should know of the inputs and outputs."""
         renamed = () if self._outputs is None else self._outputs.notes
-        return (*renamed, *self._side.group.notes)
+        read_with = self._reading.companions.notes()
+        return (*read_with, *renamed, *self._side.group.notes)

@@ -162,6 +162,11 @@ class FormatAdapter:
     #: Given the same: what of it `reader_in` needs, which is sent to workers with each
     #: unit of rows; None if that is all.
     needed_around: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    #: Given the companion document, {} if there is none, and the name of the file: what
+    #: stands around its rows. None if rows are not read with a companion.
+    around_of: Callable[[Mapping[str, Any], str], Mapping[str, Any]] | None = None
+    #: Given the companion document: the header that it gives.
+    header_of: Callable[[Mapping[str, Any]], Header] | None = None
     #: Read the header from a document without its rows, and write it.
     read_header: Callable[[Row], Header] | None = None
     write_header: Callable[[Header, FieldFates], Row] | None = None

@@ -130,6 +130,10 @@ class Companion:
     #: Given the name of the companion file and the expectation: the names that a file
     #: may have that belongs to it, the most likely first.
     file_names: Callable[[str, Any], tuple[str, ...]] | None = None
+    #: Given the name of a file: the names that its companion file may have, the most
+    #: likely first, in which rows are read with what it says (see
+    #: `FormatAdapter.around_of`).
+    beside: Callable[[str], tuple[str, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,6 +63,7 @@ class ReadArguments(TypedDict, total=False):
     exclude: Sequence[str]
     skip_unrecognised: bool
     min_records: int
+    companion: Path | None
     max_row_bytes: int
 
 
@@ -78,7 +79,6 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     strict: bool
     examples: int
     max_problems: int
-    companion: Path | None
     baseline: Path | None
     write_baseline: Path | None
     fail_fast: bool

@@ -10,6 +10,7 @@ from harpia_formats.io.inputs import Input
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.report import NO_RECORDS, FileCount
+from harpia_formats.reading.companions import is_companion_format
 from harpia_formats.registry import readable_formats
 
 #: Called with the format of a file before its first record.
@@ -17,7 +18,11 @@ Begin = Callable[[FormatVariant, FileCount], None]
 
 
 class NoRecordsError(ConversionError):
-    """A file is a document without records."""
+    """A file is a document without records; carries the id of its format."""
+
+    def __init__(self, message: str, format_: str) -> None:
+        super().__init__(message)
+        self.format = format_
 
 
 def checked_begin(begin: Begin, count: FileCount) -> Callable[[FormatVariant], None]:
@@ -30,7 +35,8 @@ def checked_begin(begin: Begin, count: FileCount) -> Callable[[FormatVariant], N
         if not variant.format.adapter:
             raise NoRecordsError(
                 f"{count.path} is {variant.format.id}, a document without records; "
-                f"records are in: {', '.join(readable_formats())}"
+                f"records are in: {', '.join(readable_formats())}",
+                variant.format.id,
             )
         begin(variant, count)
 
@@ -38,13 +44,16 @@ def checked_begin(begin: Begin, count: FileCount) -> Callable[[FormatVariant], N
 
 
 class Documents:
-    """The documents that are met in folders, which are passed over.
+    """The documents that are passed over, because they are met in folders.
 
-    EvalEval's aggregate, for one, is beside its samples.
+    EvalEval's aggregate, for one, is beside its samples. One with which the rows of
+    other inputs are read may also be named.
     """
 
     def __init__(self, inputs: Iterable[Input]) -> None:
-        #: Files that the user named, which are never passed over.
+        inputs = list(inputs)
+        self._is_alone = len(inputs) == 1
+        #: Files that the user named.
         self._named = {
             Path(input_).absolute()
             for input_ in inputs
@@ -56,10 +65,11 @@ class Documents:
         """End the reading of a document in a folder; raises `NoRecordsError` if not."""
         try:
             yield
-        except NoRecordsError:
+        except NoRecordsError as error:
             origin = source.origin
             is_named = not isinstance(origin, Path) or origin.absolute() in self._named
-            if is_named:
+            is_beside = not self._is_alone and is_companion_format(error.format)
+            if is_named and not is_beside:
                 raise
             count.skipped = NO_RECORDS
             count.reason = "holds no records"

@@ -8,8 +8,11 @@ from collections.abc import (
     Mapping,
 )
 from contextlib import closing
-from typing import Protocol
+from functools import partial
+from os import PathLike
+from typing import Any, Protocol
 
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
@@ -28,6 +31,7 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
+from harpia_formats.reading.companions import Companions
 from harpia_formats.reading.documents import Begin, Documents, checked_begin
 from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
 from harpia_formats.reading.placed_record import Receive
@@ -59,7 +63,7 @@ _left_out = ("X", "L")
 
 
 class FileOptions(Protocol):
-    """Which files are read, and how many records they must have."""
+    """Which files are read, with which other one, and how many records they have."""
 
     @property
     def exclude(self) -> tuple[str, ...]:
@@ -72,6 +76,10 @@ class FileOptions(Protocol):
     @property
     def min_records(self) -> int:
         """How many valid records there must be."""
+
+    @property
+    def companion(self) -> PathLike[str] | str | None:
+        """The document with which the rows of the files are read; None to find it."""
 
 
 class RowWorkers(Protocol):
@@ -93,9 +101,10 @@ class Reading:
     """One run over some inputs, whose valid rows are read as records.
 
     Raises when it is made: `UnknownFormat`, `MapError` or `ConversionError` for columns
-    that cannot be mapped, `ValueError` without an input, and `TypeError` for an input
-    of another type. Documents without records, such as the aggregate beside EvalEval's
-    samples, are passed over where they are met in a folder.
+    that cannot be mapped, `CompanionError` for a companion that cannot be used,
+    `ValueError` without an input, and `TypeError` for an input of another type.
+    Documents without records, such as the aggregate beside EvalEval's samples, are
+    passed over where they are met in a folder.
     """
 
     def __init__(  # noqa: PLR0913 - one parameter for each option
@@ -112,6 +121,9 @@ class Reading:
     ) -> None:
         self.inputs = checked_inputs(inputs)
         self._documents = Documents(self.inputs)
+        self.companions = Companions(
+            files.companion if files else None, self.inputs, max_row_bytes
+        )
         if columns is not None:
             check_field_names(columns)
             format_ = format_ or require_mapped_format(self.inputs)
@@ -195,11 +207,13 @@ class Reading:
                 bulk,
                 self._fields,
                 self._keys,
+                partial(self._around, source),
             )
             with self._documents.passing_over(source, count):
                 yield from self._file(source, count, stream, workers)
             if self._options.fail_fast and not self.tally.report().ok:
                 return
+        self.companions.check_used()
         self.tally.excluded = self._exclusion.count
         self.tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records
@@ -208,6 +222,12 @@ class Reading:
     def _sources(self) -> Iterator[Source | SourceError]:
         """Yield the files of the inputs, and errors for what cannot be read."""
         return sources_of_inputs(self.inputs, self._exclusion, all_unpackers())
+
+    def _around(
+        self, source: Source, variant: FormatVariant
+    ) -> tuple[Mapping[str, Any], Header]:
+        """Return what the companion of a file says of its rows, and its header."""
+        return self.companions.around(source, variant, adapter_of(variant.format))
 
     def _file(
         self,

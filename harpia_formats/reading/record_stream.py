@@ -74,9 +74,12 @@ class RecordStream:
     fields: dict[str, str] = field(default_factory=dict)
     #: Fields that are read from keys of rows which the format does not know.
     keys: MappedKeys | None = None
-    #: Given the format of the file: what its companion document says of its rows, if
-    #: `FormatAdapter.reader_in` asks for that.
-    around: Callable[[FormatVariant], Mapping[str, Any]] = lambda _: NO_SURROUNDINGS
+    #: Given the format of the file: what its companion document says of its rows, for
+    #: `FormatAdapter.reader_in`, and the header that it gives.
+    around: Callable[[FormatVariant], tuple[Mapping[str, Any], Header]] = lambda _: (
+        NO_SURROUNDINGS,
+        Header(),
+    )
     #: What stands around the rows, as far as the adapter needs it: plain data.
     surroundings: Mapping[str, Any] = field(default_factory=dict)
     #: The headers of the file, around the records or in them.
@@ -93,7 +96,9 @@ class RecordStream:
         self.begin(variant)
         self._variant = variant
         self._adapter = adapter_of(variant.format)
-        self._read_rows_in(self.around(variant))
+        surroundings, header = self.around(variant)
+        self.note_header(header)
+        self._read_rows_in(surroundings)
         if variant.dialect.container is Container.COLUMNS:
             self._columns = ColumnBuffer()
 

@@ -4,6 +4,7 @@ import io
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any, BinaryIO, cast
 
 from harpia_formats.model.exact_json import encode
@@ -22,6 +23,7 @@ def records_in(  # noqa: PLR0913 - one parameter for each option
     exclude: Sequence[str] = (),
     skip_unrecognised: bool = False,
     min_records: int = 0,
+    companion: PathLike[str] | str | None = None,
     **limits: Any,
 ) -> Iterator[Record]:
     """Yield the records of `inputs`; the options are those of a validation.
@@ -34,6 +36,7 @@ def records_in(  # noqa: PLR0913 - one parameter for each option
         exclude=tuple(exclude),
         skip_unrecognised=skip_unrecognised,
         min_records=min_records,
+        companion=companion,
     )
     reading = Reading(inputs, format_, columns=columns, files=files, **limits)
     return _records(reading)

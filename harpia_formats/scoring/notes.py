@@ -12,6 +12,7 @@ def notes_of(
     options: ScoreOptions, answers: AnswerScorer, reading: Reading
 ) -> Iterator[str]:
     """Yield notes on models, repeated rows, files, skipped rows and intervals."""
+    yield from reading.companions.notes()
     yield from answers.totals.notes()
     repeated = answers.repeated.count
     if repeated:

@@ -84,6 +84,9 @@ class ScoreOptions:
     skip_unrecognised: bool = False
     #: Fewer valid records in all files are an error.
     min_records: int = 0
+    #: The document with which the rows are read, such as the results beside the samples
+    #: of a harness; None for one that is found by the names of the files.
+    companion: PathLike[str] | str | None = None
     max_row_bytes: int = ROW_LIMIT
     #: The number of worker processes; 0 for one for each processor.
     jobs: int = 0

@@ -13,6 +13,7 @@ from harpia_formats.detection.recognize import recognize
 from harpia_formats.detection.sampled_file import Framing, framing_of, sample_file
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.columns import DocumentFrames, DocumentHeader
+from harpia_formats.framing.constants import with_nulls
 from harpia_formats.framing.container import open_container
 from harpia_formats.framing.numbered import (
     NumberedRecord,
@@ -99,7 +100,12 @@ def _companion_file(
             if key:
                 values = map(decoded_or_none, frame.rows)
                 ids.add([text for value in values for text in _id_of(value, key)])
-    document = decoded_or_none(header.text) if header else None
+    document = None
+    if header is not None:
+        reads_nan = variant.dialect.reads_nan
+        document = decoded_or_none(
+            with_nulls(header.text) if reads_nan else header.text
+        )
     if header is None or document is None:
         raise CompanionError(name, "is not valid JSON: validate it first")
     if cut is Framing.VALUES and variant.dialect.container is Container.ROWS:

@@ -17,6 +17,7 @@ from harpia_formats.cli.options.common import (
     Overwrite,
     Paths,
     Quiet,
+    ReadWith,
     SkipUnrecognised,
 )
 from harpia_formats.cli.options.conversion import (
@@ -61,6 +62,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     exclude: Exclude = None,
     skip_unrecognised: SkipUnrecognised = False,
     min_records: MinRecords = 0,
+    companion: ReadWith = None,
     references: AnyReferences = References.FIRST,
     reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
     responses: AnyResponses = Responses.EXPAND,
@@ -103,6 +105,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         exclude=tuple(exclude or ()),
         skip_unrecognised=skip_unrecognised,
         min_records=min_records,
+        companion=companion,
         references=references,
         reference_from=reference_from,
         responses=responses,

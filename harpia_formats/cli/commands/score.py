@@ -18,6 +18,7 @@ from harpia_formats.cli.options.common import (
     Overwrite,
     Paths,
     Quiet,
+    ReadWith,
     SkipInvalid,
     SkipUnrecognised,
 )
@@ -76,6 +77,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     exclude: Exclude = None,
     skip_unrecognised: SkipUnrecognised = False,
     min_records: MinRecords = 0,
+    companion: ReadWith = None,
     columns: ColumnsOrKeys = None,
     delimiter: Delimiter = None,
     skip_invalid: SkipInvalid = False,
@@ -102,6 +104,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         exclude=tuple(exclude or ()),
         skip_unrecognised=skip_unrecognised,
         min_records=min_records,
+        companion=companion,
         metrics=metrics_of(metrics),
         profile=profile,
         config=config,

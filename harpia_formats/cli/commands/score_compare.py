@@ -13,6 +13,7 @@ from harpia_formats.cli.options.common import (
     FirstInput,
     Jobs,
     Quiet,
+    ReadWith,
     SecondInput,
     SkipInvalid,
 )
@@ -60,6 +61,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     skip_unknown: SkipUnknown = False,
     from_: BothFormats = None,
     exclude: Exclude = None,
+    companion: ReadWith = None,
     stored: Stored = False,
     force: Force = False,
     model_a: FirstModel = None,
@@ -95,6 +97,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     options = ScoreOptions(
         from_=from_,
         exclude=tuple(exclude or ()),
+        companion=companion,
         metrics=metrics_of(metrics),
         skip_unknown=skip_unknown,
         profile=profile,

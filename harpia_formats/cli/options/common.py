@@ -114,6 +114,16 @@ MinRecords = Annotated[
     int,
     number("Fail if all files together have fewer than N records.", panel=READING),
 ]
+ReadWith = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Read rows with this file, such as the results beside lm-eval's samples; one "
+        "in the same folder or among the inputs is found by its name.",
+        "--with",
+        panel=READING,
+    ),
+]
 MaxRowBytes = Annotated[
     int,
     typer.Option(

@@ -1,0 +1,156 @@
+"""The documents that belong to files of rows, as far as rows are read with them.
+
+The results of a harness, for one, stand in a file beside its samples, and name the
+model. A document is the one that the user names, or is found by the name of the file.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.file_name import without_compression
+from harpia_formats.io.inputs import Input
+from harpia_formats.io.reader import SourceError
+from harpia_formats.io.source import Source
+from harpia_formats.mapping.row_reader import NO_SURROUNDINGS
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.format import Companion
+from harpia_formats.model.record import Header
+from harpia_formats.registry import all_formats
+from harpia_formats.validation.companion_error import CompanionError
+from harpia_formats.validation.companion_files import named_companion
+from harpia_formats.validation.options import Options
+
+#: Documents that are remembered: those of the last folders.
+_KEPT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """A document that belongs to files, with the id of its format."""
+
+    name: str
+    format: str
+    members: Mapping[str, Any]
+
+
+class Companions:
+    """Finds and reads the documents that belong to the files of a run."""
+
+    def __init__(
+        self,
+        named: str | PathLike[str] | None,
+        inputs: Iterable[Input],
+        max_row_bytes: int,
+    ) -> None:
+        """Take the document that the user names, if any, and the inputs of the run.
+
+        Raises `CompanionError` if that document cannot be used.
+        """
+        self._limit = max_row_bytes
+        self._known: dict[str, _Document | None] = {}
+        self._given = [
+            Path(each) for each in inputs if isinstance(each, (str, PathLike))
+        ]
+        self._named = None if named is None else self._document(named_companion(named))
+        self._is_used = named is None
+        #: The name of the document with which each file was read, by that of the file.
+        self.used: dict[str, str] = {}
+
+    def around(
+        self, source: Source, variant: FormatVariant, adapter: FormatAdapter
+    ) -> tuple[Mapping[str, Any], Header]:
+        """Return what the rows of a file are read with, and the header that it gives.
+
+        Raises `CompanionError` for a document that cannot be used.
+        """
+        companion = variant.format.companion
+        if companion is None or adapter.around_of is None:
+            return NO_SURROUNDINGS, Header()
+        name = _name_of(source)
+        document = self._of_file(source, name, companion)
+        members: Mapping[str, Any] = {}
+        if document is not None:
+            self.used[source.name] = document.name
+            members = document.members
+        header = adapter.header_of(members) if adapter.header_of and document else None
+        return adapter.around_of(members, name), header or Header()
+
+    def check_used(self) -> None:
+        """Raise `CompanionError` if no file was read with the one that is named."""
+        if not self._is_used and self._named is not None:
+            reason = f"is {self._named.format}, with which none of the files is read"
+            raise CompanionError(self._named.name, reason)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return with which document each file was read, for the user."""
+        return tuple(
+            f"{name} is read with {companion}" for name, companion in self.used.items()
+        )
+
+    def _of_file(
+        self, source: Source, name: str, companion: Companion
+    ) -> _Document | None:
+        """Return the document that belongs to a file, None if there is none."""
+        if self._named is not None:
+            if self._named.format != companion.format:
+                return None
+            self._is_used = True
+            return self._named
+        if companion.beside is None or not isinstance(source.origin, Path):
+            return None
+        for candidate in companion.beside(name):
+            for path in self._places(source.origin, candidate):
+                document = self._read(path)
+                if document is not None and document.format == companion.format:
+                    return document
+        return None
+
+    def _places(self, origin: Path, name: str) -> list[Path]:
+        """Return the files called `name` in the folder of a file and in the inputs."""
+        given = [path for path in self._given if path.name == name]
+        return [path for path in (origin.parent / name, *given) if path.is_file()]
+
+    def _read(self, path: Path) -> _Document | None:
+        """Return a document that was found, None if it cannot be used."""
+        key = os.path.abspath(path)  # noqa: PTH100 - links are not followed
+        if key not in self._known:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            try:
+                self._known[key] = self._document(Source(str(path), path))
+            except CompanionError:  # nobody asked for it
+                self._known[key] = None
+        return self._known[key]
+
+    def _document(self, source: Source) -> _Document:
+        """Read a document. Raises `CompanionError` if it cannot be used."""
+        from harpia_formats.validation.companion_checks import read_companion_file  # noqa: PLC0415 - only for files with a companion
+
+        options = Options(max_row_bytes=self._limit)
+        try:
+            read = read_companion_file(source, options)
+        except SourceError as error:
+            raise CompanionError(error.path, error.reason) from error
+        read.ids.close()
+        return _Document(read.path, read.format, read.document)
+
+
+def is_companion_format(identifier: str) -> bool:
+    """Tell whether rows of any format are read with a document of this format."""
+    companions = (format_.companion for format_ in all_formats().values())
+    return any(
+        companion is not None
+        and companion.beside is not None
+        and companion.format == identifier
+        for companion in companions
+    )
+
+
+def _name_of(source: Source) -> str:
+    """Return the name of a file without its folder and without `.gz` and the like."""
+    return without_compression(os.path.basename(fspath(source.name)))  # noqa: PTH119 - a name, also of a URL
