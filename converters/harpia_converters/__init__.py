@@ -6,6 +6,7 @@ from harpia_converters import (
     harpia,
     haystack,
     hub,
+    inspect_ai,
     mt_bench,
     nemo,
     openai_evals,
@@ -75,6 +76,6 @@ DEFINITIONS = ("harpia_converters.haystack.judge_arguments:definitions_in",)
 
 #: What makes text of files that are not text, and of folders that are one input; the
 #: first that recognizes a file or folder reads it.
-UNPACKERS: tuple[Unpacker, ...] = ()
+UNPACKERS: tuple[Unpacker, ...] = (inspect_ai.archive.UNPACKER,)
 
 __all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES", "UNPACKERS"]

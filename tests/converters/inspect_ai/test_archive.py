@@ -1,0 +1,224 @@
+import gzip
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats.io.inputs import sources_of_inputs
+from harpia_formats.io.reader import SourceError
+from harpia_formats.io.source import Source, open_source
+from harpia_formats.registry import all_unpackers
+from zip_archives import DEFLATE, ZSTD, Entry, archive_of, zstd_module
+
+ROOT = Path(__file__).parents[3]
+CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
+LOGS = CORPORA / "neighbours" / "inspect"
+
+HEADER = {
+    "version": 2,
+    "status": "success",
+    "eval": {"task": "sums", "model": "a/b", "dataset": {"samples": 2}},
+    "plan": {"name": "plan"},
+    "results": {"total_samples": 4},
+}
+START = {key: HEADER[key] for key in ("version", "eval", "plan")}
+
+
+def sample(id_: int | str, epoch: int = 1, text: str = "") -> dict[str, Any]:
+    """Return a sample of a log."""
+    return {"id": id_, "epoch": epoch, "input": text, "target": "1"}
+
+
+def entry(name: str, value: Any, **other: Any) -> Entry:
+    """Return a member with a value as the tool writes it."""
+    text = json.dumps(value, indent=2).encode()
+    return Entry(name, text, **{"method": DEFLATE, **other})
+
+
+def entry_of(value: dict[str, Any], **other: Any) -> Entry:
+    """Return a sample as a member."""
+    return entry(f"samples/{value['id']}_epoch_{value['epoch']}.json", value, **other)
+
+
+def log(samples: Iterable[Entry], header: Any = HEADER) -> bytes:
+    """Return a log that was finished, with its samples in this order."""
+    first, last = entry("_journal/start.json", START), entry("header.json", header)
+    summaries = entry("_journal/summaries/1.json", [])
+    return archive_of([first, *samples, summaries, entry("summaries.json", []), last])
+
+
+def text_of(given: Any) -> bytes:
+    """Return the text of an input; raises `SourceError`."""
+    (source,) = sources_of_inputs([given], None, all_unpackers())
+    assert isinstance(source, Source)
+    with open_source(source) as reader:
+        return b"".join(reader)
+
+
+def ids_in(data: bytes) -> list[tuple[int | str, int]]:
+    """Return id and epoch of each sample of a log, in its order."""
+    return [(one["id"], one["epoch"]) for one in json.loads(text_of(data))["samples"]]
+
+
+def test_text_is_that_of_the_log_in_json() -> None:
+    """The text is one object: the header with its samples and reductions."""
+    reductions = [{"scorer": "match", "samples": []}]
+    last = entry("reductions.json", reductions)
+    data = log([entry_of(sample("a")), last])
+
+    expected = {**HEADER, "samples": [sample("a")], "reductions": reductions}
+    assert list(json.loads(text_of(data)).items()) == list(expected.items())
+
+
+@pytest.mark.parametrize("ids", [(9, 10, 100), ("10", "100", "9"), ("a", "a/b_c", "é")])
+def test_samples_come_by_epoch_then_id(ids: tuple[int | str, ...]) -> None:
+    """The order is that of the tool: integers by value, texts by code points."""
+    expected = [(one, epoch) for epoch in (2, 10) for one in ids]
+    members = [entry_of(sample(*one)) for one in reversed(expected)]
+
+    assert ids_in(log(members)) == expected
+
+
+def test_last_of_two_equal_names_counts() -> None:
+    """A sample that was written again, and such a header, replace the first one."""
+    members = [entry_of(sample(1, text=text)) for text in ("old", "new")]
+    data = log([*members[:1], entry("header.json", {"version": 1}), *members[1:]])
+    found = json.loads(text_of(data))
+
+    assert found["samples"] == [sample(1, text="new")]
+    assert found["version"] == 2
+
+
+def test_log_without_header_has_the_status_of_a_run_that_goes_on() -> None:
+    """While a run goes on, and after it crashed, the journal holds the header."""
+    start = entry("_journal/start.json", START)
+    found = json.loads(text_of(archive_of([start, entry_of(sample(1))])))
+
+    assert found == {**START, "status": "started", "samples": [sample(1)]}
+
+
+def test_log_without_samples() -> None:
+    """A log may have no samples, and an empty header."""
+    assert json.loads(text_of(log([])))["samples"] == []
+
+
+def test_places_are_those_in_members() -> None:
+    """A byte of a sample in the text is placed in its member."""
+    source = Source("x.eval", log([entry_of(sample(1))]), unpackers=all_unpackers())
+    with open_source(source) as reader:
+        text = b"".join(reader)
+        assert reader.places is not None
+        before = text[: text.index(b'"target"')]
+        line = before.count(b"\n") + 1
+        member = json.dumps(sample(1), indent=2)
+
+        shown = "line 5 of samples/1_epoch_1.json"
+        assert reader.places.line_text(line, 2) == shown
+        assert member.splitlines()[4].startswith('  "target"')
+
+
+@pytest.mark.parametrize("name", ["x.eval", "x.zip", "x"])
+def test_file_is_known_by_its_members(name: str, tmp_path: Path) -> None:
+    """The ending of the name decides nothing; a compressed log is a log, too."""
+    data = log([entry_of(sample(1))])
+    path, packed = tmp_path / name, tmp_path / f"{name}.gz"
+    path.write_bytes(data)
+    packed.write_bytes(gzip.compress(data))
+
+    assert text_of(path) == text_of(packed) == text_of(data)
+
+
+def test_logs_are_found_in_a_folder(tmp_path: Path) -> None:
+    """A folder is searched for files that end in .eval."""
+    (tmp_path / "b.eval").write_bytes(log([]))
+    (tmp_path / "notes.txt").write_bytes(b"")
+    found = list(sources_of_inputs([tmp_path], None, all_unpackers()))
+
+    assert [one.name for one in found if isinstance(one, Source)] == [
+        str(tmp_path / "b.eval")
+    ]
+
+
+CHUNKED = "is a log in Inspect's chunked form, which has several members for each"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (log([])[:-30], "is a cut zip archive: the directory at its end is missing"),
+        (log([entry("samples/1_epoch_1/sample.json", {})]), CHUNKED),
+        (archive_of([entry("samples/1_epoch_1.json", {})]), "without header.json"),
+        (log([], header=[1]), "its member header.json is not a JSON object"),
+        (log([Entry("samples/../../x_epoch_1.json", b"{}")]), "leads outside of it"),
+        (log([Entry("samples/1_epoch_1.json", b"{}", flags=1)]), "is encrypted"),
+        (log([entry_of(sample(1), checksum_shift=1)]), "its checksum does not match"),
+        (log([entry_of(sample(1), place_shift=1)]), "it is missing"),
+    ],
+)
+def test_bad_archives_are_one_error(data: bytes, reason: str) -> None:
+    """An archive that is cut, incomplete, encrypted or refused says which it is."""
+    with pytest.raises(SourceError) as failed:
+        text_of(data)
+
+    assert reason in failed.value.reason
+
+
+def test_zstd_members_are_read() -> None:
+    """The compression that the tool uses by default is read on every Python."""
+    try:
+        zstd_module()
+    except ImportError:  # pragma: no cover - without the extra
+        pytest.skip('needs the extra "zstd"')
+    data = log([entry_of(sample(1), method=ZSTD, frames=2)])
+
+    assert ids_in(data) == [(1, 1)]
+
+
+def real(name: str) -> Path:
+    """Return a file of the corpus; the test is skipped without it."""
+    path = LOGS / name
+    if not path.is_file():
+        pytest.skip(f"no corpus in {CORPORA} (set HARPIA_CORPORA)")
+    return path
+
+
+def test_archive_and_json_of_one_run_hold_the_same_samples() -> None:
+    """The tool's two files of one task have equal samples in equal order."""
+    found = json.loads(text_of(real("made/demo_epochs2.eval")))
+    expected = json.loads(text_of(real("made/demo_epochs2.json")))
+
+    assert list(found) == list(expected)
+    keys = ("id", "epoch", "input", "target", "scores", "attachments")
+    for left, right in zip(found["samples"], expected["samples"], strict=True):
+        for key in keys:
+            assert _without_ids(left[key]) == _without_ids(right[key])
+
+
+def _without_ids(value: Any) -> str:
+    """Return a value as text, without what differs from run to run."""
+    if isinstance(value, list):
+        value = [{**one, "id": ""} if isinstance(one, dict) else one for one in value]
+    return json.dumps(value)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("made/mcq.eval", [(1, 1), (2, 1)]),
+        ("real/log_streaming.eval", [(1, 1), (2, 1), (1, 2), (2, 2)]),
+        ("real/log_message_deduplication.eval", [("0", 1)]),
+        ("real/mmlu-no-summary-choices.eval", [(1, 1)]),
+    ],
+)
+def test_real_archives(name: str, expected: list[tuple[int | str, int]]) -> None:
+    """Logs that the tool wrote, deflated and by zstd, have these samples."""
+    assert ids_in(real(name).read_bytes()) == expected
+
+
+def test_chunked_form_is_refused() -> None:
+    """A log that the tool spread over many members is refused, and named."""
+    with pytest.raises(SourceError, match="chunked form"):
+        text_of(real("made/demo_epochs2_chunked.eval"))
