@@ -10,6 +10,7 @@ from harpia_converters import (
     mt_bench,
     nemo,
     openai_evals,
+    ragas,
     sharegpt,
     table,
     tencent,
@@ -43,6 +44,7 @@ FORMATS = (
     mt_bench.answers.FORMAT,
     mt_bench.judgements.FORMAT,
     alpaca.instructions.FORMAT,
+    ragas.samples.FORMAT,
     hub.record.FORMAT,
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
@@ -58,6 +60,7 @@ RULES = (
     *sharegpt.rules.RULES,
     *mt_bench.rules.RULES,
     *alpaca.rules.RULES,
+    *ragas.rules.RULES,
 )
 
 #: Where the `MetricProfile` of each name is, as `module:name`, loaded only to
