@@ -5,6 +5,7 @@ from harpia_converters import (
     eee,
     harpia,
     haystack,
+    helm,
     hub,
     inspect_ai,
     mt_bench,
@@ -38,6 +39,7 @@ FORMATS = (
     haystack.results.FORMAT,
     haystack.run.FORMAT,
     haystack.evaluator.FORMAT,
+    helm.run.FORMAT,
     openai_evals.samples.FORMAT,
     sharegpt.conversations.FORMAT,
     mt_bench.questions.FORMAT,
@@ -57,6 +59,7 @@ RULES = (
     *nemo.rules.RULES,
     *tencent.rules.RULES,
     *haystack.rules.RULES,
+    *helm.rules.RULES,
     *sharegpt.rules.RULES,
     *mt_bench.rules.RULES,
     *alpaca.rules.RULES,
@@ -79,6 +82,9 @@ DEFINITIONS = ("harpia_converters.haystack.judge_arguments:definitions_in",)
 
 #: What makes text of files that are not text, and of folders that are one input; the
 #: first that recognizes a file or folder reads it.
-UNPACKERS: tuple[Unpacker, ...] = (inspect_ai.archive.UNPACKER,)
+UNPACKERS: tuple[Unpacker, ...] = (
+    helm.run.UNPACKER,
+    inspect_ai.archive.UNPACKER,
+)
 
 __all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES", "UNPACKERS"]

@@ -30,6 +30,9 @@ CLAIMED_NEIGHBOURS = {
     "chat/dpo_en_demo.first3.json": ("sharegpt", 1.0),
     "chat/glaive_toolcall_en_demo.first3.json": ("sharegpt", 1.0),
     "chat/sharegpt_dummy_conversation.first4.json": ("sharegpt", 1.0),
+    "helm/mmlu-subject=philosophy,method=multiple_choice_joint,model=openai_gpt2"
+    "/scenario_state.json": ("helm", 1.0),
+    "helm/narrative_qa-model=openai_gpt2/scenario_state.json": ("helm", 1.0),
     "openai/toy_chat_fine_tuning.first4.jsonl": ("tencent-messages", 0.6),
     "openai/evals_samples.jsonl": ("openai-evals", 1.0),
     "mt-bench/question.first22.jsonl": ("mt-bench-questions", 1.0),

@@ -1,0 +1,250 @@
+"""Read the folder of a run as one document, its statistics beside each instance."""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from harpia_converters.helm.remarks import FILES, STATS_FILE
+from harpia_converters.helm.run import ROWS, STATE_FILE
+from harpia_converters.helm.statistics_index import StatisticsIndex, key_of
+from harpia_formats.framing.byte_buffer import ByteBuffer
+from harpia_formats.framing.chunk import BOM, Chunk, Cursor, FramingFault
+from harpia_formats.framing.columns import DocumentHeader, RowArray, document_frames
+from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.io.reader import BLOCK, SourceError, error_reason
+from harpia_formats.io.unpacking import TextPart
+from harpia_formats.parsing.truncated_json import parse_truncated
+
+#: The files that stand in front of the instances.
+_SETTINGS = ("run_spec.json", "scenario.json")
+#: Entries without an instance that are shown.
+_SHOWN = 5
+#: The longest run_spec.json or scenario.json, in bytes.
+_LONGEST = 64 * 1024 * 1024
+#: Spaces before the first character of a state on its line that are written again.
+_INDENT = 64
+
+
+class _Instance(msgspec.Struct):
+    id: Any = None
+    split: Any = None
+    perturbation: Any = None
+
+
+class _State(msgspec.Struct):
+    instance: _Instance
+    train_trial_index: Any = None
+
+
+class _Name(msgspec.Struct):
+    name: str
+    split: str = ""
+    perturbation: Any = None
+
+
+class _Stat(msgspec.Struct):
+    name: _Name
+    mean: float | None = None
+
+
+_decode_state = msgspec.json.Decoder(_State).decode
+_decode_stats = msgspec.json.Decoder(list[_Stat]).decode
+
+
+def parts(folder: Path, name: str) -> Iterator[TextPart]:
+    """Yield the text of the run in a folder, which is called `name`.
+
+    Each item of its `request_states` is an instance: its requests, which stand side by
+    side in scenario_state.json, and what per_instance_stats.json has of it. Raises
+    `SourceError` if a file cannot be read.
+    """
+    try:
+        yield from _Run(folder, name).parts()
+    except OSError as error:
+        raise SourceError(name, error_reason(error)) from error
+
+
+@dataclass(slots=True)
+class _Run:
+    folder: Path
+    name: str
+    #: The first instances of each split and trial.
+    _counts: Counter[tuple[str, Any]] = field(default_factory=Counter)
+    #: The key of the instance of which a request was written last.
+    _key: str | None = None
+
+    def parts(self) -> Iterator[TextPart]:
+        """Yield all parts."""
+        files = [file for file in FILES if (self.folder / file).is_file()]
+        around = [
+            self._document(file) if file in files else _glue(b"null")
+            for file in _SETTINGS
+        ]
+        index = None
+        if STATS_FILE in files:
+            index = StatisticsIndex(self.folder / STATS_FILE, self.name, STATS_FILE)
+            index.read()
+        yield _glue(b'{"files":', msgspec.json.encode(files))
+        for file, part in zip(_SETTINGS, around, strict=True):
+            yield _glue(b',"%s":\n' % file.removesuffix(".json").encode())
+            yield part
+            yield _glue(b"\n")
+        with closing(index) if index is not None else nullcontext():
+            yield from self._states(index)
+
+    def _document(self, file: str) -> TextPart:
+        """Return a small file, which must be JSON."""
+        with (self.folder / file).open("rb") as opened:
+            text = opened.read(_LONGEST + 1).removeprefix(BOM)
+        if len(text) > _LONGEST:
+            raise SourceError(self.name, f"{file} is longer than such a file is")
+        try:
+            msgspec.json.decode(text)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            raise SourceError(self.name, f"{file} is not JSON: {error}") from error
+        return TextPart(text, file)
+
+    def _states(self, index: StatisticsIndex | None) -> Iterator[TextPart]:
+        """Yield the instances with their statistics, and what stands behind them."""
+        has_rows = False
+        with (self.folder / STATE_FILE).open("rb") as file:
+            blocks = iter(lambda: file.read(BLOCK), b"")
+            frames = document_frames(
+                ByteBuffer(blocks), Cursor(), ROW_LIMIT, lambda path: path == (ROWS,)
+            )
+            for frame in frames:
+                if isinstance(frame, RowArray):
+                    has_rows = True
+                    yield _glue(b',"%s":[\n' % ROWS.encode())
+                elif isinstance(frame, Chunk):
+                    yield from self._chunk(frame, index)
+                elif isinstance(frame, FramingFault):
+                    self._check(frame)
+                elif has_rows:
+                    yield from self._end(frame, index)
+        if not has_rows:
+            raise SourceError(self.name, f"{STATE_FILE} has no array {ROWS}")
+
+    def _check(self, fault: FramingFault) -> None:
+        """Raise `SourceError` for a fault between requests.
+
+        If the file was cut off, so is the text, which is reported where it ends.
+        """
+        if fault.kind != "unclosed":
+            place = f"line {fault.start.line:,} ({fault.kind})"
+            raise SourceError(self.name, f"{STATE_FILE} is broken at {place}")
+
+    def _chunk(self, chunk: Chunk, index: StatisticsIndex | None) -> Iterator[TextPart]:
+        """Yield some requests, and the statistics behind the last of each instance."""
+        for number, text in enumerate(chunk.rows):
+            state = _state_in(text)
+            one = state.instance
+            key = key_of(one.id, state.train_trial_index, one.perturbation)
+            if key == self._key:
+                yield _glue(b"\n,\n")
+            else:
+                yield from self._end_of_instance(index, b",\n")
+                self._key = key
+                if not one.perturbation:
+                    self._counts[str(one.split or ""), state.train_trial_index] += 1
+                identity = msgspec.json.encode(one.id)
+                yield _glue(b'{"instance_id":%s,"states":[\n' % identity)
+            yield _part_of(text, chunk.start_of(number))
+
+    def _end_of_instance(
+        self, index: StatisticsIndex | None, after: bytes
+    ) -> Iterator[TextPart]:
+        """Yield the end of the instance that was begun, with its statistics."""
+        if self._key is None:
+            return
+        if index is None:
+            yield _glue(b'\n],"stats":null}', after)
+            return
+        yield _glue(b'\n],"stats":[')
+        yield from _listed(index.take(self._key))
+        yield _glue(b"]}", after)
+
+    def _end(
+        self, header: DocumentHeader, index: StatisticsIndex | None
+    ) -> Iterator[TextPart]:
+        """Yield what stands behind the instances."""
+        yield from self._end_of_instance(index, b"\n")
+        yield _glue(b'],"scenario_state":\n')
+        ends = [begin for begin, _ in header.pieces[1:]] + [len(header.text)]
+        for (begin, start), end in zip(header.pieces, ends, strict=True):
+            if end > begin:
+                yield _part_of(header.text[begin:end], start)
+        trials = len({trial for _, trial in self._counts}) or 1
+        instances: Counter[str] = Counter()
+        for (split, _), count in self._counts.items():
+            instances[split] += count
+        found = {split: count / trials for split, count in instances.items()}
+        yield _glue(b'\n,"instances":', msgspec.json.encode(found))
+        expected = self._expected()
+        if expected:
+            yield _glue(b',"num_instances":', msgspec.json.encode(expected))
+        if index is not None and index.left():
+            left = msgspec.json.encode(index.left())
+            yield _glue(b',"stats_without_instance":{"count":', left, b',"first":[')
+            yield from _listed(index.first_left(_SHOWN))
+            yield _glue(b"]}")
+        yield _glue(b"}\n")
+
+    def _expected(self) -> dict[str, float]:
+        """Return the number of instances of each split by stats.json, if it is there.
+
+        It repeats metrics for perturbations, of which `worst` is one.
+        """
+        try:
+            stats = _decode_stats((self.folder / "stats.json").read_bytes())
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
+            return {}
+        found: dict[str, float] = {}
+        for stat in stats:
+            if stat.name.name == "num_instances" and not stat.name.perturbation:
+                number = found.get(stat.name.split, 0)
+                found[stat.name.split] = number + (stat.mean or 0)
+        return found
+
+
+def _glue(*texts: bytes) -> TextPart:
+    """Return text that stands in no file."""
+    return TextPart(b"".join(texts))
+
+
+def _part_of(text: bytes, start: Cursor) -> TextPart:
+    """Return text of the scenario state that begins at `start`.
+
+    It has the spaces before it on its line, so that columns are those of the file.
+    """
+    indent = start.column if start.column <= _INDENT else 0
+    offset = start.offset - indent
+    return TextPart(b" " * indent + text, STATE_FILE, start.line, offset)
+
+
+def _listed(found: Iterator[TextPart] | list[TextPart]) -> Iterator[TextPart]:
+    """Yield parts with commas between them."""
+    separator = b"\n"
+    for part in found:
+        yield _glue(separator)
+        yield part
+        separator = b"\n,\n"
+
+
+def _state_in(text: bytes) -> _State:
+    """Return of whom a request is, as far as a broken one can be read."""
+    try:
+        return _decode_state(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        found = parse_truncated(text)
+        value = found if isinstance(found, dict) else {}
+        of = value.get("instance")
+        names = ("id", "split", "perturbation")
+        one = of if isinstance(of, dict) else {}
+        instance = _Instance(*(one.get(name) for name in names))
+        return _State(instance, value.get("train_trial_index"))
