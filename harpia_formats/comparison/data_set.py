@@ -96,7 +96,7 @@ class DataSet:
         """Return the place of the first byte of a record's row."""
         file, line, column, offset, number = _place.unpack_from(packed)
         path, id_key = self._files[file]
-        return Place(
+        place = Place(
             path=path,
             line=line,
             column=column + 1,
@@ -106,6 +106,7 @@ class DataSet:
             record_id=decode(packed[_place.size :]),
             record_id_key=id_key,
         )
+        return self.reading.tally.in_member(place)
 
 
 def _key_of_id(record: Record) -> str:

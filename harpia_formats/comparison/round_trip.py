@@ -251,7 +251,7 @@ class RoundTrip:
         record = self._models.select(placed.record)
 
         def place() -> Place:
-            return placed.row.place(0, 1, ())
+            return self._reading.tally.in_member(placed.row.place(0, 1, ()))
 
         try:
             middle = self._middle(record)

@@ -3,11 +3,14 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.source_names import REST, SourceNames
 from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.problem import Place
+
+if TYPE_CHECKING:  # most files are not unpacked
+    from harpia_formats.io.unpacked_text import TextPlaces
 
 #: Members of open objects that are counted one by one; further ones share a path.
 MAX_MEMBERS = 200
@@ -31,6 +34,8 @@ class FateCounts:
 
     #: The names of fields in the rows of the file.
     names: SourceNames = field(default_factory=SourceNames, compare=False)
+    #: Where the text of the file stands in its members, if it was unpacked.
+    places: "TextPlaces | None" = field(default=None, compare=False, repr=False)
     #: Records that had a field, by its path.
     carried: dict[str, int] = field(default_factory=dict)
     #: Records that had a field, and those of which it arrived unchanged, by its name;
@@ -99,7 +104,10 @@ class FateCounts:
             field_fate = FieldFate(field_fate.fate, path, field_fate.how)
         count = self.counts.get(field_fate)
         if count is None:
-            count = self.counts[field_fate] = FateCount(field_fate, place=place())
+            found = place()
+            if found is not None and self.places is not None:
+                found = self.places.of_place(found)
+            count = self.counts[field_fate] = FateCount(field_fate, place=found)
         return count
 
     def _counted_path(self, path: str) -> str:

@@ -256,6 +256,7 @@ class Conversion:
         """Get ready for a file; raises `ConversionError`."""
         self._chunks.end_file()
         self._totals.begin(variant, count)
+        self._totals.losses.places = self._tally.places.get(count.path)
         if self._destination is not None:
             self._destination.begin(variant, only=self._has_one_file)
         elif not holds_answers(adapter_of(variant.format)):

@@ -159,11 +159,16 @@ def identity_reader_of(variant: FormatVariant | None) -> IdentityReader | None:
     return IdentityReader(format_.identity_paths, by_text=format_.id_by_text)
 
 
-def duplicate_id_remark(duplicate: DuplicateId, key: str) -> Remark:
-    """Return the finding about a record whose id, at `key`, another record has."""
+def duplicate_id_remark(
+    duplicate: DuplicateId, key: str, line_text: Callable[[int], str]
+) -> Remark:
+    """Return the finding about a record whose id, at `key`, another record has.
+
+    `line_text` returns where a line is, such as "line 3".
+    """
     owner = "a record before it"
     if duplicate.first_start is not None:
-        line = duplicate.first_start.line
-        owner = f"record {duplicate.first:,}, in line {line:,}"
+        where = line_text(duplicate.first_start.line)
+        owner = f"record {duplicate.first:,}, in {where}"
     message = f"{key} {short_json(duplicate.value[key])} is already that of {owner}"
     return Remark(REPEATED_ID, (key,), message, "give each record an id of its own")

@@ -12,6 +12,9 @@ from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.unpacking import TextPart, Unpacker
 from harpia_formats.model.problem import Because, Place, Problem
 
+#: Behind any column.
+_LAST = 1 << 62
+
 
 class TextPlaces:
     """Where the parts of an unpacked text stand: in members, or lines of the file.
@@ -77,9 +80,11 @@ class TextPlaces:
     def of_place(self, place: Place) -> Place:
         """Return where a place of the text is in the file or a member.
 
-        What stands nowhere is where the member before it begins.
+        What stands nowhere is where the member before it begins; the place of the file
+        as a whole, which is its first byte, stays.
         """
-        if not self._members:
+        is_whole = place.record is None and place.byte_offset == 0
+        if is_whole or not self._members:
             return place
         at = max(0, bisect_right(self._begins, place.byte_offset) - 1)
         inside = place.byte_offset - self._begins[at]
@@ -101,14 +106,11 @@ class TextPlaces:
             byte_offset=self._member_offsets[at] + inside,
         )
 
-    def line_text(self, line: int, column: int = 0) -> str:
-        """Return where a line of the text is, for the end of a sentence.
-
-        `column` is the number of code points before the place on that line.
-        """
+    def line_text(self, line: int) -> str:
+        """Return where a line of the text is, for the end of a sentence."""
         if not self._members:
             return f"line {line:,}"
-        at = self._segment_at(line, column)
+        at = self._segment_at(line, _LAST)
         found = max(0, line - self._lines[at]) + self._member_lines[at]
         member = self._members[at]
         return f"line {found:,} of {member}" if member else f"line {found:,}"

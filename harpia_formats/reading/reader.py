@@ -286,6 +286,7 @@ class Reading:
                 except StopIteration as stop:
                     local: LocalValidation = stop.value
                     return local
+                self.tally.note_places(file.count, file.reader.places)
                 yield tuple(self.tally.keep(file.count, findings))
 
 

@@ -247,10 +247,11 @@ class AnswerScorer:
         """Report an answer without a score; raises `ScoreError` if it is refused."""
         rule = self._rules[code]
         if self.options.missing is None:
-            place = answer.placed.row.place(0, 1, ())
+            place = self.tally.in_member(answer.placed.row.place(0, 1, ()))
             error = ScoreError(
-                f'{place.path}:{place.line}: {message}; missing="skip" leaves answers '
-                'without a score out, and missing="zero" scores missing answers 0'
+                f"{place.full_path}:{place.line}: {message}; "
+                'missing="skip" leaves answers without a score out, and missing="zero" '
+                "scores missing answers 0"
             )
             self._refusal = self._refusal or error
             if not self._is_model_unknown:

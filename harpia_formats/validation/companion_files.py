@@ -19,7 +19,7 @@ from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.validation.companion_error import CompanionError
-from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.merge.tally import Tally, in_members
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs have no pairs
@@ -141,8 +141,10 @@ class CompanionPairs:
         from harpia_formats.validation.companion_checks import companion_findings  # noqa: PLC0415 - only for companions: start-up time
 
         demand = partial(self._tally.demand, validated.count)
+        places = self._tally.places.get(validated.count.path)
         for findings in companion_findings(validated, other, demand):
-            yield from self._tally.keep(validated.count, findings)
+            found = in_members(findings, places)
+            yield from self._tally.keep(validated.count, found)
 
     def _names_wanted(self, validated: "ValidatedFile") -> tuple[str, ...]:
         """Return the names that files checked against `validated` may have."""

@@ -148,6 +148,7 @@ def _validated(
             across,
             beginning.sample,
         )
+        local.collector.places = file.reader.places
         if file.count.skipped:
             local.merge.stopped = True
             return local
@@ -266,14 +267,16 @@ def note_end(file: OpenFile, merge: FileMerge) -> None:
         return
     count.complete = error is None
     if error is not None:
-        count.reason = f"{error.reason}{_read_until(count, merge.last_line)}"
+        count.reason = f"{error.reason}{_read_until(file, merge.last_line)}"
 
 
-def _read_until(count: FileCount, last_line: int) -> str:
+def _read_until(file: OpenFile, last_line: int) -> str:
     """Return how far a file was read, "" if nothing of it was."""
+    count, places = file.count, file.reader.places
     if not count.bytes:
         return ""
     if not last_line:
         return " (before the end of the first record)"
     records = f"{count.records:,} record{'s' * (count.records != 1)}"
-    return f" (after {records}, the last in line {last_line:,})"
+    line = f"line {last_line:,}" if places is None else places.line_text(last_line)
+    return f" (after {records}, the last in {line})"

@@ -194,6 +194,7 @@ class Validation:
                 local = yield from self._kept(
                     count, validate_open(file, plan, settings)
                 )
+                self._tally.note_places(count, file.reader.places)
                 validated = validated_file(file, local)
                 yield from pairs.check_named_companion(
                     local.validators.variant, validated

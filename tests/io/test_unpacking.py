@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import pytest
 
 import harpia_converters
-from harpia_formats import convert, detect, validate
+from harpia_formats import ValidationFailed, convert, detect, diff, validate
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
 from harpia_formats.io.inputs import sources_of_inputs
@@ -210,7 +210,7 @@ def test_file_that_cannot_be_read_to_its_end(tmp_path: Path) -> None:
 
     (file,) = report.files
     assert (file.records, file.invalid, file.complete) == (2, 1, False)
-    assert str(file.reason).startswith("is cut")
+    assert file.reason == "is cut (after 2 records, the last in line 5 of b)"
     assert run("validate", str(path), "--format", "tencent-messages") == 2
 
 
@@ -254,6 +254,7 @@ def test_repeated_ids_and_second_passes_have_places_in_members(tmp_path: Path) -
 
     (problem,) = [one for one in report.problems if one.code == "X101"]
     assert where(problem)[0] == f"{path}!b"
+    assert problem.message.endswith("record 1, in line 1 of a")
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -267,6 +268,31 @@ def test_conversion_is_that_of_the_joined_text(jobs: int, tmp_path: Path) -> Non
         assert convert(given, to="record", output=tmp_path / name, jobs=jobs).ok
 
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
+
+
+def test_losses_and_differences_have_places_in_members(tmp_path: Path) -> None:
+    """The first record of a loss, or of a difference, is placed in its member."""
+    other = GOOD.replace(b'"messages"', b'"level": 2, "messages"')
+    path, text = tmp_path / "x.toy", tmp_path / "x.json"
+    path.write_bytes(archive({"a": GOOD, "b": other}))
+    text.write_bytes(b"[%b,%b]" % (GOOD, GOOD))
+    found = convert(path, to="haystack", output=tmp_path / "o.json")
+    counts = found.losses[0].losses.counts
+    (loss,) = [one for fate, one in counts.items() if "level" in fate.path]
+    assert loss.place is not None
+    assert (loss.place.full_path, loss.place.line) == (f"{path}!b", 1)
+
+    differences = diff(path, text)
+    (line,) = differences.table()
+    assert (line["path"], line["line"]) == (f"{path}!b", 1)
+
+
+def test_record_that_cannot_be_converted_is_placed_in_its_member() -> None:
+    """A problem of the conversion is placed as one of the validation is."""
+    members = {"a": b'{"messages": [{"role": "bot", "content": "a"}]}'}
+
+    with pytest.raises(ValidationFailed, match="first <data>!a:1:1 L201"):
+        convert(archive(members), to="nemo-input", output=io.BytesIO())
 
 
 def test_detection_reads_what_is_unpacked(tmp_path: Path) -> None:

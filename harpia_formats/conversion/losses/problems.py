@@ -73,8 +73,9 @@ class ConversionProblems:
             help=SKIP_HELP if missing_model else error.help,
         )
         path = tuple(error.path.split("."))
-        if self._tally.add(count, rule, lambda: problem, path) is not None:
-            self._pending.append(problem)
+        kept = self._tally.add(count, rule, lambda: problem, path)
+        if kept is not None:
+            self._pending.append(kept)
 
     def are_grouped(self, conflicts: "Iterable[GroupConflict]") -> bool:
         """Count the rows that cannot be combined; tell whether there are none."""
@@ -95,8 +96,9 @@ class ConversionProblems:
             help=OTHER_QUESTION_HELP,
         )
         count = self._totals.counts[conflict.file]
-        if self._tally.add(count, rule, lambda: problem) is not None:
-            self._pending.append(problem)
+        kept = self._tally.add(count, rule, lambda: problem)
+        if kept is not None:
+            self._pending.append(kept)
 
     def repeated_ids(self, repeated: int, options: ConvertOptions) -> Iterator[Problem]:
         """Yield the problem that `repeated` ids are those of several rows.

@@ -69,7 +69,7 @@ class AcrossDigests(msgspec.Struct, frozen=True):
             stores = self._exact_stores(merge.records, rows, stack)
             for batch in zip_longest(*map(repeated_digest_batches, stores)):
                 checks = [
-                    _Check(AcrossReader(rule, is_exact=True), suspects)
+                    _Check(AcrossReader(rule, is_exact=True), suspects, collector)
                     for rule, suspects in zip(self.rules, batch, strict=True)
                     if suspects is not None
                 ]
@@ -129,6 +129,7 @@ class _Check:
     reader: AcrossReader
     #: The digests of keys with several values, or of values that are repeated.
     suspects: RepeatedDigests
+    collector: Collector
     #: The number and line of the first record with a key, and its value.
     firsts: "dict[bytes | str, tuple[int, int, bytes | str, str]]" = field(
         default_factory=dict
@@ -159,9 +160,9 @@ class _Check:
             agrees = held == _short(text)
         if agrees:
             return None
-        owner = (
-            f"record {number:,}, in line {line:,}" if number else "an earlier record"
-        )
+        owner = "an earlier record"
+        if number:
+            owner = f"record {number:,}, in {self.collector.line_text(line)}"
         return Disagreement(row.value, compared[1], shown, owner)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from harpia_formats.baselines import DESCRIBED
-from harpia_formats.model.problem import Path, Problem, Severity
+from harpia_formats.model.problem import Path, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.rules import Rule
 from harpia_formats.validation.plan.units import Demand, GroupKey
@@ -64,6 +64,8 @@ class Tally(msgspec.Struct):
     unmatched: tuple[str, ...] = ()
     #: The findings that are not reported, if there is a baseline.
     known: "KnownFindings | None" = None
+    #: Where the texts of files that were unpacked stand in these, by their paths.
+    places: "dict[str, TextPlaces]" = msgspec.field(default_factory=dict)
 
     @property
     def files(self) -> list[FileCount]:
@@ -119,7 +121,18 @@ class Tally(msgspec.Struct):
             counted.count += 1
             return None
         problem = describe()
+        problem = replace(problem, place=self.in_member(problem.place))
         return problem if self._add(file, group, problem) else None
+
+    def note_places(self, count: FileCount, places: "TextPlaces | None") -> None:
+        """Note where the text of a file that was unpacked stands; None for others."""
+        if places is not None:
+            self.places[count.path] = places
+
+    def in_member(self, place: Place) -> Place:
+        """Return where a place in the text of a file is in its members."""
+        places = self.places.get(place.path)
+        return place if places is None else places.of_place(place)
 
     def demand(self, count: FileCount, most: int | None = None) -> Demand:
         """Return which problems of a file need not be described any more.

@@ -23,6 +23,7 @@ from harpia_formats.validation.unit.shared_groups import (
 )
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
+    from harpia_formats.io.unpacked_text import TextPlaces
     from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
     from harpia_formats.validation.diagnosis.row_context import RowContext
 
@@ -71,6 +72,8 @@ class Collector:
         self._known = KnownGroups(rules)
         #: Groups of shared findings of which none is described until the next `take`.
         self._counted: list[SharedGroups] = []
+        #: Where the text of the file stands in its members, if it was unpacked.
+        self.places: TextPlaces | None = None
 
     @property
     def has_problems(self) -> bool:
@@ -85,6 +88,10 @@ class Collector:
         """Return the place of a single character."""
         column = start.column + 1
         return Place(self.name, start.line, column, column + 1, start.offset, record)
+
+    def line_text(self, line: int) -> str:
+        """Return where a line of the text is, such as "line 3"."""
+        return f"line {line:,}" if self.places is None else self.places.line_text(line)
 
     def add(
         self,

@@ -116,7 +116,7 @@ def test_places_are_those_in_members() -> None:
         member = json.dumps(sample(1), indent=2)
 
         shown = "line 5 of samples/1_epoch_1.json"
-        assert reader.places.line_text(line, 2) == shown
+        assert reader.places.line_text(line) == shown
         assert member.splitlines()[4].startswith('  "target"')
 
 
