@@ -37,6 +37,18 @@ CLAIMED_NEIGHBOURS = {
     "openai/evals_samples.jsonl": ("openai-evals", 1.0),
     "mt-bench/question.first22.jsonl": ("mt-bench-questions", 1.0),
     "mt-bench/reference_answer_gpt-4.first2.jsonl": ("mt-bench-answers", 1.0),
+    "inspect/made/demo_epochs2.json": ("inspect-log", 1.0),
+    "inspect/real/data_cvebench_empty_choices.json": ("inspect-log", 1.0),
+    "inspect/real/data_cyse2_vuln_exploit_challenges.json": ("inspect-log", 1.0),
+    "inspect/real/data_intercode_ctf_local_path.json": ("inspect-log", 1.0),
+    "inspect/real/data_pubmedqa_gpt4o_mini.json": ("inspect-log", 1.0),
+    "inspect/real/log_images.json": ("inspect-log", 1.0),
+    "inspect/real/log_images_tc.json": ("inspect-log", 1.0),
+    "inspect/real/log_length_stop_reason.txt": ("inspect-log", 1.0),
+    "inspect/real/log_version_3.txt": ("inspect-log", 1.0),
+    "inspect/real/log_with_nan.txt": ("inspect-log", 1.0),
+    "inspect/real/popularity_cancelled.json": ("inspect-log", 1.0),
+    "inspect/real/popularity_cancelled_no-samples.json": ("inspect-log", 1.0),
 }
 #: Text-only chats among the valid fixtures are as sure as those.
 SHARED = {"tencent-messages"}

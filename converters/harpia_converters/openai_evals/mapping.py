@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.openai_evals.chats import read_chat, write_chat
 from harpia_converters.openai_evals.detection import KEY
+from harpia_formats.mapping.asked_chat import read_chat, write_chat
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,

@@ -168,7 +168,6 @@ _documents: dict[str, Any] = {
         "url": "/v1/chat/completions",
         "body": {"messages": [{"role": "user", "content": "2+2?"}]},
     },
-    "inspect-sample": {"id": 1, "input": "2+2?", "target": "4"},
     "alpaca-dpo": [{"instruction": "Add.", "chosen": "4", "rejected": "5"}],
     "alpaca-kto": [{"instruction": "Add.", "output": "4", "kto_tag": True}],
     "recipe-step": {"instruction": "Mix.", "output": {"bowls": 1}},

@@ -1,0 +1,203 @@
+"""The adapter of inspect-dataset: samples to records and back."""
+
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.inspect_ai.contents import (
+    Attachments,
+    content_of,
+    is_other_part,
+)
+from harpia_formats.mapping.asked_chat import read_chat, write_chat
+from harpia_formats.mapping.fields import FieldTable
+from harpia_formats.model.adapter import (
+    LIST_OF_ONE,
+    Cardinality,
+    FieldMapping,
+    FormatAdapter,
+    Row,
+    RowCapacity,
+)
+from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.record import SYSTEM_MESSAGE, Record
+
+#: The key of its own data in a record's `extra`. That of logs is another, since their
+#: samples have other members by the same names.
+_vendor = "inspect-dataset"
+_input, _target = "input", "target"
+#: The member of the extra that has the parts of messages that are no text.
+_parts = "input_parts"
+#: Keys that no kept member is written to.
+_taken = {_parts, _input, _target}
+#: The keys of a call of a tool in a record, and in a sample.
+_call, _own_call = ("id", "name", "arguments"), ("id", "function", "arguments")
+
+_table = FieldTable(
+    _vendor,
+    (
+        FieldMapping(("choices",), "choices"),
+        FieldMapping(("id",), "id"),
+        FieldMapping(("metadata",), "metadata"),
+    ),
+)
+
+
+def _read(row: Row) -> Record:
+    """Return the record of a sample."""
+    rest = {key: row[key] for key in row if key not in {_input, _target}}
+    fields, parts = _question(row[_input])
+    if parts:
+        rest[_parts] = parts
+    target = row[_target]
+    if type(target) is list:
+        fields["references"] = target
+    elif target:
+        fields["references"] = [target]
+    return replace(_table.read(rest), **fields)
+
+
+def _question(asked: Any) -> tuple[Row, list[Row]]:
+    """Return the fields for what is asked, and the parts of it that are no text."""
+    if type(asked) is str:
+        return {"prompt": asked}, []
+    messages, parts = [], []
+    for number, message in enumerate(asked):
+        content = content_of(message, Attachments({}))
+        parts += [{"message": number, **part} for part in content.others]
+        own = _with_calls(message, _read_call)
+        if type(message["content"]) is list:
+            own = {**own, "content": content.text}
+            if content.reasoning is not None:
+                own["reasoning"] = content.reasoning
+        messages.append(own)
+    has_texts = all(type(message["content"]) is str for message in messages)
+    return read_chat(messages) if has_texts else {"messages": messages}, parts
+
+
+def _with_calls(message: Row, change: Any) -> Row:
+    """Return a message with `change` made to its calls of tools."""
+    calls = message.get("tool_calls")
+    if type(calls) is not list:
+        return message
+    return {**message, "tool_calls": [change(call) for call in calls]}
+
+
+def _read_call(call: Any) -> Any:
+    if type(call) is not dict or call.keys() != {*_own_call, "type"}:
+        return call
+    if call["type"] != "function":
+        return call
+    return {key: call[own] for key, own in zip(_call, _own_call, strict=True)}
+
+
+def _written_call(call: Any) -> Any:
+    if type(call) is not dict or call.keys() != set(_call):
+        return call
+    own = {own: call[key] for key, own in zip(_call, _own_call, strict=True)}
+    return {**own, "type": "function"}
+
+
+def _write(record: Record, fates: FieldFates) -> Row:
+    """Return the sample for `record`.
+
+    A prompt without a system message is written as a text, all else as a chat. Raises
+    `Unconvertible` for a record that asks nothing.
+    """
+    kept = {} if record.extra is UNSET else record.extra.get(_vendor, {})
+    parts = kept.get(_parts)
+    row: Row = {_input: _asked(record, parts, fates), _target: _targets(record)}
+    asks_nothing = {"prompt": UNSET, "system": UNSET, "messages": UNSET}
+    bare = replace(record, **asks_nothing, references=UNSET)
+    if kept.keys() & _taken:
+        bare = replace(bare, extra={_vendor: _without_taken(kept, row, fates)})
+    return {**row, **_table.write(bare, fates)}
+
+
+def _asked(record: Record, parts: Any, fates: FieldFates) -> Any:
+    """Return the input of a sample, with the `parts` of its messages that are no text.
+
+    Raises `Unconvertible` if the record asks nothing.
+    """
+    has_prompt = record.prompt is not UNSET and record.system is UNSET
+    if has_prompt and not record.messages and not parts:
+        if record.messages is not UNSET:
+            fates.dropped("messages", "there are none")
+        return record.prompt
+    chat = write_chat(record, fates)
+    written = [_with_calls(message, _written_call) for message in chat]
+    if [_with_calls(message, _read_call) for message in written] != chat:
+        fates.changed("messages", "the calls of tools are spelt as in a record")
+    return _with_parts(written, parts) if _fit(parts, written) else written
+
+
+def _fit(parts: Any, chat: list[Row]) -> bool:
+    """Tell whether `parts` are what `_read` keeps of a chat of so many messages."""
+    return type(parts) is list and all(
+        type(part) is dict
+        and type(part.get("type")) is str
+        and is_other_part(part)
+        and type(part.get("message")) is int
+        and 0 <= part["message"] < len(chat)
+        for part in parts
+    )
+
+
+def _with_parts(chat: list[Row], parts: list[Row]) -> list[Row]:
+    """Return a chat with parts behind the texts of its messages."""
+    by_message: dict[int, list[Row]] = {}
+    for part in parts:
+        own = {key: value for key, value in part.items() if key != "message"}
+        by_message.setdefault(part["message"], []).append(own)
+    written = list(chat)
+    for number, others in by_message.items():
+        text = {"type": "text", "text": chat[number]["content"]}
+        written[number] = {**chat[number], "content": [text, *others]}
+    return written
+
+
+def _targets(record: Record) -> Any:
+    """Return the target of a sample: "" if the record has no references."""
+    if record.references is UNSET:
+        return ""
+    is_one = len(record.references) == 1 and record.references[0]
+    return record.references[0] if is_one else record.references
+
+
+def _without_taken(kept: Row, row: Row, fates: FieldFates) -> Row:
+    """Return kept members without those that are read from others of `row`."""
+    left = {key: value for key, value in kept.items() if key not in _taken}
+    is_written = kept.get(_parts) and _question(row[_input])[1] == kept[_parts]
+    for key in sorted(kept.keys() & _taken):
+        if key != _parts:
+            fates.dropped(f"extra.{_vendor}.{key}", "the key belongs to another field")
+        elif not is_written:
+            fates.dropped(f"extra.{_vendor}.{key}", "they fit no message")
+    return left
+
+
+DATASET = FormatAdapter(
+    vendor=_vendor,
+    fields=(
+        FieldMapping((_input,), "prompt", note="a text, or the message of the user"),
+        FieldMapping(
+            (_input,), "system", note="the message in front of a single prompt"
+        ),
+        FieldMapping((_input,), "messages", note="of more than a prompt"),
+        FieldMapping((_target,), "references", LIST_OF_ONE, note='"" if there is none'),
+        *_table.fields,
+    ),
+    read=_read,
+    write=_write,
+    capacity=RowCapacity(
+        references=Cardinality.MANY, outputs=Cardinality.NONE, messages=True
+    ),
+    extras_path=("metadata",),
+    discriminators=frozenset({(_input, "*", "role")}),
+    extra_examples={_parts: [{"message": 0, "type": "image", "image": "a.png"}]},
+    other_names={
+        SYSTEM_MESSAGE: f"{_input} (system)",
+        f"extra.{_vendor}.{_parts}": f"{_input} (parts that are no text)",
+    },
+)
