@@ -112,7 +112,7 @@ def streams_of(variant: FormatVariant) -> dict[Pointer, list[Any]]:
 def parts_of(document: Any, dialect: Dialect) -> Iterator[tuple[Pointer, list[Any]]]:
     """Yield the rows of a document, by the path at which it has them."""
     if dialect.container is Container.WRAPPED:
-        yield (dialect.rows_at,), document.get(dialect.rows_at, [])
+        yield (dialect.rows_at,), document[dialect.rows_at]
     elif dialect.container is Container.COLUMNS:
         yield from columns_of(document, dialect.depth)
     else:

@@ -19,6 +19,8 @@ HEADER, REDUCTIONS = "header.json", "reductions.json"
 START = "_journal/start.json"
 #: What such a log lacks beside results.
 _STARTED = b',\n"status": "started"'
+#: What tells a log in an archive, which may be of any version, from one in JSON.
+_OF_ARCHIVE = b',\n"log_format": "eval"'
 _sample = re.compile(r"samples/(.+)_epoch_(\d+)\.json", re.DOTALL)
 #: A member of a sample that is spread over several members.
 _spread = re.compile(r"samples/.+_epoch_\d+/sample\.json", re.DOTALL)
@@ -54,6 +56,7 @@ class _Log:
         self._directory = read_directory(self._file, self._name)
         samples = self._sample_members()
         yield from self._header()
+        yield TextPart(_OF_ARCHIVE)
         yield TextPart(b',\n"samples": [')
         glue = b"\n"
         for number in samples:

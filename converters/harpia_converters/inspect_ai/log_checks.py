@@ -15,7 +15,7 @@ UNRESOLVED, LAST_USAGE, STEPS = "I205", "I206", "I207"
 
 #: How the run of a log ended, by its status.
 _ended = {
-    "started": "has not ended",
+    "started": "has not ended: it is under way, or has crashed",
     "cancelled": "was cancelled",
     "error": "ended with an error",
 }
