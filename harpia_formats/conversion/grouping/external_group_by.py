@@ -1,25 +1,22 @@
 """Merge rows with the same prompt or id to one record, with temporary files on disk.
 
 A group is the records that have the same value in the field that they are grouped by,
-and ask the same. Records go to temporary files by the digest of both. The groups of one
-file are collected in memory, which a single file fits into; then the groups of all
-files are merged in the order of their first records. Two groups with one value cannot
-both be written; they are found by the digests of the values.
+and ask the same. Records go to temporary files by the digest of both. Two groups with
+one value cannot both be written; they are found by the digests of the values.
 """
 
 import re
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from heapq import merge as merge_in_order
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.dedup.digests import Digests, digest_of
+from harpia_formats.dedup.item_partitions import Item, ItemPartitions
 from harpia_formats.dedup.repeated_digests import (
     Occurrence,
     RepeatedDigests,
@@ -30,17 +27,10 @@ from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record, record_of
 
-#: Temporary files that records are distributed over.
-FILES = 128
-#: Bytes of each temporary file that are held in memory before it goes to disk.
-SPOOL_BYTES = 64 * 1024
 #: Values that are compared as texts; for more, equal digests are proof.
 NAMED = 100_000
 #: Fields that records can be grouped by.
 KEYS = tuple(name for name in Record.__struct_fields__ if name != "outputs")
-#: What stands in front of each item of a file: the number of the first record of the
-#: group, the size of its place, and the size of the records.
-_item_head = struct.Struct("<QII")
 _numbered_id = re.compile(r"(?s)(.*)#([1-9]\d*)")
 
 
@@ -85,27 +75,18 @@ class ExternalGroupBy:
 
     #: The field whose value is the same in all records of a group.
     key: str
-    _files: list[IO[bytes] | None] = field(default_factory=lambda: [None] * FILES)
-    #: The groups of each file, once all records were added.
-    _runs: list[IO[bytes]] = field(default_factory=list)
-    _count: int = 0
+    _items: ItemPartitions = field(default_factory=ItemPartitions)
 
     def add(self, record: Record, place: bytes) -> None:
         """Add a record with its place, in any encoding."""
         value = self._value_of(record)
         if value is None:
-            key, alone = f"#{self._count}", None
+            key, alone = f"#{self._items.count}", None
         else:
             key = f"{len(value)}={value}{question_of(record)}"
             # An id may end with # and a number by chance, and then stays as it is.
             alone = str(record.id) if self.key == "id" else value
-        number = digest_of(key) % FILES
-        file = self._files[number]
-        if file is None:
-            file = self._files[number] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - `_grouped_file` closes it
-        text = encode([key, value, alone, record])
-        file.write(_item_head.pack(self._count, len(place), len(text)) + place + text)
-        self._count += 1
+        self._items.add(key, place, encode([key, value, alone, record]))
 
     def _value_of(self, record: Record) -> str | None:
         """Return the value that a record is grouped by as text, None if it has none."""
@@ -131,17 +112,14 @@ class ExternalGroupBy:
         times. Raises `SourceError` if a temporary file fails.
         """
         with Digests() as digests:
-            for number, file in enumerate(self._files):
-                if file is not None:
-                    self._runs.append(_grouped_file(file, digests))
-                    self._files[number] = None
+            self._items.group(partial(_grouped, digests=digests))
             for repeated in repeated_digest_batches(digests):
                 yield from self._repeats(repeated)
 
     def _repeats(self, repeated: RepeatedDigests) -> Iterator[Conflict]:
         """Read the groups again; the first `NAMED` values are compared as texts."""
         firsts: dict[str, tuple[Record, bytes]] = {}
-        for _, place, text in self._in_order():
+        for _, place, text in self._items.groups():
             value, records = _decode_group(text)
             if value is None:
                 continue
@@ -158,7 +136,7 @@ class ExternalGroupBy:
 
     def groups(self) -> Iterator[MergedRecord]:
         """Yield a record for each group, in the order of their first records."""
-        for _, place, text in self._in_order():
+        for _, place, text in self._items.groups():
             _, records = _decode_group(text)
             members = [record_of(decode(bytes(member))) for member in records]
             fates = FieldFates()
@@ -166,23 +144,7 @@ class ExternalGroupBy:
 
     def close(self) -> None:
         """Delete the temporary files."""
-        for file in (*self._files, *self._runs):
-            if file is not None:
-                file.close()
-        self._files, self._runs = [], []
-
-    def _in_order(self) -> Iterator[tuple[int, bytes, bytes]]:
-        """Yield the number, the place and the text of each group in their order."""
-        items = [_items(run) for run in self._runs]
-        return merge_in_order(*items, key=lambda item: item[0])
-
-
-def _items(file: IO[bytes]) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield the number, the place and the text of each item of a file."""
-    file.seek(0)
-    while head := file.read(_item_head.size):
-        number, place_size, text_size = _item_head.unpack(head)
-        yield number, file.read(place_size), file.read(text_size)
+        self._items.close()
 
 
 @dataclass(slots=True)
@@ -197,30 +159,26 @@ class _Group:
     records: list[msgspec.Raw] = field(default_factory=list)
 
 
-def _grouped_file(file: IO[bytes], digests: Digests) -> IO[bytes]:
-    """Return a file with the groups of `file`, in the order of their first records.
+def _grouped(items: Iterator[Item], digests: Digests) -> Iterator[Item]:
+    """Yield the groups of `items`, in the order of their first records.
 
     The value that no other group may have is added to `digests`.
     """
     groups: dict[str, _Group] = {}
-    for number, place, text in _items(file):
+    for number, place, text in items:
         key, value, alone, record = _decode_item(text)
         group = groups.get(key)
         if group is None:
             group = groups[key] = _Group(number, place, value, alone)
         group.records.append(record)
-    file.close()
-    run: IO[bytes] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - `close` closes it
     values = []
     for group in groups.values():
         value = group.alone if len(group.records) == 1 else group.value
         if value is not None:
             values.append(value)
         text = msgspec.json.encode([value, group.records])
-        place = group.place
-        run.write(_item_head.pack(group.number, len(place), len(text)) + place + text)
+        yield Item(group.number, group.place, text)
     digests.add(values)
-    return run
 
 
 _decode_item = msgspec.json.Decoder(

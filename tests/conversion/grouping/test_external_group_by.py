@@ -13,6 +13,7 @@ from harpia_formats.conversion.grouping.external_group_by import (
     ExternalGroupBy,
     MergedRecord,
 )
+from harpia_formats.dedup import item_partitions
 from harpia_formats.mapping.question import QUESTION_FIELDS
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, Output, Record
@@ -218,7 +219,7 @@ def test_every_answer_is_in_its_group(key: str, keys: list[int]) -> None:
 
 def test_groups_go_through_files(monkeypatch: pytest.MonkeyPatch) -> None:
     """Groups that do not fit into memory have the same order."""
-    monkeypatch.setattr(external_group_by, "SPOOL_BYTES", 100)
+    monkeypatch.setattr(item_partitions, "SPOOL_BYTES", 100)
     keys = [number * 7 % 500 for number in range(2_000)]
     found = grouped("prompt", [answered(f"{each}", "é" * 20) for each in keys])
 
