@@ -41,6 +41,7 @@ FORMATS = (
     haystack.evaluator.FORMAT,
     helm.run.FORMAT,
     openai_evals.samples.FORMAT,
+    openai_evals.log.FORMAT,
     sharegpt.conversations.FORMAT,
     mt_bench.questions.FORMAT,
     mt_bench.answers.FORMAT,
@@ -64,6 +65,7 @@ RULES = (
     *helm.rules.RULES,
     *inspect_ai.rules.RULES,
     *sharegpt.rules.RULES,
+    *openai_evals.rules.RULES,
     *mt_bench.rules.RULES,
     *alpaca.rules.RULES,
     *ragas.rules.RULES,
@@ -88,6 +90,7 @@ DEFINITIONS = ("harpia_converters.haystack.judge_arguments:definitions_in",)
 UNPACKERS: tuple[Unpacker, ...] = (
     helm.run.UNPACKER,
     inspect_ai.archive.UNPACKER,
+    openai_evals.log.UNPACKER,
 )
 
 __all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES", "UNPACKERS"]

@@ -35,7 +35,7 @@ from harpia_formats.mapping.targets import (
     targets_named,
 )
 from harpia_formats.model.format import Format
-from harpia_formats.model.problem import Problem
+from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
@@ -177,7 +177,8 @@ class Conversion:
         )
         try:
             for problem in flow:
-                if self._quarantine is not None:
+                is_error = problem.severity is Severity.ERROR
+                if self._quarantine is not None and is_error:
                     self._quarantine.finding(problem)
                 yield problem
                 yield from self._new_problems()

@@ -176,7 +176,8 @@ def _planned(
     """Return the plan of a file; remarks on its name and format go to `collector`."""
     count, place = file.count, collector.place(Cursor())
     name_note = misleading_suffix(count.path, beginning.sample)
-    if name_note is not None:
+    # The name of a file that was unpacked is not that of its text.
+    if name_note is not None and file.reader.places is None:
         collector.add(MISLEADING_NAME, *name_note, place)
     plan, notes = plan_file(run, count.path, beginning.sample)
     is_found = file.source.is_found

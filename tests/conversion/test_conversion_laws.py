@@ -35,6 +35,7 @@ from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.problem import Severity
 from harpia_formats.model.record import Record, as_dict
 from harpia_formats.reading.reader import Reading
 from harpia_formats.registry import adapter_of, format_of, writable_formats
@@ -65,7 +66,7 @@ def test_rows_are_read_as_they_stand_in_the_file(source: Source) -> None:
         reading = Reading([file.data], source.format.id)
         problems = list(reading.problems(found.append, lambda *_: None, lambda _: None))
 
-        assert problems == []
+        assert [each for each in problems if each.severity is Severity.ERROR] == []
         assert [
             (each.row.value, each.row.text, each.row.start, each.row.number)
             for each in found

@@ -35,6 +35,7 @@ CLAIMED_NEIGHBOURS = {
     "helm/narrative_qa-model=openai_gpt2/scenario_state.json": ("helm", 1.0),
     "openai/toy_chat_fine_tuning.first4.jsonl": ("tencent-messages", 0.6),
     "openai/evals_samples.jsonl": ("openai-evals", 1.0),
+    "openai/evals_run_log.jsonl": ("openai-evals-log", 1.0),
     "mt-bench/question.first22.jsonl": ("mt-bench-questions", 1.0),
     "mt-bench/reference_answer_gpt-4.first2.jsonl": ("mt-bench-answers", 1.0),
     "inspect/made/demo_epochs2.eval": ("inspect-log", 1.0),

@@ -1,5 +1,5 @@
-"""OpenAI evals: samples of an eval."""
+"""OpenAI evals: samples of an eval, and logs of its runs."""
 
-from harpia_converters.openai_evals import samples
+from harpia_converters.openai_evals import log, rules, samples
 
-__all__ = ["samples"]
+__all__ = ["log", "rules", "samples"]

@@ -6,6 +6,8 @@ from typing import Any
 VENDOR = "OpenAI evals"
 #: The key of its own data in a record's `extra`.
 KEY = "openai-evals"
+#: The id of the format of logs.
+LOG = "openai-evals-log"
 
 
 def sample_sign(row: Mapping[str, Any]) -> str:
@@ -17,3 +19,10 @@ def sample_sign(row: Mapping[str, Any]) -> str:
         isinstance(message, Mapping) and "role" in message for message in asked
     )
     return "`input` and `ideal`" if is_chat or isinstance(asked, str) else ""
+
+
+def log_sign(document: Mapping[str, Any]) -> str:
+    """Return by which keys `document` is a log of a run, or "" if it is none."""
+    spec = document.get("spec")
+    is_log = isinstance(spec, Mapping) and "eval_name" in spec
+    return "`spec` and `eval_name`" if is_log else ""

@@ -361,10 +361,11 @@ def records_of(file: RowFile) -> Iterator[tuple[FileRow, Record]]:
     """Yield each row of a file with its record."""
     adapter = adapter_of(file.format)
     normalize = adapter.dialect_normalizers.get(file.dialect.name)
+    read = adapter.reader_in(file.around) if adapter.reader_in else adapter.read
     for row in file.rows:
         value = row.value if normalize is None else normalize(row.value)
         bare, kept = split_extras(value, adapter)
-        yield row, restore_extras(adapter.read(bare), kept)
+        yield row, restore_extras(read(bare), kept)
 
 
 def headers_of(file: RowFile) -> list[Header]:

@@ -16,6 +16,7 @@ from harpia_formats.conversion.parallel import (  # noqa: F401 - loaded to be pa
     worker,
 )
 from harpia_formats.conversion.run import Conversion
+from harpia_formats.model.problem import Severity
 from harpia_formats.reading import column_buffer, column_rows
 from plain_conversion import Outcome, at_of, quarantine_of
 from row_files import RowFile
@@ -59,12 +60,17 @@ def run(  # noqa: PLR0913, PLR0917 - a conversion with its places
         report = conversion.report()
     except Exception as error:  # noqa: BLE001 - whatever is raised must be raised
         return Outcome(error=f"{type(error).__name__}: {error}")
-    others = [each for each in problems if each.code not in OF_CONVERTING]
+    others = [
+        each
+        for each in problems
+        if each.code not in OF_CONVERTING and each.severity is Severity.ERROR
+    ]
     assert not others, others
+    own = [each for each in problems if each.code in OF_CONVERTING]
     outcome.problems = [
         # The help for repeated ids depends on the options, and has its own tests.
         (each.code, each.place, each.message, each.help if each.code == "L201" else "")
-        for each in problems
+        for each in own
     ]
     for path in sorted(out.iterdir()):
         if not path.name.endswith(".findings.jsonl"):

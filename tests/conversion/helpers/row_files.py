@@ -13,7 +13,8 @@ from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Severity
 from harpia_formats.reading.reader import Reading
 from harpia_formats.registry import adapter_of
-from random_rows import RowMaker, with_own_ids
+from harpia_formats.schema.dialect import document_schema
+from random_rows import RowMaker, from_schema, with_own_ids
 
 #: Columns of Haystack's evaluators, and others.
 COLUMNS = (
@@ -131,26 +132,35 @@ def _write_wrapped(file: RowFile, rows: Sequence[Any], chance: Random) -> None:
         names = "metrics", "métricas", "note", "task"
         around = {name: values.value(chance) for name in names if chance.random() < 0.3}
         around["metrics"] = [{"id": "bleu", "enable": True, "parameters": {}}]
-    is_first = chance.random() < 0.3
-    members = b"".join(
-        encode(name) + b":" + encode(value) + (b",\n" if is_first else b"")
-        for name, value in list(around.items())[:1]
-    )
-    rest = list(around.items()) if not is_first else list(around.items())[1:]
-    begin = b"{" + (members if is_first else b"") + encode(key) + b":[\n"
+    required = required_around(file.dialect, chance)
+    count = len(required) if required else chance.random() < 0.3
+    around = required | around
+    items = list(around.items())
+    first, rest = items[:count], items[count:]
+    members = (encode(name) + b":" + encode(value) + b",\n" for name, value in first)
+    begin = b"{" + b"".join(members) + encode(key) + b":[\n"
     data = begin
     at = _one.after(begin)
     pieces = [data]
     for number, row in enumerate(rows, 1):
         text = encode(row)
         file.rows.append(FileRow(row, text, at, number))
-        end = b",\n" if number < len(rows) else b"]"
+        end = b",\n" if number < len(rows) else b""
         pieces += [text, end]
         at = at.after(text + end)
+    pieces.append(b"]")
     for name, value in rest:
         pieces.append(b",\n" + encode(name) + b":" + encode(value))
     file.data = b"".join([*pieces, b"}\n"])
     file.around = around
+
+
+def required_around(dialect: Dialect, chance: Random) -> dict[str, Any]:
+    """Return random members that a document must have beside its rows."""
+    schema = document_schema(dialect)
+    names = (name for name in schema["required"] if name != dialect.rows_at)
+    properties = schema["properties"]
+    return {name: from_schema(properties[name], chance) for name in names}
 
 
 def _write_columns(
