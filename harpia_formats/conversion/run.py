@@ -69,7 +69,7 @@ class Conversion:
         self._maps_output = bool(options.columns) and maps_output_columns(
             inputs, to, options.from_
         )
-        groups = record_groups(options.group)
+        self._groups = groups = record_groups(options.group)
         self._models = ModelSelection(options.model)
         self._scorer: ScoreFiller | None = None
         if options.score:
@@ -258,6 +258,8 @@ class Conversion:
         self._chunks.end_file()
         self._totals.begin(variant, count)
         self._totals.losses.places = self._tally.places.get(count.path)
+        if self._groups is not None and adapter_of(variant.format).repeats_answers:
+            self._groups.merge_answers()
         if self._destination is not None:
             self._destination.begin(variant, only=self._has_one_file)
         elif not holds_answers(adapter_of(variant.format)):

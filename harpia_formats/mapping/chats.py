@@ -153,7 +153,9 @@ def _with_answer(
 
 def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) -> Record:
     """Return `record` with its chat and each answer to it as a conversation."""
-    start = [{"role": "system", "content": record.system}] if record.system else []
+    system = {"role": "system", "content": record.system}
+    # The system prompt may be the first message as well.
+    start = [system] if record.system and system not in messages[:1] else []
     outputs = []
     for output in record.outputs:
         if output.turns is not UNSET or output.text is UNSET:
@@ -167,13 +169,13 @@ def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) ->
         fates.defaulted("outputs.turns", "the messages and the answer")
         turns = [*start, *messages, answer]
         outputs.append(replace(output, turns=turns, text=UNSET, reasoning=UNSET))
-    if start:
+    if record.system:
         fates.merged("system", "the first turn")
     fates.merged("messages", "turns before the answer")
     record = replace(
         record,
         messages=UNSET,
-        system=UNSET if start else record.system,
+        system=UNSET if record.system else record.system,
         outputs=outputs,
     )
     prompt = last_text_of(messages, "user")

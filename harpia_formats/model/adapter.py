@@ -182,6 +182,9 @@ class FormatAdapter:
     #: Changes the members of a row that are no fields to what `read` keeps of them, for
     #: `reads_by_fields`; None where it keeps them as they are.
     keep_members: Callable[[Row], Row] | None = None
+    #: Whether rows of one id can have the same answers with other scores: `--group`
+    #: then makes one answer of them.
+    repeats_answers: bool = False
     #: Whether a file is written as an array by default, and not as lines.
     written_as_array: bool = False
     #: Whether a blank cell of a table, without quotes, is an absent value.

@@ -123,17 +123,23 @@ class Companion:
     #: finding where it is not.
     refers_by: str = ""
     no_such_record: Callable[[], Remark] | None = None
-    #: Given the expectation: what adds up the records, made only if the rule
-    #: `totals_code` is selected.
+    #: Given the expectation: what adds up the records, made only if one of the rules
+    #: `totals_codes` is selected.
     totals: Callable[[Any], Totals] | None = None
-    totals_code: str = ""
+    totals_codes: tuple[str, ...] = ()
     #: Given the name of the companion file and the expectation: the names that a file
     #: may have that belongs to it, the most likely first.
     file_names: Callable[[str, Any], tuple[str, ...]] | None = None
+    #: Whether several files belong to one companion: then `file_names` are theirs.
+    has_several_files: bool = False
+    #: Given the expectation and the name of a file: what is expected of that file.
+    of_file: Callable[[Any, str], Any] | None = None
     #: Given the name of a file: the names that its companion file may have, the most
     #: likely first, in which rows are read with what it says (see
     #: `FormatAdapter.around_of`).
     beside: Callable[[str], tuple[str, ...]] | None = None
+    #: What is not known, or is guessed, of rows that are read without it.
+    without: str = ""
 
 
 @dataclass(frozen=True, slots=True)

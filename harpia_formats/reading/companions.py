@@ -60,6 +60,9 @@ class Companions:
         self._is_used = named is None
         #: The name of the document with which each file was read, by that of the file.
         self.used: dict[str, str] = {}
+        #: The format of the document that a file was read without, and what is not
+        #: known therefore, by the name of the file.
+        self.missing: dict[str, tuple[str, str]] = {}
 
     def around(
         self, source: Source, variant: FormatVariant, adapter: FormatAdapter
@@ -74,6 +77,8 @@ class Companions:
         name = _name_of(source)
         document = self._of_file(source, name, companion)
         members: Mapping[str, Any] = {}
+        if document is None and companion.without:
+            self.missing[source.name] = companion.format, companion.without
         if document is not None:
             self.used[source.name] = document.name
             members = document.members
@@ -87,10 +92,15 @@ class Companions:
             raise CompanionError(self._named.name, reason)
 
     def notes(self) -> tuple[str, ...]:
-        """Return with which document each file was read, for the user."""
-        return tuple(
+        """Return with which document each file was read, and without, for the user."""
+        found = (
             f"{name} is read with {companion}" for name, companion in self.used.items()
         )
+        lacking = (
+            f"{name} is read without {format_}: {what}; name the file with --with"
+            for name, (format_, what) in self.missing.items()
+        )
+        return (*found, *lacking)
 
     def _of_file(
         self, source: Source, name: str, companion: Companion

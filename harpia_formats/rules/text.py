@@ -7,6 +7,12 @@ READ_AS_NULL = "J209"
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
+#: A sample of lm-evaluation-harness with the value of a metric.
+_sample = (
+    b'{"doc_id": 0, "doc": {}, "target": "2", "arguments": {"gen_args_0": {"arg_0": '
+    b'"1+1?", "arg_1": {}}}, "resps": [["2"]], "filtered_resps": ["2"], "acc": %b}\n'
+)
+
 RULES = (
     Rule(
         "J101",
@@ -193,8 +199,9 @@ RULES = (
         "Python writes them for scores that could not be computed, although they are "
         "not JSON. Such a score is read as one without a value; it is never 0. In "
         "other formats they are errors (J106).",
-        b"{}\n",
-        b"{}\n",
+        _sample % b"NaN",
+        _sample % b"null",
+        validated_as="lm-eval-samples",
         in_reading=True,
     ),
 )

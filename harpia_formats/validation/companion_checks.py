@@ -4,11 +4,13 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, takewhile
+from pathlib import PurePath
 from typing import Any
 
 from harpia_formats.dedup.digests import Digests, digest_of
 from harpia_formats.dedup.key_text import key_text
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.file_name import without_compression
 from harpia_formats.detection.recognize import recognize
 from harpia_formats.detection.sampled_file import Framing, framing_of, sample_file
 from harpia_formats.framing.chunk import Chunk, Cursor
@@ -141,8 +143,11 @@ def companion_findings(
     if companion is None or companion.format != companion_file.format:
         return
     expected = companion.expect(companion_file.document)
+    if companion.of_file is not None:
+        name = PurePath(validated.source.name).name
+        expected = companion.of_file(expected, without_compression(name))
     collector = validated.collector(demand)
-    is_asked = companion.totals_code in collector.rules
+    is_asked = any(code in collector.rules for code in companion.totals_codes)
     check = _Check(
         validated,
         companion_file,

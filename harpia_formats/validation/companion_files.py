@@ -104,8 +104,10 @@ class CompanionPairs:
             wanted = (place[0], os.path.normcase(name))
             self._wanted.setdefault(wanted, validated)
             if wanted in self._waiting:
+                several = self._waiting[wanted].companion
                 yield from self._pair(wanted, validated)
-                return
+                if several is None or not several.has_several_files:
+                    return
 
     def _wanted_of(self, problems: Iterator[Problem]) -> Iterator[Problem]:
         """Yield `problems`, with `fail_fast` up to the first error."""

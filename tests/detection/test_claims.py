@@ -33,6 +33,25 @@ CLAIMED_NEIGHBOURS = {
     "helm/mmlu-subject=philosophy,method=multiple_choice_joint,model=openai_gpt2"
     "/scenario_state.json": ("helm", 1.0),
     "helm/narrative_qa-model=openai_gpt2/scenario_state.json": ("helm", 1.0),
+    **{
+        f"lm-eval/made/{name}": ("lm-eval-samples", 1.0)
+        for name in (
+            "in-memory_demo_gen.json",
+            "in-memory_demo_mc.json",
+            "samples_demo_chat_2026-11-22T14-09-46.700559.jsonl",
+            "samples_demo_gen_2026-11-22T14-08-24.629883.jsonl",
+            "samples_demo_ll_2026-11-22T14-08-24.629883.jsonl",
+            "samples_demo_mc_2026-11-22T14-08-24.629883.jsonl",
+            "samples_demo_roll_2026-11-22T14-08-24.629883.jsonl",
+        )
+    },
+    "lm-eval/real/samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl": (
+        "lm-eval-samples",
+        1.0,
+    ),
+    "lm-eval/made/results_2026-11-22T14-08-24.629883.json": ("lm-eval-results", 1.0),
+    "lm-eval/made/results_2026-11-22T14-09-46.700559.json": ("lm-eval-results", 1.0),
+    "lm-eval/real/results_2026-01-21T03-44-18.458309.json": ("lm-eval-results", 1.0),
     "openai/toy_chat_fine_tuning.first4.jsonl": ("tencent-messages", 0.6),
     "openai/evals_samples.jsonl": ("openai-evals", 1.0),
     "openai/evals_run_log.jsonl": ("openai-evals-log", 1.0),

@@ -76,12 +76,17 @@ def name_of(variant: FormatVariant) -> str:
     return f"{variant.format.id}/{variant.dialect.name}".rstrip("/")
 
 
+def loads(text: str | bytes) -> Any:
+    """Return the value of a JSON text, with null for NaN and Infinity."""
+    return json.loads(text, parse_constant=lambda _: None)
+
+
 def values_in(path: Path) -> list[Any]:
     """Return the JSON values of a fixture."""
     text = path.read_text("utf-8")
     if path.suffix == ".jsonl":
-        return [json.loads(each) for each in text.split("\n") if each.strip()]
-    return [json.loads(text)]
+        return [loads(each) for each in text.split("\n") if each.strip()]
+    return [loads(text)]
 
 
 @cache

@@ -244,5 +244,5 @@ COMPANION = Companion(
     follow=followed,
     file_names=samples_names,
     totals=mean_scores,
-    totals_code=MEAN,
+    totals_codes=(MEAN,),
 )

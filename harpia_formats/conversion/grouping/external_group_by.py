@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.conversion.grouping.same_answers import merged_answers
 from harpia_formats.dedup.digests import Digests, digest_of
 from harpia_formats.dedup.item_partitions import Item, ItemPartitions
 from harpia_formats.dedup.repeated_digests import (
@@ -75,7 +76,16 @@ class ExternalGroupBy:
 
     #: The field whose value is the same in all records of a group.
     key: str
+<<<<<<< HEAD
     _items: ItemPartitions = field(default_factory=ItemPartitions)
+=======
+    #: Whether equal answers of different records of a group become one.
+    merges_answers: bool = False
+    _files: list[IO[bytes] | None] = field(default_factory=lambda: [None] * FILES)
+    #: The groups of each file, once all records were added.
+    _runs: list[IO[bytes]] = field(default_factory=list)
+    _count: int = 0
+>>>>>>> efb5c1cc (Read samples of lm-evaluation-harness with their results)
 
     def add(self, record: Record, place: bytes) -> None:
         """Add a record with its place, in any encoding."""
@@ -140,7 +150,11 @@ class ExternalGroupBy:
             _, records = _decode_group(text)
             members = [record_of(decode(bytes(member))) for member in records]
             fates = FieldFates()
-            yield MergedRecord(_merged(members, fates, self.key), place, fates)
+            merged = _merged(members, fates, self.key)
+            if self.merges_answers and len(members) > 1:
+                outputs = merged_answers([member.outputs for member in members])
+                merged = replace(merged, outputs=outputs)
+            yield MergedRecord(merged, place, fates)
 
     def close(self) -> None:
         """Delete the temporary files."""

@@ -56,6 +56,10 @@ class RecordGroups:
         self._key = key
         self._group_by = ExternalGroupBy(key)
 
+    def merge_answers(self) -> None:
+        """Make one answer of equal answers of different records of a group."""
+        self._group_by.merges_answers = True
+
     def add(self, record: Record, file: int, place: Place) -> None:
         """Add a record of the file with index `file`."""
         self._group_by.add(record, pickle.dumps((file, place)))

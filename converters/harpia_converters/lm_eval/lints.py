@@ -1,0 +1,110 @@
+"""The lints of samples: what their targets and metrics are, and their hashes (M1)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harpia_converters.lm_eval.hashes import (
+    doc_hash,
+    doc_hash_with_nan,
+    prompt_hash,
+    target_hash,
+)
+from harpia_converters.lm_eval.requests import (
+    CHOICE,
+    CONTEXT,
+    DELIMITER,
+    GENERATE,
+    as_objects,
+    choices_of,
+    first_half,
+    guessed_type,
+    has_several_inputs,
+    requests_of,
+)
+from harpia_converters.lm_eval.targets import chosen, is_list_text, texts_of
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.format import Remark
+from harpia_formats.model.lint import Lints, RowLint
+
+NO_CHOICE, LIST_AS_TEXT, NO_NUMBER = "M101", "M102", "M103"
+DOC_HASH, PROMPT_HASH, TARGET_HASH = "M111", "M112", "M113"
+
+
+def target_remarks(row: Any) -> Iterator[Remark]:
+    """Yield a remark on a target that is read otherwise than as it is (M101, M102)."""
+    requests, kind = _requests_and_type(row)
+    target = row["target"]
+    if kind == GENERATE and is_list_text(target):
+        references = texts_of(target) or []
+        if references != [target]:
+            yield Remark(
+                LIST_AS_TEXT,
+                ("target",),
+                f"the target is a list as text: it is read as {len(references):,} "
+                "references",
+            )
+    if kind != CHOICE:
+        return
+    requests = first_half(requests, DELIMITER)
+    choices = choices_of(requests, DELIMITER)
+    if not has_several_inputs(requests) and choices and chosen(target, choices) is None:
+        yield Remark(
+            NO_CHOICE,
+            ("target",),
+            f"the target is not the index of one of {len(choices):,} choices",
+            "it is read as a sample without a reference",
+        )
+
+
+def metric_remarks(row: Any) -> Iterator[Remark]:
+    """Yield a remark on each metric that is no number (M103)."""
+    for name in row.get("metrics") or ():
+        value = row.get(name)
+        if value is not None and not isinstance(value, (int, float)):
+            yield Remark(
+                NO_NUMBER,
+                (name,),
+                f"{name} is no number: what the metric of the task is computed of",
+                "it is kept, and is never read as a score",
+            )
+
+
+def hash_remarks(row: Any) -> Iterator[Remark]:
+    """Yield a remark on each hash that is not that of what it names (M111-M113)."""
+    doc, target = row["doc"], row["target"]
+    known = row.get("doc_hash", "")
+    if known and known not in {doc_hash(doc), doc_hash_with_nan(doc)}:
+        yield _other(DOC_HASH, "doc_hash", "doc")
+    requests, _ = _requests_and_type(row)
+    found = prompt_hash(requests[0].get(CONTEXT)) if requests else None
+    if found and row.get("prompt_hash", found) != found:
+        yield _other(PROMPT_HASH, "prompt_hash", "the first context")
+    found = target_hash(target)
+    if row.get("target_hash", found) != found:
+        yield _other(TARGET_HASH, "target_hash", "target")
+
+
+def _other(code: str, key: str, what: str) -> Remark:
+    return Remark(
+        code,
+        (key,),
+        f"{key} is not the hash of {what}",
+        "the row was changed after the run: take the file as the tool wrote it",
+    )
+
+
+def _requests_and_type(row: Mapping[str, Any]) -> tuple[list[Row], str]:
+    """Return the requests of a row, and the output type that they seem to have."""
+    requests = requests_of(as_objects(dict(row))["arguments"])
+    answers = row["resps"]
+    first = answers[0][0] if answers and answers[0] else None
+    return requests, guessed_type(requests, first)
+
+
+LINTS = Lints(
+    rows=(
+        RowLint((NO_CHOICE, LIST_AS_TEXT), target_remarks),
+        RowLint((NO_NUMBER,), metric_remarks),
+        RowLint((DOC_HASH, PROMPT_HASH, TARGET_HASH), hash_remarks),
+    ),
+)

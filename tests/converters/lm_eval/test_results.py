@@ -1,0 +1,227 @@
+"""Results of lm-evaluation-harness, and the samples beside them."""
+
+import gzip
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+import harpia_formats
+from harpia_converters.lm_eval.detection import (
+    results_names,
+    samples_names,
+    task_and_date,
+)
+from harpia_converters.lm_eval.hashes import doc_hash, prompt_hash, target_hash
+from harpia_converters.lm_eval.task_totals import TaskTotals
+from harpia_formats import CompanionError, convert, read, validate
+from harpia_formats.framing.constants import with_nulls
+
+ROOT = Path(__file__).parents[3]
+SAMPLES = ROOT / "fixtures/lm-eval-samples/valid/two-filters-and-repeats.jsonl"
+RESULTS = ROOT / "fixtures/lm-eval-results/valid/results.json"
+CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
+FILES = CORPORA / "neighbours" / "lm-eval"
+needs_files = pytest.mark.skipif(not FILES.is_dir(), reason=f"{FILES} is not there")
+DATE = "2026-01-02T03-04-05.000006"
+NAME = f"samples_capitals_{DATE}.jsonl"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with samples and their results, as the tool names them."""
+    shutil.copy(SAMPLES, tmp_path / NAME)
+    shutil.copy(RESULTS, tmp_path / f"results_{DATE}.json")
+    return tmp_path
+
+
+def models_in(*inputs: Any, **options: Any) -> set[Any]:
+    """Return the models of the records of inputs."""
+    found = read(*inputs, **options)
+    return {output.model for record in found for output in record.outputs}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        (NAME, ("capitals", DATE)),
+        ("samples_a_b_c_2026.jsonl", ("a_b_c", "2026")),
+        ("samples_a.jsonl", ("", "")),
+        ("results_2026.json", ("", "")),
+        ("samples_a_2026", ("", "")),
+    ],
+)
+def test_task_is_between_the_first_and_the_last_underscore(
+    name: str, expected: tuple[str, str]
+) -> None:
+    """Names of tasks may have underscores; other names have no task."""
+    assert task_and_date(name) == expected
+
+
+def test_names_of_a_run_belong_together() -> None:
+    """Samples and results of one date belong together."""
+    assert results_names(NAME) == (f"results_{DATE}.json",)
+    assert samples_names(f"results_{DATE}.json", ("capitals",)) == (NAME,)
+    assert results_names("answers.jsonl") == samples_names("x.json", ("a",)) == ()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_results_in_the_folder_are_found(folder: Path, *, packed: bool) -> None:
+    """Samples are read with the results beside them, compressed or not."""
+    samples = folder / NAME
+    if packed:
+        (folder / f"{NAME}.gz").write_bytes(gzip.compress(samples.read_bytes()))
+        samples = folder / f"{NAME}.gz"
+
+    assert models_in(samples) == {"nest/finch-7b"}
+    assert models_in(folder) == {"nest/finch-7b"}
+
+
+def test_results_among_the_inputs_are_found(folder: Path, tmp_path: Path) -> None:
+    """Results that are given with samples need not be in their folder."""
+    other = tmp_path / "other"
+    other.mkdir()
+    results = (folder / f"results_{DATE}.json").rename(other / f"results_{DATE}.json")
+
+    assert models_in(folder / NAME) == {UNSET}
+    assert models_in(results, folder / NAME) == {"nest/finch-7b"}
+
+
+def test_results_are_named(folder: Path) -> None:
+    """Results of any name are used if they are given as the companion."""
+    assert models_in(SAMPLES, companion=RESULTS) == {"nest/finch-7b"}
+    report = convert(
+        SAMPLES, to="record", companion=RESULTS, output=folder / "out.jsonl"
+    )
+    lines = (folder / "out.jsonl").read_bytes().splitlines()
+    first = json.loads(lines[0])
+
+    assert first["outputs"][0]["scores"] == [
+        {
+            "metric": "exact_match",
+            "value": 1.0,
+            "is_correct": True,
+            "evaluation_name": "capitals",
+            "signature": "exact_match|impl:lm-eval-0.4.9|filter:strict",
+        }
+    ]
+    assert first["header"]["extra"]["lm-eval"]["model_name"] == "nest/finch-7b"
+    assert report.notes == (f"{SAMPLES} is read with {RESULTS}",)
+
+
+def test_samples_without_results_are_read_with_a_note(folder: Path) -> None:
+    """Without results the model is not known, which is said."""
+    report = convert(SAMPLES, to="record", output=folder / "out.jsonl")
+
+    (note,) = report.notes
+    assert f"{SAMPLES} is read without lm-eval-results: the model is not known" in note
+
+
+@pytest.mark.parametrize("wrong", [SAMPLES, ROOT / "no-such-file.json"])
+def test_another_file_is_no_companion(wrong: Path) -> None:
+    """A file that no samples belong to, or that is not there, is an error."""
+    with pytest.raises(CompanionError):
+        list(read(SAMPLES, companion=wrong))
+
+
+def test_results_alone_hold_no_records() -> None:
+    """Results that are the only input are no records."""
+    with pytest.raises(harpia_formats.ConversionError, match="without records"):
+        list(read(RESULTS))
+
+
+def test_broken_results_beside_samples_are_not_used(folder: Path) -> None:
+    """Nobody asked for results that cannot be read, so samples are read without."""
+    (folder / f"results_{DATE}.json").write_text('{"results": ')
+
+    assert models_in(folder / NAME) == {UNSET}
+
+
+def test_samples_agree_with_their_results(folder: Path) -> None:
+    """Counts and hashes of a whole file of samples are those of the results."""
+    assert validate(folder).ok
+
+
+def test_missing_samples_are_found(folder: Path) -> None:
+    """A row that is missing changes the hash of the task, a document the count."""
+    lines = (folder / NAME).read_text().splitlines(keepends=True)
+    (folder / NAME).write_text("".join(lines[:-1]))
+    of_row = [problem.code for problem in validate(folder).problems]
+    (folder / NAME).write_text("".join((lines[0], lines[2])))
+    of_document = [problem.code for problem in validate(folder).problems]
+
+    assert (of_row, of_document) == (["M202"], ["M201", "M202"])
+
+
+def test_several_tasks_have_one_file_of_results(tmp_path: Path) -> None:
+    """Each file of samples is checked against its own task of the results."""
+    results = json.loads(RESULTS.read_text())
+    for member in ("configs", "n-samples", "task_hashes"):
+        results[member]["other_task"] = results[member]["capitals"]
+    results["n-samples"]["other_task"] = {"original": 3, "effective": 3}
+    (tmp_path / f"results_{DATE}.json").write_text(json.dumps(results))
+    for task in ("capitals", "other_task", "unknown"):
+        shutil.copy(SAMPLES, tmp_path / f"samples_{task}_{DATE}.jsonl")
+
+    found = {
+        Path(problem.place.path).name: problem.code
+        for problem in validate(tmp_path).problems
+    }
+
+    assert found == {f"samples_other_task_{DATE}.jsonl": "M201"}
+
+
+def test_samples_of_another_task_are_found(folder: Path) -> None:
+    """Results that are named must have the task of the samples."""
+    samples = (folder / NAME).rename(folder / f"samples_rivers_{DATE}.jsonl")
+
+    report = validate(samples, companion=RESULTS)
+
+    (problem,) = report.problems
+    assert (problem.code, problem.message) == (
+        "M201",
+        "the results have no task rivers",
+    )
+
+
+def test_many_ids_are_counted() -> None:
+    """Ids are counted once each, whatever they are, and rows without hashes too."""
+    totals = TaskTotals(3, "0")
+    for id_ in (0, 1, 0, 1 << 40, 1 << 40, 1):
+        totals.add({"doc_id": id_})
+
+    assert list(totals.remarks()) == []
+
+
+@needs_files
+def test_real_samples_are_a_part_of_their_run() -> None:
+    """Assertion 1: 10 of 5,000 documents; the task hash is not that of the rows."""
+    report = validate(FILES / "real")
+
+    assert [problem.code for problem in report.problems] == ["M201", "M202"]
+
+
+@needs_files
+def test_made_samples_agree_with_their_results() -> None:
+    """Assertion 6: the hash rules hold for all rows, the task hashes for all tasks."""
+    report = validate(FILES / "made", select=["M1", "M2", "J", "S"], ignore=["M103"])
+
+    assert report.ok
+    assert report.problems == ()
+
+
+@needs_files
+def test_hashes_are_those_of_the_tool() -> None:
+    """Each hash of each row is what we compute."""
+    for path in FILES.glob("*/*samples_*.jsonl"):
+        for line in path.read_bytes().splitlines():
+            row = json.loads(with_nulls(line))
+            first = row["arguments"]["gen_args_0"]["arg_0"]
+
+            assert row["doc_hash"] == doc_hash(row["doc"])
+            assert row["prompt_hash"] == prompt_hash(first)
+            assert row["target_hash"] == target_hash(row["target"])

@@ -1,0 +1,278 @@
+"""Samples of lm-evaluation-harness: which record each row is."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_converters.lm_eval.mapping import SAMPLES
+from harpia_converters.lm_eval.requests import as_objects, requests_of
+from harpia_converters.lm_eval.targets import chosen, texts_of
+from harpia_formats import read
+from harpia_formats.model.record import Record, as_dict
+
+ROOT = Path(__file__).parents[3]
+FIXTURES = ROOT / "fixtures" / "lm-eval-samples" / "valid"
+CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
+FILES = CORPORA / "neighbours" / "lm-eval"
+needs_files = pytest.mark.skipif(not FILES.is_dir(), reason=f"{FILES} is not there")
+
+
+def fixture(name: str) -> list[Record]:
+    """Return the records of a valid fixture."""
+    return list(read(FIXTURES / name))
+
+
+def file(pattern: str) -> list[Record]:
+    """Return the records of a file that the tool wrote."""
+    (path,) = FILES.glob(pattern)
+    return list(read(path))
+
+
+def scores_of(record: Record) -> dict[str, Any]:
+    """Return the value of each score of the first answer, by its metric."""
+    scores: Any = record.outputs[0].scores
+    return {score.metric: score.value for score in scores}
+
+
+def attribution_of(record: Record) -> tuple[str, str]:
+    """Return what a filter kept of the first answer, and its name."""
+    attribution: Any = record.outputs[0].attribution
+    (step,) = attribution
+    return step["extracted_value"], step["extraction_method"]
+
+
+@needs_files
+def test_real_samples_of_a_generation() -> None:
+    """Assertion 1: ids 0-9; row 0 has its target, prompt, answer and score."""
+    records = file("real/samples_math*.jsonl")
+    first = records[0]
+    prompt = (
+        "Problem: How many vertical asymptotes does the graph of "
+        "$y=\\frac{2}{x^3-x}$ have?\n\nSolution:"
+    )
+
+    assert [record.id for record in records] == list(range(10))
+    assert (first.references, first.prompt) == (["3"], prompt)
+    assert len(first.outputs[0].text or "") == 1_216
+    assert scores_of(first) == {"exact_match": 0.0}
+
+
+@needs_files
+def test_filters_and_repeats_of_the_tool() -> None:
+    """Assertion 2: a record for each filter; two answers; what each filter kept."""
+    records = file("made/samples_demo_gen*.jsonl")
+    strict, *_, flexible = records[0], records[3]
+
+    assert [record.id for record in records] == [0, 1, 2, 0, 1, 2]
+    assert [output.text for output in strict.outputs] == ["lol", "lol"]
+    assert attribution_of(strict) == ("[invalid]", "strict-match")
+    assert attribution_of(flexible) == ("lol", "flexible-extract")
+
+
+@needs_files
+def test_multiple_choice_of_the_tool() -> None:
+    """Assertion 3: choices, the right one as the reference, likelihoods, accuracy."""
+    first, second, _ = file("made/samples_demo_mc*.jsonl")
+    extra: Any = first.extra
+    likelihoods = [float(answer[0][0]) for answer in extra["lm-eval"]["resps"]]
+
+    assert first.choices == ["1", "2", "3", "4"]
+    assert first.references == ["4"]
+    assert extra["lm-eval"]["target"] == "3"
+    assert max(likelihoods) == likelihoods[1] == pytest.approx(-0.0824, abs=1e-4)
+    assert scores_of(first)["acc"] == 0.0
+    assert (scores_of(second)["acc"], second.references) == (1.0, ["6"])
+    assert first.outputs[0].text is None
+
+
+@needs_files
+def test_chat_of_the_tool() -> None:
+    """Assertion 4: messages and system prompt; the answer is not what was extracted."""
+    first, second, *_ = file("made/samples_demo_chat*.jsonl")
+    messages: Any = first.messages
+
+    assert [message["role"] for message in messages] == [
+        *("system", "user", "assistant", "user")
+    ]
+    assert first.system == "Be short."
+    assert first.outputs[0].text == "The answer is 4."
+    assert attribution_of(first)[0] == "4"
+    assert scores_of(first) == {"exact_match": 1.0}
+    assert second.outputs[0].text == "I think 6"
+    assert attribution_of(second)[0] == "[invalid]"
+    assert scores_of(second) == {"exact_match": 0.0}
+
+
+@needs_files
+def test_samples_from_python() -> None:
+    """Assertion 5: rows with lists have typed values, and the same records."""
+    first, second = file("made/in-memory_demo_mc.json")
+    extra: Any = first.extra
+
+    assert extra["lm-eval"]["target"] == 3
+    assert extra["lm-eval"]["resps"][0][0][0] == -0.23861592861522019
+    assert (first.references, first.choices) == (["4"], ["1", "2", "3", "4"])
+    assert second.id == 1
+
+
+@needs_files
+@pytest.mark.parametrize("pattern", ["made/samples_*.jsonl", "real/samples_*.jsonl"])
+def test_model_and_task_are_those_of_the_results(pattern: str) -> None:
+    """The model stands in the results only, and the task in the name of the file."""
+    for path in FILES.glob(pattern):
+        for record in read(path):
+            output = record.outputs[0]
+            assert output.model in {
+                "demo/dummy",
+                "demo/chat-1",
+                "RylanSchaeffer/mem_Qwen3-93M_minerva_math_rep_0_sbst_1.0000_epch_1_ot_1",
+            }
+            for score in output.scores or ():
+                assert f"samples_{score.evaluation_name}_" in path.name
+
+
+def test_choices_are_not_doubled() -> None:
+    """The requests that `acc_mutual_info` adds are no further choices."""
+    first, second = fixture("doubled-requests.jsonl")
+
+    assert first.choices == ["Lyon", "Paris", "Nice"]
+    assert (first.references, second.references) == (["Paris"], ["Lima"])
+    assert scores_of(first).keys() == {"acc", "acc_norm", "acc_mutual_info"}
+
+
+def test_contexts_are_the_choices_of_several_inputs() -> None:
+    """Where only the contexts differ, they are the choices, and nothing is asked."""
+    (record,) = fixture("several-inputs.jsonl")
+    extra: Any = record.extra
+
+    assert record.choices == ["Ana told Eva that Ana", "Ana told Eva that Eva"]
+    assert "prompt" not in as_dict(record)
+    assert "references" not in as_dict(record)
+    assert extra["lm-eval"]["target"] == " was late."
+
+
+def test_metrics_that_are_lists_are_no_scores() -> None:
+    """A metric with a list is kept as it is, and never becomes 0."""
+    (record,) = fixture("rolling.jsonl")
+    extra: Any = record.extra
+
+    assert extra["lm-eval"]["word_perplexity"] == [-7.5, 4]
+    assert "scores" not in as_dict(record.outputs[0])
+    assert record.prompt == "Lima is in Peru."
+
+
+def test_likelihood_is_no_answer() -> None:
+    """All metrics of a likelihood are scores, only accuracy is right or wrong."""
+    (record,) = fixture("likelihoods.jsonl")
+    scores: Any = record.outputs[0].scores
+
+    assert [(each.metric, each.value) for each in scores] == [
+        ("perplexity", -1.25),
+        ("acc", 1),
+    ]
+    assert [as_dict(each).get("is_correct") for each in scores] == [None, True]
+    assert (record.outputs[0].text, record.references) == (None, [" Peru"])
+
+
+def test_further_parts_of_a_request_are_kept() -> None:
+    """An image has no place in a record, and is kept in its extra."""
+    (record,) = fixture("image.jsonl")
+    extra: Any = record.extra
+
+    assert extra["lm-eval"]["arguments"] == {"arg_2": {"visual": ["<image data>"]}}
+    assert record.params == {"until": ["\n"]}
+
+
+def test_nan_is_a_score_without_a_value() -> None:
+    """NaN is read as a score of null, which is neither right nor wrong."""
+    first, second, _ = fixture("J209-nan.jsonl")
+    (score,) = second.outputs[0].scores or ()  # type: ignore[misc]  # not UNSET
+
+    assert (score.value, "is_correct" in as_dict(score)) == (None, False)
+    assert first.metadata == {
+        "country": "France",
+        "capital": "Paris",
+        "NaN": "NaN, Infinity",
+    }
+
+
+def test_rows_without_filter_and_metrics() -> None:
+    """Rows from before 0.4.7 have the filter none; all other keys are metrics."""
+    first, _ = fixture("without-filter-and-metrics.jsonl")
+    (score,) = first.outputs[0].scores or ()  # type: ignore[misc]  # not UNSET
+
+    assert score.signature == "exact_match|impl:lm-eval|filter:none"
+    assert (score.metric, score.value, score.is_correct) == ("exact_match", 1.0, True)
+
+
+@pytest.mark.parametrize("name", ["choices.jsonl", "two-filters-and-repeats.jsonl"])
+def test_lists_are_read_as_names_are(name: str) -> None:
+    """The same requests as lists make the same record."""
+    for line in (FIXTURES / name).read_text().splitlines():
+        row = json.loads(line)
+        lists = [list(request.values()) for request in row["arguments"].values()]
+
+        found = SAMPLES.read(as_objects({**row, "arguments": lists}))
+
+        assert found == SAMPLES.read(row)
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("1", ["b"]),
+        (1, ["b"]),
+        ("[0, 1]", ["a", "b"]),
+        ([1], ["b"]),
+        ("b", ["b"]),
+        ("7", None),
+        (-1, None),
+        (True, None),
+        (1.0, None),
+        ("[]", None),
+        ("['a']", None),
+        ("[" * 200, None),
+        (None, None),
+    ],
+)
+def test_reference_of_a_multiple_choice(target: Any, expected: Any) -> None:
+    """The reference is the choice at an index, and never the index itself."""
+    assert chosen(target, ["a", "b"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        ("4", ["4"]),
+        ("['4', 'four']", ["4", "four"]),
+        ("['4', 5]", ["['4', 5]"]),
+        ("[4]", ["[4]"]),
+        ("['4', open('x')]", ["['4', open('x')]"]),
+        ("[]", ["[]"]),
+        (["a", "b"], ["a", "b"]),
+        ([1], None),
+        (7, ["7"]),
+        (None, None),
+        ({}, None),
+    ],
+)
+def test_references_of_a_text(target: Any, expected: Any) -> None:
+    """A text is one reference, unless it is the text of a list of texts."""
+    assert texts_of(target) == expected
+
+
+@given(st.integers(1, 40), st.randoms())
+def test_requests_are_in_the_order_of_their_numbers(size: int, chance: Any) -> None:
+    """The order of requests is that of their numbers, whatever that of the keys."""
+    numbers = list(range(size))
+    chance.shuffle(numbers)
+    arguments = {f"gen_args_{number}": {"arg_0": number} for number in numbers}
+
+    found = [request["arg_0"] for request in requests_of(arguments)]
+
+    assert found == list(range(size))
