@@ -76,16 +76,9 @@ class ExternalGroupBy:
 
     #: The field whose value is the same in all records of a group.
     key: str
-<<<<<<< HEAD
-    _items: ItemPartitions = field(default_factory=ItemPartitions)
-=======
     #: Whether equal answers of different records of a group become one.
     merges_answers: bool = False
-    _files: list[IO[bytes] | None] = field(default_factory=lambda: [None] * FILES)
-    #: The groups of each file, once all records were added.
-    _runs: list[IO[bytes]] = field(default_factory=list)
-    _count: int = 0
->>>>>>> efb5c1cc (Read samples of lm-evaluation-harness with their results)
+    _items: ItemPartitions = field(default_factory=ItemPartitions)
 
     def add(self, record: Record, place: bytes) -> None:
         """Add a record with its place, in any encoding."""
