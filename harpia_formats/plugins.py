@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # a name is loaded when it is first used
     from msgspec import UNSET, UnsetType
 
+    from harpia_formats.io.reader import SourceError
+    from harpia_formats.io.unpacking import TextPart, Unpacker
     from harpia_formats.mapping.fields import FieldTable
     from harpia_formats.metrics.mean import mean_measure
     from harpia_formats.metrics.metric import (
@@ -140,8 +142,11 @@ __all__ = [
     "ScoreError",
     "Severity",
     "Sniff",
+    "SourceError",
     "Statistics",
+    "TextPart",
     "Unconvertible",
+    "Unpacker",
     "UnsafeRepairs",
     "UnscorableError",
     "UnsetType",
@@ -166,6 +171,9 @@ _names_by_module = {
         "Remarks Sniff"
     ),
     "harpia_formats.model.repair": "Repair UnsafeRepairs",
+    # Unpackers: how files that are no text, and folders, become text.
+    "harpia_formats.io.unpacking": "TextPart Unpacker",
+    "harpia_formats.io.reader": "SourceError",
     # Adapters: how the rows of a format become records, and records rows.
     "harpia_formats.model.adapter": (
         "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL LIST_OF_ONE Cardinality ChangedValue "

@@ -15,6 +15,7 @@ from harpia_formats.extensions.formats_and_rules import (
     plugin_format,
     plugin_rules,
 )
+from harpia_formats.extensions.unpackers import OF_PLUGINS
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.format import Dialect, Format
 from harpia_formats.rules import (
@@ -105,8 +106,11 @@ def format_of(identifier: str) -> Format:
 
 
 def all_unpackers() -> "tuple[Unpacker, ...]":
-    """Return what makes text of files and folders that are not read as they are."""
-    return harpia_converters.UNPACKERS
+    """Return what makes text of files and folders that are not read as they are.
+
+    The last one stands for those of plug-ins.
+    """
+    return (*harpia_converters.UNPACKERS, OF_PLUGINS)
 
 
 def plugin_format_names() -> tuple[str, ...]:

@@ -18,6 +18,7 @@ FORMATS = "harpia_formats.formats"
 RULES = "harpia_formats.rules"
 METRICS = "harpia_formats.metrics"
 REPORTERS = "harpia_formats.reporters"
+UNPACKERS = "harpia_formats.unpackers"
 
 Kind = TypeVar("Kind")
 

@@ -33,7 +33,10 @@ class TextPlaces:
         #: The line and the byte in the member or file that it begins with.
         self._member_lines = array("Q")
         self._member_offsets = array("Q")
-        self._members: list[str] = []
+        #: The names of the members one behind the other, and where each ends: a list of
+        #: them would take several times as much memory.
+        self._names = bytearray()
+        self._name_ends = array("Q", (0,))
         #: The member that the last part was in, and the byte behind it there.
         self._next: tuple[str, int] | None = None
         self._offset, self._line, self._column = 0, 1, 0
@@ -67,11 +70,17 @@ class TextPlaces:
         self._columns.append(self._column)
         self._member_lines.append(part.line)
         self._member_offsets.append(offset)
-        self._members.append(part.member)
+        self._names += part.member.encode("utf-8", "surrogateescape")
+        self._name_ends.append(len(self._names))
+
+    def _member(self, number: int) -> str:
+        """Return the name of the member that a segment is in."""
+        name = self._names[self._name_ends[number] : self._name_ends[number + 1]]
+        return name.decode("utf-8", "surrogateescape")
 
     def of_problem(self, problem: Problem) -> Problem:
         """Return a problem of the text with its place in the file or a member."""
-        if not self._members:
+        if not self._begins:
             return problem
         place = self.of_place(problem.place)
         because = tuple(self._because(one, place) for one in problem.because)
@@ -84,7 +93,7 @@ class TextPlaces:
         as a whole, which is its first byte, stays.
         """
         is_whole = place.record is None and place.byte_offset == 0
-        if is_whole or not self._members:
+        if is_whole or not self._begins:
             return place
         at = max(0, bisect_right(self._begins, place.byte_offset) - 1)
         inside = place.byte_offset - self._begins[at]
@@ -99,7 +108,7 @@ class TextPlaces:
                 column -= self._columns[at]
         return replace(
             place,
-            member=self._members[at],
+            member=self._member(at),
             line=line,
             column=column,
             end_column=column + max(1, width),
@@ -108,17 +117,17 @@ class TextPlaces:
 
     def line_text(self, line: int) -> str:
         """Return where a line of the text is, for the end of a sentence."""
-        if not self._members:
+        if not self._begins:
             return f"line {line:,}"
         at = self._segment_at(line, _LAST)
         found = max(0, line - self._lines[at]) + self._member_lines[at]
-        member = self._members[at]
+        member = self._member(at)
         return f"line {found:,} of {member}" if member else f"line {found:,}"
 
     def _because(self, because: Because, place: Place) -> Because:
         """Return a reason with its place, which is that of the problem in another."""
         at = self._segment_at(because.line, because.column - 1)
-        if self._members[at] != place.member:
+        if self._member(at) != place.member:
             return replace(because, line=place.line, column=place.column)
         column = because.column
         if because.line == self._lines[at]:
@@ -128,7 +137,7 @@ class TextPlaces:
 
     def _segment_at(self, line: int, column: int) -> int:
         """Return the segment at a place of the text, or the one before it."""
-        numbers = range(len(self._members))
+        numbers = range(len(self._begins))
         before = bisect_right(numbers, (line, column), key=self._start_of)
         return max(0, before - 1)
 

@@ -85,6 +85,19 @@ def run(site: Path, tmp_path: Path) -> Run:
     return runner(site, tmp_path)
 
 
+def test_its_unpacker_reads_a_file(run: Run, tmp_path: Path) -> None:
+    """A file of another kind is read as the text that the unpacker makes of it."""
+    box = b"7z\xbc\xaf\x27\x1c" + CHAT.replace(b'"m"', b"5", 1)
+    (tmp_path / "chat.box").write_bytes(box)
+    found = run("validate", "chat.box", "--format", "acme-chat")
+
+    assert found.returncode == 1, found.stderr
+    assert "chat.box!line 1:1:48: S102 wrong-type" in found.stdout
+    (tmp_path / "chat.box").write_bytes(b"7z\xbc\xaf\x27\x1c?")
+    found = run("validate", "chat.box", "--format", "acme-chat")
+    assert (found.returncode, found.stderr) == (2, "error: chat.box: is a broken box\n")
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_its_format_and_its_rule_validate(run: Run, jobs: str) -> None:
     """A file is validated by the schema and the rule of the package, with workers."""
