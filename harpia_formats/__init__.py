@@ -443,8 +443,9 @@ def score(
     The inputs are those of `validate`. If the format `to` is given, results are written
     to `output`: a path, an open binary file, or None for standard output. The options
     are the fields of `harpia_formats.scoring.options.ScoreOptions`, such as
-    `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. It runs in one
-    process unless `jobs`, `executor` or `engine` is given.
+    `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. With `stored=True`
+    none is computed: the scores are those that the answers hold. It runs in one process
+    unless `jobs`, `executor` or `engine` is given.
 
     Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
     `on_invalid="skip"`; `ScoreError` if an answer has no score, unless `missing` says
@@ -456,9 +457,9 @@ def score(
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
     from harpia_formats.scoring.options import ScoreOptions
-    from harpia_formats.scoring.run import Scoring
+    from harpia_formats.scoring.stored_run import scoring_of
 
-    run = Scoring(
+    run = scoring_of(
         file_inputs(inputs),
         to,
         output,

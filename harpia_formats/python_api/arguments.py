@@ -168,6 +168,7 @@ class ScoreArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=F
 
     from_: str | None
     metrics: Sequence[str]
+    stored: bool
     profile: str | None
     config: Path | Mapping[str, Any] | None
     parameters: Mapping[str, Any]

@@ -5,8 +5,10 @@ import json
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
-#: The codes of the rules: no answer, no reference, no score, no verdict.
+#: The codes of the rules: no answer, no reference, no score, no verdict, and of stored
+#: scores: no number, and another one than was computed.
 NO_ANSWER, NO_REFERENCE, UNSCORABLE, NO_VERDICT = "M101", "M102", "M103", "M110"
+NO_STORED_NUMBER, OTHER_THAN_STORED = "M111", "M112"
 
 
 def _record(**fields: object) -> bytes:
@@ -29,6 +31,14 @@ def _verdict(number: int, result: object, error: str | None = None) -> bytes:
         error=error,
         result=result,
     )
+
+
+def _scored(text: str, value: object) -> bytes:
+    """Return a record whose answer has a score of another tool, as a line."""
+    signature = "exact_match|impl:lm-eval-0.4.13|filter:none"
+    score = {"metric": "exact_match", "value": value, "signature": signature}
+    output = {"text": text, "scores": [score]}
+    return _record(prompt="2+2?", references=["4"], outputs=[output])
 
 
 RULES = (
@@ -80,6 +90,32 @@ RULES = (
         _verdict(1, None, "no reply") + _verdict(2, {"score": 1}),
         _verdict(1, {"score": 0}) + _verdict(2, {"score": 1}),
         "judge-verdicts",
+        command="score",
+    ),
+    Rule(
+        NO_STORED_NUMBER,
+        "stored-number",
+        Severity.WARNING,
+        "A score that is stored with an answer is no number.",
+        "It is left out of the mean of the stored scores, and never counts as 0. The "
+        "table of scores lists how many were left out.",
+        _scored("four", None) + _scored("4", 1),
+        _scored("four", 0) + _scored("4", 1),
+        "record",
+        command="score",
+        arguments=("--stored",),
+    ),
+    Rule(
+        OTHER_THAN_STORED,
+        "other-than-stored",
+        Severity.NOTE,
+        "A computed score should be the one that a tool stored under the same name.",
+        "The tool may have scored what it extracted from the answer, or may define the "
+        "metric in another way: compare the signatures. `score --stored` shows its "
+        "scores.",
+        _scored("four", 1) + _scored("4", 1),
+        _scored("four", 0) + _scored("4", 1),
+        "record",
         command="score",
     ),
 )

@@ -16,6 +16,7 @@ from harpia_formats.scoring.intervals import (
     wilson_interval,
 )
 from harpia_formats.scoring.resampled import (
+    NO_SUCH_SCORE,
     GroupAnswer,
     Interval,
     Outcome,
@@ -98,7 +99,7 @@ class _MetricTotals:
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add the outcomes of some answers."""
         scored = [outcome for outcome in outcomes if not isinstance(outcome, str)]
-        self.unscored += len(outcomes) - len(scored)
+        self.unscored += len(outcomes) - len(scored) - outcomes.count(NO_SUCH_SCORE)
         self.count += len(scored)
         if not scored:
             return

@@ -10,19 +10,18 @@ from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.gt_reference import with_gt_as_reference
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.field_fates import FieldFates
-from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
-from harpia_formats.registry import all_rules
-from harpia_formats.rules import Rule
 from harpia_formats.rules.scoring import (
     NO_ANSWER,
     NO_REFERENCE,
+    NO_STORED_NUMBER,
     NO_VERDICT,
+    OTHER_THAN_STORED,
     UNSCORABLE,
 )
+from harpia_formats.scoring.answer_problems import AnswerProblems
 from harpia_formats.scoring.groups import EVALUATION, AnswerGrouping
 from harpia_formats.scoring.measure import (
     BATCH,
@@ -36,11 +35,14 @@ from harpia_formats.scoring.repeated_answers import RepeatedAnswers
 from harpia_formats.scoring.resampled import GroupAnswer, Outcome
 from harpia_formats.scoring.results.format import ResultWriter
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
+from harpia_formats.scoring.stored_differences import StoredDifferences
 from harpia_formats.scoring.systems import SystemTotals
 from harpia_formats.scoring.verdicts import verdict_outcomes
 from harpia_formats.validation.merge.tally import Tally
 
 _Outcomes = tuple[Outcome, ...]
+#: Returns the stored scores of an answer.
+StoredOutcomes = Callable[[Output], tuple[Outcome, ...]]
 #: Characters of answers and references that are measured together.
 SIZE = 4 * 1024 * 1024
 
@@ -73,12 +75,15 @@ class AnswerScorer:
     writer: Callable[[], ResultWriter | None]
     #: The counts of the file that is being read.
     count: FileCount = field(default_factory=lambda: FileCount(""))
-    #: Problems that `pop_problems` has not yielded yet.
-    pending: list[Problem] = field(default_factory=list)
     #: The id of a result format that holds the scores of one model, "" for others.
     one_model_format: str = ""
     #: Whether the verdicts of a judge are scored, and not answers.
     are_verdicts: bool = False
+    #: Returns the stored scores of an answer, if these are shown and none is computed.
+    stored: StoredOutcomes | None = None
+    problems: AnswerProblems = field(init=False)
+    #: Where computed scores differ from those of the same metric that answers hold.
+    differences: StoredDifferences = field(init=False)
     totals: SystemTotals = field(init=False)
     #: Answers that rows repeat for each metric, in all and within an evaluation; the
     #: latter is None if scores are not grouped by evaluation.
@@ -93,15 +98,18 @@ class AnswerScorer:
     holds_models: bool = False
     #: Characters of the waiting answers and references.
     _size: int = 0
-    #: Why the first answer without a score is refused, while the model is unknown.
-    _refusal: ScoreError | None = None
     _records: int = 0
     _waiting: list[_Answer] = field(default_factory=list)
-    _rules: dict[str, Rule] = field(default_factory=all_rules)
 
     def __post_init__(self) -> None:
+        self.problems = AnswerProblems(self.options, self.models, self.tally)
+        self.differences = StoredDifferences(self.measured)
         self.totals = SystemTotals(
-            self.measured, self.options, self.grouping, self.one_model_format
+            self.measured,
+            self.options,
+            self.grouping,
+            self.one_model_format,
+            are_stored=self.stored is not None,
         )
         self.seconds = [0.0] * len(self.measured)
         if EVALUATION in self.options.by:
@@ -117,7 +125,12 @@ class AnswerScorer:
             record = replace(record, outputs=[Output()])
         self._size += sum(map(len, record.references or [])) * len(record.outputs)
         for output in record.outputs:
-            is_repeated = self.repeated.is_repeat(record, output)
+            if self.stored is not None and not output.scores:
+                continue
+            # Rows of one answer hold other scores of it.
+            is_repeated = self.stored is None and self.repeated.is_repeat(
+                record, output
+            )
             # Each answer must be known within its evaluation, too.
             is_new = self._is_new_in_evaluation(record, output)
             if is_repeated and not is_new:
@@ -153,7 +166,7 @@ class AnswerScorer:
                 for answer in answers
                 if answer.text is not None and answer.record.references
             ]
-            pairs = [] if self.are_verdicts else pairs
+            pairs = [] if self.are_verdicts or self.stored else pairs
             batches.add(answers, pairs)
 
     def add_results(self, answers: list[_Answer], measured: BatchResult) -> None:
@@ -179,6 +192,8 @@ class AnswerScorer:
         """Return the outcomes of an answer, and report each that has no score."""
         if self.are_verdicts:
             return self._verdicts(answer)
+        if self.stored is not None:
+            return self._stored(answer, self.stored(answer.output))
         count = len(self.measured)
         is_zero = answer.text is None and self.options.missing == Missing.ZERO
         if answer.text is None and not (is_zero and answer.record.references):
@@ -199,6 +214,17 @@ class AnswerScorer:
             if isinstance(outcome, str):
                 message = f"{metric.request.label} has no score: {outcome}"
                 self._report(UNSCORABLE, answer, message)
+        if answer.output.scores:
+            for message in self.differences.add(answer.output, answer.placed, outcomes):
+                place = answer.placed, answer.count
+                self.problems.add(OTHER_THAN_STORED, *place, message)
+        return outcomes
+
+    def _stored(self, answer: _Answer, outcomes: _Outcomes) -> _Outcomes:
+        """Return the stored scores of an answer, and report those without a number."""
+        reasons = (reason for reason in outcomes if isinstance(reason, str))
+        for reason in filter(None, reasons):
+            self._report(NO_STORED_NUMBER, answer, f"there is {reason}")
         return outcomes
 
     def _verdicts(self, answer: _Answer) -> _Outcomes:
@@ -245,52 +271,4 @@ class AnswerScorer:
 
     def _report(self, code: str, answer: _Answer, message: str) -> None:
         """Report an answer without a score; raises `ScoreError` if it is refused."""
-        rule = self._rules[code]
-        if self.options.missing is None:
-            place = self.tally.in_member(answer.placed.row.place(0, 1, ()))
-            error = ScoreError(
-                f"{place.full_path}:{place.line}: {message}; "
-                'missing="skip" leaves answers without a score out, and missing="zero" '
-                "scores missing answers 0"
-            )
-            self._refusal = self._refusal or error
-            if not self._is_model_unknown:
-                raise self._refusal
-            return
-
-        def problem() -> Problem:
-            place = answer.placed.row.place(0, 1, ())
-            return Problem(rule.code, rule.name, rule.severity, place, message)
-
-        kept = self.tally.add(answer.count, rule, problem)
-        if kept is not None:
-            self.pending.append(kept)
-
-    @property
-    def _is_model_unknown(self) -> bool:
-        """Whether a model is wanted of which no answer was read yet."""
-        return self.models.wanted is not None and not self.models.found
-
-    def check_model(self) -> None:
-        """Check that the wanted model has answers, after the last record.
-
-        Raises `ConversionError` if not, and `ScoreError` if an answer without a score
-        is refused.
-        """
-        self.models.check()
-        if self._refusal is not None:
-            raise self._refusal
-
-    def pop_problems(self) -> Iterator[Problem]:
-        """Yield the new problems, and forget them.
-
-        They are kept while no answer of the wanted model was read: if there is none,
-        that is the error, and not that answers are missing.
-        """
-        if not self._is_model_unknown:
-            yield from self.pop_last_problems()
-
-    def pop_last_problems(self) -> Iterator[Problem]:
-        """Yield the problems that are left, after the last record."""
-        pending, self.pending = self.pending, []
-        yield from pending
+        self.problems.add_unscored(code, answer.placed, answer.count, message)

@@ -101,6 +101,8 @@ class ScoreComparison:
         models: tuple[str | None, str | None] = (None, None),
         test: str | None = None,
     ) -> None:
+        if options.stored:
+            raise ScoreError("stored scores are compared with score compare --stored")
         self._test = paired_test(options, test)
         self._sides = (SystemAnswers(), SystemAnswers())
         without = replace(options, replicates=0, by=())

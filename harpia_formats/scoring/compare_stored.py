@@ -1,6 +1,5 @@
 """Compare the scores in the records of two data sets, if computed the same way."""
 
-import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -8,9 +7,7 @@ from typing import Any
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.select_model import ModelSelection
-from harpia_formats.metrics import METRICS
 from harpia_formats.metrics.mean import means
-from harpia_formats.metrics.metric import BEST
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
@@ -28,6 +25,7 @@ from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.p_values import PairedTest
 from harpia_formats.scoring.paired import compare_paired
 from harpia_formats.scoring.paired_answers import PairedAnswers
+from harpia_formats.scoring.signatures import declared_best, is_pooled
 from harpia_formats.scoring.stored_scores import StoredScores
 from harpia_formats.scoring.verdicts import declares_share, no_zero
 
@@ -68,22 +66,6 @@ class StoredReport(Result):
         reports = self.reports
         is_read = bool(self.compared) and all(one.ok_without_invalid for one in reports)
         return is_read and all(score.comparison for score in self.compared)
-
-
-def is_pooled(name: str, signature: str) -> bool:
-    """Tell whether a score of a whole data set is not the mean of those of its rows.
-
-    The signature decides, and the name of the metric without one.
-    """
-    metric = METRICS.get((signature or name).partition("|")[0])
-    return metric is not None and metric.is_pooled
-
-
-def declared_best(signature: str) -> float:
-    """Return the best score on the scale that a signature declares, else infinity."""
-    parts = signature.split("|")
-    found = (best for scale, best in BEST.items() if f"scale:{scale}" in parts)
-    return next(found, math.inf)
 
 
 class StoredComparison:

@@ -24,6 +24,7 @@ def notes_of(
     if invalid:
         rows = "1 invalid row was" if invalid == 1 else f"{invalid:,} invalid rows were"
         yield f"{rows} left out"
+    yield from (entry.note for entry in answers.differences.differing())
     if answers.zeros:
         yield f"{answers.zeros:,} missing answers count as 0"
     is_resampled = options.replicates and any(

@@ -44,6 +44,8 @@ class ScoreOptions:
     from_: str | None = None
     #: Names of metrics; if empty, those of the input, the configuration or the profile.
     metrics: tuple[str, ...] = ()
+    #: Whether the scores that answers hold already are shown, and none is computed.
+    stored: bool = False
     #: The id of the profile; that of the result format if None.
     profile: str | None = None
     #: A vendor's configuration with metrics and names: a file, or its decoded JSON.

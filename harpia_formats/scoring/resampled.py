@@ -10,6 +10,8 @@ from harpia_formats.scoring.scores import ComputedMetric
 
 #: The statistics and the scores of one answer by one metric, or why it has none.
 Outcome = tuple[Statistics, tuple[float | None, ...]] | str
+#: The outcome of an answer that a metric is not about, so that it does not lack it.
+NO_SUCH_SCORE = ""
 Interval = tuple[float, float] | None
 
 #: A text that every metric can score.

@@ -18,7 +18,7 @@ from harpia_formats.reading.documents import Begin
 from harpia_formats.reading.placed_record import Receive
 from harpia_formats.reading.reader import Reading
 from harpia_formats.registry import adapter_of, result_format_named
-from harpia_formats.scoring.answer_stream import AnswerScorer
+from harpia_formats.scoring.answer_stream import AnswerScorer, StoredOutcomes
 from harpia_formats.scoring.checks import check_names, check_unused, first_problem
 from harpia_formats.scoring.groups import NONE, AnswerGrouping
 from harpia_formats.scoring.measure import BatchQueue
@@ -71,6 +71,7 @@ class Scoring:
         self._models = ModelSelection(self._options.model)
         self._selection = MetricSelection.from_options(self._profile, self._options)
         self._metrics: SelectedMetrics | None = None
+        self._stored_outcomes: StoredOutcomes | None = None
         self._header: Header | None = None
         if not self._selection.depends_on_input:
             self._metrics = self._selection.metrics()
@@ -91,6 +92,7 @@ class Scoring:
             self._grouping,
             self._reading.tally,
             self._opened_writer,
+            stored=self._stored_outcomes,
             one_model_format="" if target is None or target.holds_models else target.id,
         )
 
@@ -122,7 +124,7 @@ class Scoring:
         if not report.failures and not report.lacks_records and is_read:
             return reading
         self._reading = reading
-        self._answers.pending = problems
+        self._answers.problems.pending = problems
         return None
 
     def _select_verdicts(self) -> bool:
@@ -180,13 +182,13 @@ class Scoring:
 
     def _run(self) -> Generator[Problem, None, None]:
         if self._metrics is None and not self._select_metrics_by_input():
-            yield from self._answers.pop_last_problems()
+            yield from self._answers.problems.pop_last()
             return
         try:
             yield from self._score_answers()
         except VerdictsFound:
             if not self._select_verdicts():
-                yield from self._answers.pop_last_problems()
+                yield from self._answers.problems.pop_last()
                 return
             yield from self._score_answers()
 
@@ -202,12 +204,12 @@ class Scoring:
             )
             for problem in problems:
                 yield problem
-                yield from answers.pop_problems()
+                yield from answers.problems.pop()
             answers.submit_waiting(batches)
             batches.finish()
         if self._is_readable:
-            answers.check_model()
-        yield from answers.pop_last_problems()
+            answers.problems.check_model()
+        yield from answers.problems.pop_last()
         answers.totals.finish()
         self._finish()
 
@@ -289,6 +291,7 @@ class Scoring:
             models=tuple(name for name in answers.totals.systems if name != NONE),
             problems=problems,
             outputs=self._names,
+            stored_differences=answers.differences.as_dicts(),
             said=self._notes(),
         )
 

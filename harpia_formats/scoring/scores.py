@@ -191,6 +191,8 @@ class Scores(Result):
     problems: tuple[Problem, ...] = ()
     #: The names of the files that were written.
     outputs: tuple[str, ...] = ()
+    #: Where computed scores differ from those that tools stored, as plain data.
+    stored_differences: tuple[dict[str, Any], ...] = ()
     #: Notes on the run, for people.
     said: tuple[str, ...] = field(default=())
 
@@ -260,6 +262,7 @@ class Scores(Result):
             "models": list(self.models),
             "skipped": self.skipped,
             "outputs": list(self.outputs),
+            "stored_differences": list(self.stored_differences),
             "notes": list(self.said),
             "report": self.report.to_dict(),
         }

@@ -49,7 +49,7 @@ class StoredScores:
                 self._add_score(number, score)
 
     def _add_score(self, number: int, score: Score) -> None:
-        name, value = _name_of(score), _number_of(score.value)
+        name, value = name_of(score), _number_of(score.value)
         if value is None and self.is_missing_zero:
             value = 0.0
         if value is None:
@@ -76,7 +76,8 @@ def _number_of(value: object) -> float | None:
     return None if isinstance(value, bool) else number_or_none(value)
 
 
-def _name_of(score: Score) -> str:
+def name_of(score: Score) -> str:
+    """Return the name of the metric of a score, else that of its evaluation."""
     for name in (score.metric, score.evaluation_name):
         if name is not UNSET:
             return name

@@ -38,6 +38,8 @@ class SystemTotals:
     options: ScoreOptions
     grouping: AnswerGrouping
     one_model_format: str = ""
+    #: Whether the scores were stored, so that their signatures stay as they are.
+    are_stored: bool = False
     systems: dict[str, GroupTotals] = field(default_factory=dict)
     groups: dict[_Key, GroupTotals] = field(default_factory=dict)
     #: The number of answers, missing ones left out, without a model.
@@ -175,6 +177,8 @@ class SystemTotals:
         totals.key = self.grouping.names_of(key, is_split=self.is_split)
         moments = self._moments.get(id(totals), [])
         group = totals.group(self.options.level, moments)
+        if self.are_stored:
+            return _without_other_scores(group)
         if not self._references:
             return group
         least, most = min(self._references), max(self._references)
@@ -200,3 +204,9 @@ class SystemTotals:
     def close(self) -> None:
         """Remove temporary files."""
         self._store.close()
+
+
+def _without_other_scores(group: Group) -> Group:
+    """Return a group without the scores that none of its answers has."""
+    own = tuple(score for score in group.scores if score.count or score.unscored)
+    return replace(group, scores=own)

@@ -78,11 +78,13 @@ def scored_codes_of(data: bytes, rule: Rule) -> Counter[str]:
     """Return how often each rule is broken by scoring an example of `rule`."""
     words = dict(pairwise(rule.arguments))
     metrics = (words.get("--metrics", "em"),)
-    is_judged = rule.validated_as == "judge-verdicts"
+    is_stored = "--stored" in rule.arguments
+    is_judged = rule.validated_as == "judge-verdicts" or is_stored
     scores = score(
         data,
         metrics=() if is_judged else metrics,
         from_=str(rule.validated_as),
+        stored=is_stored,
         replicates=0,
     )
     return Counter(each.code for each in scores.problems)

@@ -215,6 +215,7 @@ def _results(sample_format: _SampleFormat) -> ResultFormat:
         partial(_writer, sample_format=sample_format),
         # Its rows have one model, which `--set` may name.
         holds_models=True,
+        holds_records=True,
     )
 
 

@@ -142,7 +142,7 @@ class _Run:
     def _chunk(self, chunk: Chunk, index: StatisticsIndex | None) -> Iterator[TextPart]:
         """Yield some requests, and the statistics behind the last of each instance."""
         for number, text in enumerate(chunk.rows):
-            state = _state_in(text)
+            state, start = _state_in(text), chunk.start_of(number)
             one = state.instance
             key = key_of(one.id, state.train_trial_index, one.perturbation)
             if key == self._key:
@@ -153,8 +153,9 @@ class _Run:
                 if not one.perturbation:
                     self._counts[str(one.split or ""), state.train_trial_index] += 1
                 identity = msgspec.json.encode(one.id)
-                yield _glue(b'{"instance_id":%s,"states":[\n' % identity)
-            yield _part_of(text, chunk.start_of(number))
+                # An instance is where its first request is.
+                yield _part_of(b'{"instance_id":%s,"states":[\n' % identity, start)
+            yield _part_of(text, start)
 
     def _end_of_instance(
         self, index: StatisticsIndex | None, after: bytes

@@ -88,4 +88,6 @@ def _writer(files: Files, run: ResultRun) -> _Records:
     return _Records(files, columns_of(run.measured), mapper)
 
 
-RESULTS = ResultFormat("record", "default", _writer, holds_models=True)
+RESULTS = ResultFormat(
+    "record", "default", _writer, holds_models=True, holds_records=True
+)

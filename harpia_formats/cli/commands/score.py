@@ -35,6 +35,7 @@ from harpia_formats.cli.options.scoring import (
     Replicates,
     ResultFormat,
     Seed,
+    ShowStored,
     SkipUnknown,
     metrics_of,
     pairs_of,
@@ -49,8 +50,8 @@ from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.scores import Scores
+from harpia_formats.scoring.stored_run import scoring_of
 
 
 def score(  # noqa: PLR0913 - a parameter for each option, which also makes it long
@@ -61,6 +62,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     config: Config = None,
     parameters: Parameters = None,
     skip_unknown: SkipUnknown = False,
+    stored: ShowStored = False,
     by: Groups = None,
     model: Model = None,
     reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
@@ -105,6 +107,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         skip_unrecognised=skip_unrecognised,
         min_records=min_records,
         companion=companion,
+        stored=stored,
         metrics=metrics_of(metrics),
         profile=profile,
         config=config,
@@ -128,7 +131,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         engine=engine,
         progress=progress.update,
     )
-    run = Scoring(paths or ["-"], to, output, options)
+    run = scoring_of(paths or ["-"], to, output, options)
     print_problems(iter(run), progress)
     return _print_scores(run.scores(), is_table_extra=to is not None, quiet=quiet)
 

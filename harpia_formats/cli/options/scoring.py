@@ -141,6 +141,14 @@ FirstModel = Annotated[
 SecondModel = Annotated[
     str | None, text("NAME", "Use only the answers of this model in B.", panel=READING)
 ]
+ShowStored = Annotated[
+    bool,
+    flag(
+        "--stored",
+        "Show the scores that the answers hold already, and compute none.",
+        panel=SELECTION,
+    ),
+]
 Stored = Annotated[
     bool,
     flag(

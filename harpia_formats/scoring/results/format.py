@@ -79,5 +79,7 @@ class ResultFormat:
     names: Mapping[str, str] = field(default_factory=dict)
     #: Whether it tells the scores of several models apart, or refuses several itself.
     holds_models: bool = False
+    #: Whether it holds the records themselves, with the scores that they had.
+    holds_records: bool = False
     #: Whether it takes verdicts, whose answers are not known.
     takes_verdicts: bool = False

@@ -11,8 +11,8 @@ from harpia_formats import ValidationFailed
 from harpia_formats.comparison.report import DifferenceReport
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.scores import Scores
+from harpia_formats.scoring.stored_run import scoring_of
 
 
 def _result(run: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
@@ -43,7 +43,7 @@ def roundtrip(*inputs: Any, **options: Any) -> DifferenceReport:
 def score(*inputs: Any, to: Any = None, output: Any = None, **options: Any) -> Scores:
     """Return the scores as the command line has them, whatever they stand for."""
     given: dict[str, Any] = {"missing": "skip", "jobs": 1} | options
-    run = Scoring(inputs, to, output, ScoreOptions(**given))
+    run = scoring_of(inputs, to, output, ScoreOptions(**given))
     for _ in run:
         continue
     return run.scores()

@@ -1,0 +1,88 @@
+"""The findings on answers that have no score, or another one than was stored."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import FileCount
+from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.registry import all_rules
+from harpia_formats.rules import Rule
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.validation.merge.tally import Tally
+
+
+@dataclass(slots=True)
+class AnswerProblems:
+    """Counts findings on answers, and keeps the first ones until they are asked for."""
+
+    options: ScoreOptions
+    models: ModelSelection
+    tally: Tally
+    #: Problems that `pop` has not yielded yet.
+    pending: list[Problem] = field(default_factory=list)
+    #: Why the first answer without a score is refused, while the model is unknown.
+    _refusal: ScoreError | None = None
+    _rules: dict[str, Rule] = field(default_factory=all_rules)
+
+    def add(
+        self, code: str, placed: PlacedRecord, count: FileCount, message: str
+    ) -> None:
+        """Report a finding on an answer of a record of the file of `count`."""
+        rule = self._rules[code]
+
+        def problem() -> Problem:
+            place = placed.row.place(0, 1, ())
+            return Problem(rule.code, rule.name, rule.severity, place, message)
+
+        kept = self.tally.add(count, rule, problem)
+        if kept is not None:
+            self.pending.append(kept)
+
+    def add_unscored(
+        self, code: str, placed: PlacedRecord, count: FileCount, message: str
+    ) -> None:
+        """Report an answer without a score; raises `ScoreError` if it is refused."""
+        if self.options.missing is not None:
+            self.add(code, placed, count, message)
+            return
+        place = self.tally.in_member(placed.row.place(0, 1, ()))
+        error = ScoreError(
+            f"{place.full_path}:{place.line}: {message}; "
+            'missing="skip" leaves answers without a score out, and missing="zero" '
+            "scores missing answers 0"
+        )
+        self._refusal = self._refusal or error
+        if not self._is_model_unknown:
+            raise self._refusal
+
+    @property
+    def _is_model_unknown(self) -> bool:
+        """Whether a model is wanted of which no answer was read yet."""
+        return self.models.wanted is not None and not self.models.found
+
+    def check_model(self) -> None:
+        """Check that the wanted model has answers, after the last record.
+
+        Raises `ConversionError` if not, and `ScoreError` if an answer without a score
+        is refused.
+        """
+        self.models.check()
+        if self._refusal is not None:
+            raise self._refusal
+
+    def pop(self) -> Iterator[Problem]:
+        """Yield the new problems, and forget them.
+
+        They are kept while no answer of the wanted model was read: if there is none,
+        that is the error, and not that answers are missing.
+        """
+        if not self._is_model_unknown:
+            yield from self.pop_last()
+
+    def pop_last(self) -> Iterator[Problem]:
+        """Yield the problems that are left, after the last record."""
+        pending, self.pending = self.pending, []
+        yield from pending

@@ -1,0 +1,167 @@
+"""The scores that answers hold already, as metrics: the mean of what was stored."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from harpia_formats.metrics import Measure
+from harpia_formats.metrics.mean import means
+from harpia_formats.metrics.metric import BEST
+from harpia_formats.model.metric_profile import MetricRequest, ScoreError
+from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.scoring.intervals import number_or_none
+from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
+from harpia_formats.scoring.scores import ComputedMetric
+from harpia_formats.scoring.select_metrics import SelectedMetrics
+from harpia_formats.scoring.signatures import is_pooled
+from harpia_formats.scoring.stored_scores import name_of
+
+#: The metric and the signature of a stored score: which quantity it is.
+_Key = tuple[str, str]
+
+
+@dataclass(slots=True)
+class _Values:
+    """How many scores of one quantity were stored, and of which kind."""
+
+    numbers: int = 0
+    others: int = 0
+    are_booleans: bool = True
+
+
+@dataclass(slots=True)
+class StoredMetrics:
+    """Collects the stored scores of records, to make a metric of each quantity.
+
+    Scores of one metric with different signatures are different quantities.
+    """
+
+    #: The names of the metrics that are wanted, all if empty.
+    wanted: tuple[str, ...]
+    _found: dict[_Key, _Values] = field(default_factory=dict)
+    _keys: tuple[_Key, ...] = ()
+
+    def add(self, record: Record) -> None:
+        """Add the stored scores of a record."""
+        for output in record.outputs:
+            for score in output.scores or ():
+                values = self._found.setdefault(_key_of(score), _Values())
+                if number_or_none(score.value) is None:
+                    values.others += 1
+                else:
+                    values.numbers += 1
+                    values.are_booleans &= isinstance(score.value, bool)
+
+    def metrics(self) -> SelectedMetrics:
+        """Return the mean of each quantity that has a number.
+
+        Raises `ScoreError` if there is none, or none of the wanted names.
+        """
+        if not self._found:
+            raise ScoreError(
+                "no answer has a stored score; without --stored scores are computed"
+            )
+        labels = _labels(self._found)
+        self._check_wanted(labels)
+        chosen = {
+            key: values
+            for key, values in self._found.items()
+            if not self.wanted or {key[0], labels[key]} & set(self.wanted)
+        }
+        self._keys = tuple(key for key, values in chosen.items() if values.numbers)
+        if not self._keys:
+            count = sum(values.others for values in chosen.values())
+            raise ScoreError(f"none of {count:,} stored scores is a number")
+        return SelectedMetrics(
+            tuple(
+                ComputedMetric(
+                    MetricRequest(labels[key]), _measure_of(labels[key], key[1], values)
+                )
+                for key, values in chosen.items()
+                if values.numbers
+            ),
+            notes=tuple(_notes(chosen, labels)),
+        )
+
+    def _check_wanted(self, labels: dict[_Key, str]) -> None:
+        """Raise `ScoreError` for a wanted name that no stored score has."""
+        known = dict.fromkeys(name for name, _ in labels)
+        for name in self.wanted:
+            if name not in known and name not in labels.values():
+                raise ScoreError(
+                    f"no stored score is called {name} (there are: {', '.join(known)})"
+                )
+
+    def outcomes(self, output: Output) -> tuple[Outcome, ...]:
+        """Return the stored scores of an answer, or why one is missing."""
+        stored: dict[_Key, list[float]] = {}
+        for score in output.scores or ():
+            values = stored.setdefault(_key_of(score), [])
+            value = number_or_none(score.value)
+            if value is not None:
+                values.append(value)
+        return tuple(_outcome(key, stored) for key in self._keys)
+
+
+def _outcome(key: _Key, stored: dict[_Key, list[float]]) -> Outcome:
+    values = stored.get(key)
+    if values is None:
+        return NO_SUCH_SCORE
+    if not values:
+        return f"no number as the stored {key[0]}"
+    total, count = sum(values), len(values)
+    return (total, float(count)), (total / count,)
+
+
+def _key_of(score: Score) -> _Key:
+    return name_of(score), score.signature or ""
+
+
+def _labels(keys: Iterable[_Key]) -> dict[_Key, str]:
+    """Return a name for each quantity: that of its metric if no other one has it.
+
+    Else the parts of its signature that others lack stand behind it.
+    """
+    by_name: dict[str, list[str]] = {}
+    for name, signature in keys:
+        by_name.setdefault(name, []).append(signature)
+    labels = {}
+    for name, signatures in by_name.items():
+        if len(signatures) == 1:
+            labels[name, signatures[0]] = name
+            continue
+        parts = [signature.split("|") for signature in signatures]
+        common = set(parts[0]).intersection(*parts)
+        for signature, own in zip(signatures, parts, strict=True):
+            left = [part for part in own if part and part not in common]
+            labels[name, signature] = "|".join([name, *(left or ["no more parts"])])
+    return labels
+
+
+def _measure_of(label: str, signature: str, values: _Values) -> Measure:
+    """Return the mean of stored scores; only a declared scale is known."""
+    scales = [scale for scale in BEST if f"scale:{scale}" in signature.split("|")]
+    scale = scales[0] if scales else "0-1" if values.are_booleans else "any"
+    return Measure(
+        (label,),
+        signature or f"{label}|impl:unknown",
+        scale,
+        lambda answer, references: (0.0, 1.0),  # noqa: ARG005 - as wide as a stored score
+        means(1),
+        is_mean=True,
+        is_bounded=scale != "any",
+    )
+
+
+def _notes(chosen: dict[_Key, _Values], labels: dict[_Key, str]) -> Iterable[str]:
+    """Yield what is not shown, and what is another quantity than its name says."""
+    for key, values in chosen.items():
+        if not values.numbers:
+            yield (
+                f"{labels[key]} has no score: none of {values.others:,} stored values "
+                "is a number"
+            )
+        elif is_pooled(*key):
+            yield (
+                f"{labels[key]} is the mean of the stored scores of rows, and not the "
+                "score of all answers together"
+            )

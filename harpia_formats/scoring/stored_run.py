@@ -1,0 +1,114 @@
+"""Show the scores that the answers of files hold already."""
+
+from collections.abc import Generator, Iterable
+from dataclasses import replace
+
+from harpia_formats.conversion.options import Output as OutputPlace
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.io.inputs import Input, rereadable_input, rewind_inputs
+from harpia_formats.mapping.choices import ReferenceFrom
+from harpia_formats.model.adapter import Cardinality
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import FileCount
+from harpia_formats.registry import adapter_of
+from harpia_formats.scoring.options import Missing, ScoreOptions
+from harpia_formats.scoring.results.format import ResultFormat
+from harpia_formats.scoring.run import Scoring
+from harpia_formats.scoring.stored_metrics import StoredMetrics
+
+
+def scoring_of(
+    inputs: Iterable[Input],
+    to: str | ResultFormat | None = None,
+    output: OutputPlace = None,
+    options: ScoreOptions | None = None,
+) -> Scoring:
+    """Return the run that computes scores, or shows those that are stored.
+
+    Raises what `Scoring` raises.
+    """
+    if options is None or not options.stored:
+        return Scoring(inputs, to, output, options)
+    return StoredScoring(inputs, to, output, options)
+
+
+class StoredScoring(Scoring):
+    """A run that shows stored scores: the mean of each quantity, by system and group.
+
+    The inputs are read twice, since the quantities must be known before they are added
+    up. Raises `ScoreError` for options that need answers, and what `Scoring` raises.
+    """
+
+    def __init__(
+        self,
+        inputs: Iterable[Input],
+        to: str | ResultFormat | None,
+        output: OutputPlace,
+        options: ScoreOptions,
+    ) -> None:
+        _check(options)
+        self._wanted = options.metrics
+        # The names of stored metrics are not those of ours.
+        super().__init__(inputs, to, output, replace(options, metrics=()))
+        target = self._target
+        if target is not None and target.holds_records:
+            raise ScoreError(
+                f"{target.id} holds records, which have these scores already: write "
+                f"them with convert --to {target.id}"
+            )
+
+    def _run(self) -> Generator[Problem, None, None]:
+        self._inputs = [rereadable_input(source) for source in self._inputs]
+        found = StoredMetrics(self._wanted)
+        reading = self._read_before(
+            lambda placed: found.add(self._models.select(placed.record)),
+            lambda variant, _: check_scores(variant),
+        )
+        if reading is None:
+            yield from self._answers.problems.pop_last()
+            return
+        self._models.check()
+        self._metrics = found.metrics()
+        self._stored_outcomes = found.outcomes
+        rewind_inputs(self._inputs)
+        self._reading = self._new_reading()
+        self._answers = self._new_answers()
+        yield from self._score_answers()
+
+    def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
+        """Note the file that is read. Raises `ScoreError` if it holds no scores."""
+        check_scores(variant)
+        self._answers.count = count
+        self._source = self._source or variant.format
+        holds = adapter_of(variant.format).capacity.outputs
+        self._answers.holds_models = holds is Cardinality.MANY
+        self._opened_writer()
+
+
+def check_scores(variant: FormatVariant) -> None:
+    """Raise `ScoreError` for a format that holds no scores."""
+    if not adapter_of(variant.format).carries("outputs.scores.value"):
+        raise ScoreError(
+            f"{variant.format.id} holds no scores; without --stored scores are computed"
+        )
+
+
+def _check(options: ScoreOptions) -> None:
+    """Raise `ScoreError` for options that stored scores cannot follow."""
+    if options.missing == Missing.ZERO:
+        raise ScoreError(
+            "a stored score that is no number never counts as 0: leave out --missing "
+            "zero"
+        )
+    given = {
+        "--profile": options.profile is not None,
+        "--config": options.config is not None,
+        "--param": bool(options.parameters),
+        "--references-from gt": options.reference_from == ReferenceFrom.GT,
+    }
+    refused = next((option for option, is_given in given.items() if is_given), "")
+    if refused:
+        raise ScoreError(
+            f"--stored shows scores as they are stored: leave out {refused}"
+        )
