@@ -65,7 +65,8 @@ def require_mapped_format(inputs: Iterable[Any]) -> str:
 def has_mappable_keys(format_: Format) -> bool:
     """Tell whether records of `format_` are JSON rows, which may have other keys."""
     containers = {dialect.container for dialect in format_.dialects}
-    return bool(format_.adapter) and Container.ROWS in containers
+    has_rows = bool(containers & {Container.ROWS, Container.WRAPPED})
+    return bool(format_.adapter) and has_rows
 
 
 def require_mappable_keys(format_: Format) -> None:

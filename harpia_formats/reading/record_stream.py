@@ -80,6 +80,8 @@ class RecordStream:
         NO_SURROUNDINGS,
         Header(),
     )
+    #: What another process has settled as `surroundings` of the rows that it sends.
+    settled: Mapping[str, Any] | None = None
     #: What stands around the rows, as far as the adapter needs it: plain data.
     surroundings: Mapping[str, Any] = field(default_factory=dict)
     #: The headers of the file, around the records or in them.
@@ -96,30 +98,38 @@ class RecordStream:
         self.begin(variant)
         self._variant = variant
         self._adapter = adapter_of(variant.format)
-        surroundings, header = self.around(variant)
-        self.note_header(header)
-        self._read_rows_in(surroundings)
+        if self.settled is None:
+            surroundings, header = self.around(variant)
+            self.note_header(header)
+            self._read_rows_in(self._needed(surroundings))
+        else:
+            self._read_rows_in(self.settled)
         if variant.dialect.container is Container.COLUMNS:
             self._columns = ColumnBuffer()
 
     def _read_rows_in(self, surroundings: Mapping[str, Any]) -> None:
-        """Settle how rows are read where `surroundings` stand around them."""
+        """Settle how rows are read where needed `surroundings` stand around them."""
         adapter, variant = self._adapter, self._variant
         assert adapter is not None  # noqa: S101 - it is set with the variant
         assert variant is not None  # noqa: S101 - only rows of a known format are read
-        if adapter.needed_around is not None:
-            surroundings = adapter.needed_around(surroundings)
         self.surroundings = surroundings
         self._read = row_reader(adapter, variant.dialect.name, surroundings)
         if self.bulk is not None:
             self.bulk.begin(self._read)
+
+    def _needed(self, surroundings: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what the adapter needs of what stands around the rows."""
+        adapter = self._adapter
+        if adapter is None or adapter.needed_around is None:
+            return surroundings
+        return adapter.needed_around(surroundings)
 
     def column(self, column: RowArray) -> None:
         """Start with the items of a column, or with the rows inside of a document."""
         if self._columns is not None:
             self._columns.begin(column.path)
         elif column.before and self._adapter and self._adapter.reader_in is not None:
-            self._read_rows_in(members_before(column))
+            self._read_rows_in(self._needed(members_before(column)))
 
     def rows(self, rows: ValidatedRows) -> None:
         """Read the valid rows as records, and pass the bytes of others to `refuse`."""

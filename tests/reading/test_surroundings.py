@@ -29,7 +29,7 @@ def _reader(around: Mapping[str, Any]) -> Callable[[Row], Record]:
     usual = mapping.LAB_INPUT.read
 
     def read_row(row: Row) -> Record:
-        return changed(usual(row), source=str(around.get("version", "none")))
+        return changed(usual(row), source=str(around.get("needed", "none")))
 
     return read_row
 
@@ -39,7 +39,7 @@ def dependent(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let records of HarpIA depend on what stands around the instances."""
 
     def needed(around: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {key: around[key] for key in around.keys() & {"version"}}
+        return {"needed": around["version"]} if "version" in around else {}
 
     adapter = replace(mapping.LAB_INPUT, reader_in=_reader, needed_around=needed)
     monkeypatch.setattr(mapping, "LAB_INPUT", adapter)

@@ -17,7 +17,6 @@ from harpia_formats.conversion.report import ConversionTotals, StopConversion
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.record_stream import RecordStream
@@ -85,7 +84,7 @@ class RowConverter:
             lambda _: None,
             self.chunks,
             job.fields,
-            around=lambda _: (job.surroundings, Header()),
+            settled=job.surroundings,
         )
         self.stream.open(variant)
         # The items of columns are kept in the main process.
