@@ -1,0 +1,226 @@
+"""Records as columns of Arrow, with types that are the same for any records.
+
+What a column cannot hold exactly is in JSON text: open objects and lists of objects, a
+score that is no 64-bit float, and in `other` every member that has no place, such as a
+text that is null and not absent.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from harpia_formats.model.exact_json import decode, encode
+
+#: The key of the version of the layout in the metadata of a table.
+LAYOUT_KEY = b"harpia_formats.record_layout"
+LAYOUT = 1
+_ID, _ID_TYPE, _OTHER, _VALUE, _VALUE_JSON = "id id_type other value value_json".split()
+_INTEGER, _TEXT_TYPE = "integer", "text"
+_texts = "prompt system gt category source".split()
+_lists = "references choices contexts".split()
+_objects = "messages params metadata extra header".split()
+_output_texts = "model formatted_prompt text reasoning interaction_type error".split()
+_output_objects = "turns attribution token_usage performance extra".split()
+_score_texts = "metric evaluation_id evaluation_name result_id signature".split()
+_int64 = range(-(2**63), 2**63)
+
+Row = dict[str, Any]
+#: Returns the cells of the columns that hold the value of a key, None if none can.
+_ToCells = Callable[[str, Any], Row | None]
+
+
+class NewerLayoutError(ValueError):
+    """A table is in a layout of records that is not known; its text says which."""
+
+
+@cache
+def record_schema() -> Any:
+    """Return the schema of the columns of records, with the layout's version."""
+    import pyarrow as pa  # noqa: PLC0415 - the caller has loaded it
+
+    text = pa.string()
+    score = pa.struct(
+        [
+            (_score_texts[0], text),
+            (_VALUE, pa.float64()),
+            (_VALUE_JSON, text),
+            ("is_correct", pa.bool_()),
+            *((name, text) for name in _score_texts[1:]),
+            (_OTHER, text),
+        ]
+    )
+    output = pa.struct(
+        [
+            (_output_texts[0], text),
+            ("index", pa.int64()),
+            *((name, text) for name in (*_output_texts[1:], *_output_objects)),
+            ("scores", pa.list_(score)),
+            (_OTHER, text),
+        ]
+    )
+    return pa.schema(
+        [
+            (_ID, text),
+            (_ID_TYPE, text),
+            *((name, text) for name in _texts),
+            *((name, pa.list_(text)) for name in _lists),
+            *((name, text) for name in _objects),
+            ("outputs", pa.list_(output)),
+            (_OTHER, text),
+        ],
+        metadata={LAYOUT_KEY: str(LAYOUT)},
+    )
+
+
+def batch_of_rows(rows: Sequence[Row]) -> Any:
+    """Return rows of the format record as a record batch of `record_schema`."""
+    import pyarrow as pa  # noqa: PLC0415 - the caller has loaded it
+
+    cells = [_with_cells(row, _record_cells) for row in rows]
+    return pa.RecordBatch.from_pylist(cells, schema=record_schema())
+
+
+def rows_of_batch(batch: Any) -> list[Row]:
+    """Return the rows of the format record that `batch_of_rows` was given."""
+    return [_record_row(cells) for cells in batch.to_pylist()]
+
+
+def is_record_layout(metadata: Mapping[bytes, bytes] | None) -> bool:
+    """Tell whether a schema with this metadata is that of records.
+
+    Raises `NewerLayoutError` if it is in a later layout than this one.
+    """
+    version = (metadata or {}).get(LAYOUT_KEY)
+    if version is None:
+        return False
+    if version != str(LAYOUT).encode():
+        shown = version.decode("utf-8", "replace")
+        raise NewerLayoutError(
+            f"holds records in layout {shown}, and this version reads layout {LAYOUT}"
+        )
+    return True
+
+
+def _with_cells(row: Row, cells_of: Mapping[str, _ToCells]) -> Row:
+    """Return the cells of a row; members without a column go to `other`."""
+    found: Row = {}
+    other: Row = {}
+    for key, value in row.items():
+        to_cells = cells_of.get(key)
+        cells = None if to_cells is None else to_cells(key, value)
+        if cells is None:
+            other[key] = value
+        else:
+            found |= cells
+    if other:
+        found[_OTHER] = _json(other)
+    return found
+
+
+def _json(value: Any) -> str:
+    return encode(value).decode()
+
+
+def _text_cell(key: str, value: Any) -> Row | None:
+    return {key: value} if type(value) is str else None
+
+
+def _json_cell(key: str, value: Any) -> Row | None:
+    return {key: _json(value)}
+
+
+def _texts_cell(key: str, value: Any) -> Row | None:
+    is_texts = type(value) is list and all(type(item) is str for item in value)
+    return {key: value} if is_texts else None
+
+
+def _truth_cell(key: str, value: Any) -> Row | None:
+    return {key: value} if type(value) is bool else None
+
+
+def _int_cell(key: str, value: Any) -> Row | None:
+    return {key: value} if type(value) is int and value in _int64 else None
+
+
+def _id_cells(key: str, value: Any) -> Row | None:
+    if type(value) is str:
+        return {key: value, _ID_TYPE: _TEXT_TYPE}
+    return {key: _json(value), _ID_TYPE: _INTEGER} if type(value) is int else None
+
+
+def _value_cells(key: str, value: Any) -> Row | None:
+    """Return the number nearest to a score, and its JSON text if that is not it."""
+    if type(value) is float:
+        return {key: value}
+    cells: Row = {_VALUE_JSON: _json(value)}
+    if isinstance(value, (int, float)):
+        try:
+            cells[key] = float(value)
+        except OverflowError:
+            return cells
+    return cells
+
+
+def _items_cell(cells_of: Mapping[str, _ToCells]) -> _ToCells:
+    """Return what gives the cells of a list of objects."""
+
+    def to_cells(key: str, value: Any) -> Row | None:
+        return {key: [_with_cells(item, cells_of) for item in value]}
+
+    return to_cells
+
+
+def _all(names: Iterable[str], to_cells: _ToCells) -> dict[str, _ToCells]:
+    return dict.fromkeys(names, to_cells)
+
+
+_score_cells: dict[str, _ToCells] = {
+    **_all(_score_texts, _text_cell),
+    _VALUE: _value_cells,
+    "is_correct": _truth_cell,
+}
+_output_cells: dict[str, _ToCells] = {
+    **_all(_output_texts, _text_cell),
+    **_all(_output_objects, _json_cell),
+    "index": _int_cell,
+    "scores": _items_cell(_score_cells),
+}
+_record_cells: dict[str, _ToCells] = {
+    _ID: _id_cells,
+    **_all(_texts, _text_cell),
+    **_all(_lists, _texts_cell),
+    **_all(_objects, _json_cell),
+    "outputs": _items_cell(_output_cells),
+}
+_json_columns = frozenset({*_objects, *_output_objects})
+
+
+def _row_of(cells: Row) -> Row:
+    """Return the members that the cells of one level hold, but for lists of objects."""
+    row = {key: value for key, value in cells.items() if value is not None}
+    for key in _json_columns & row.keys():
+        row[key] = decode(row[key])
+    return row | decode(row.pop(_OTHER, "{}"))
+
+
+def _record_row(cells: Row) -> Row:
+    row = _row_of(cells)
+    if row.pop(_ID_TYPE, None) == _INTEGER:
+        row[_ID] = decode(row[_ID])
+    row["outputs"] = [_output_row(output) for output in row.get("outputs", ())]
+    return row
+
+
+def _output_row(cells: Row) -> Row:
+    row = _row_of(cells)
+    if "scores" in row:
+        row["scores"] = [_score_row(score) for score in row["scores"]]
+    return row
+
+
+def _score_row(cells: Row) -> Row:
+    row = _row_of(cells)
+    text = row.pop(_VALUE_JSON, None)
+    if text is not None:
+        row[_VALUE] = decode(text)
+    return row
