@@ -104,12 +104,14 @@ __all__ = [
     "detect",
     "diff",
     "fix",
+    "from_table",
     "infer_schema",
     "iter_problems",
     "metric_names",
     "read",
     "roundtrip",
     "score",
+    "to_table",
     "validate",
     "write",
 ]
@@ -353,6 +355,35 @@ def write(
     from harpia_formats.reading.records import lines_of
 
     return convert(lines_of(records), to=to, output=output, from_="record", **options)
+
+
+def to_table(records: Iterable[Record]) -> Any:
+    """Return `records` as a `pyarrow.Table` with a column for each field.
+
+    The types of its columns are the same for any records, and `from_table` returns
+    these exactly. Raises `HarpiaFormatsError` if the extra `arrow` is not installed.
+    """
+    from harpia_formats.python_api.tables import table_of_records
+
+    return table_of_records(records)
+
+
+def from_table(
+    table: Any,
+    *,
+    format: str | None = None,  # noqa: A002 - as in `validate`
+    **options: Unpack[ReadArguments],
+) -> Iterator[Record]:
+    """Yield the records of a table in memory: what `to_table` returned, or any columns.
+
+    A table is a data frame of pandas or polars, a data set of `datasets`, a table of
+    pyarrow, or anything else with `__arrow_c_stream__`; all functions take it as an
+    input. The options and errors are those of `read`, and `TypeError` for what is no
+    table.
+    """
+    from harpia_formats.python_api.tables import table_input
+
+    return read(table_input(table), format=format, **options)
 
 
 def roundtrip(

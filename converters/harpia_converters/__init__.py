@@ -2,6 +2,7 @@
 
 from harpia_converters import (
     alpaca,
+    arrow,
     eee,
     harpia,
     haystack,
@@ -56,6 +57,7 @@ FORMATS = (
     hub.record.FORMAT,
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
+    arrow.any_columns.FORMAT,
 )
 
 #: Every vendor's own rules.
@@ -95,6 +97,7 @@ UNPACKERS: tuple[Unpacker, ...] = (
     helm.run.UNPACKER,
     inspect_ai.archive.UNPACKER,
     openai_evals.log.UNPACKER,
+    arrow.unpacker.UNPACKER,
 )
 
 __all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES", "UNPACKERS"]

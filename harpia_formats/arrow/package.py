@@ -1,5 +1,6 @@
 """Import pyarrow, which the extra `arrow` installs."""
 
+from importlib.util import find_spec
 from typing import Any
 
 from harpia_formats.model.errors import HarpiaFormatsError
@@ -12,6 +13,12 @@ OLDEST = (17, 0)
 
 class MissingPyarrow(HarpiaFormatsError):  # noqa: N818 - it is no mistake of the data
     """pyarrow is not installed, or older than what is needed; its text says which."""
+
+
+def require_pyarrow() -> None:
+    """Raise `MissingPyarrow` if it is not installed; it is not imported."""
+    if find_spec("pyarrow") is None:
+        raise MissingPyarrow(MISSING)
 
 
 def load_pyarrow() -> Any:

@@ -200,7 +200,8 @@ def _row_of(cells: Row) -> Row:
     row = {key: value for key, value in cells.items() if value is not None}
     for key in _json_columns & row.keys():
         row[key] = decode(row[key])
-    return row | decode(row.pop(_OTHER, "{}"))
+    other: Row = decode(row.pop(_OTHER, "{}"))
+    return row | other
 
 
 def _record_row(cells: Row) -> Row:

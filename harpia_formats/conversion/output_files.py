@@ -22,6 +22,7 @@ from harpia_formats.conversion.containers.row_writer import (
     WriteBytes,
 )
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
+from harpia_formats.extensions.formats_and_rules import imported
 from harpia_formats.io.compressed_output import suffix_of
 from harpia_formats.io.file_names import path_component
 from harpia_formats.io.output_group import OutputGroup
@@ -59,7 +60,8 @@ def output_files(
     adapter, container = adapter_of(target), options.container
     columns = options.columns if maps_output else None
     names = column_names(adapter, target.id, columns or {})
-    if container is not None and target.dialects[0].container is not Container.ROWS:
+    is_rows = target.dialects[0].container is Container.ROWS and not target.row_writer
+    if container is not None and not is_rows:
         raise ConversionError(f"a file of {target.id} is neither array nor lines")
     return OutputFiles(
         target,
@@ -193,6 +195,8 @@ class OutputFiles:
 
     def _new_writer(self, write: WriteBytes) -> RowWriter:
         dialect = self.target.dialects[0]
+        if self.target.row_writer:
+            return self._own_writer(write)
         if dialect.container is Container.WRAPPED:
             return WrappedArrayWriter(write, dialect.rows_at)
         if dialect.container is Container.COLUMNS:
@@ -208,6 +212,14 @@ class OutputFiles:
         if self._writes_array():
             return ArrayWriter(write, headed=self.headed)
         return LineWriter(write, headed=self.headed)
+
+    def _own_writer(self, write: WriteBytes) -> RowWriter:
+        """Return the writer that only the target has."""
+        suffix = ""
+        if isinstance(self.output, (str, PathLike)):
+            suffix = suffix_of(masked(fspath(self.output)))
+        writer: RowWriter = imported(self.target.row_writer)(write, suffix)
+        return writer
 
     def _writes_array(self) -> bool:
         """Tell by the option, the name of the output, or the format."""

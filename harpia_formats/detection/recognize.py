@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 from harpia_formats.detection.candidates import (
     FormatChoice,
@@ -42,6 +43,8 @@ def recognize(
 
     `asked` is the family that the user named, None if none was named.
     """
+    if asked is None:
+        formats = _formats_of_files(tuple(formats), sample.unpacker)
     choice = choose_variant(sample.rows, variants_of(formats, sample.layout))
     if choice is not None and asked is None:
         rival = rival_of_choice(sample.rows, choice)
@@ -60,6 +63,12 @@ def recognize(
         *_answer_notes(choice, sample),
     ]
     return Recognition(choice.variant, choice, tuple(notes))
+
+
+@cache
+def _formats_of_files(formats: tuple[Format, ...], unpacker: str) -> tuple[Format, ...]:
+    """Return those of `formats` that files of an unpacker, or of none, can be in."""
+    return tuple(one for one in formats if one.unpacked_by in {"", unpacker})
 
 
 def recognize_as(

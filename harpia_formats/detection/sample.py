@@ -41,6 +41,8 @@ class Sample:
     likely_delimiter: str = ""
     #: The bytes that the one value of `rows` was decoded from, if they are few.
     decoded: bytes = b""
+    #: The name of what made text of the file, empty if the file is text.
+    unpacker: str = ""
 
     @property
     def is_one_document(self) -> bool:

@@ -239,6 +239,12 @@ class Format:
     adapter: str = ""
     #: Whether its rows can be read and not written: the adapter has no `write`.
     read_only: bool = False
+    #: The name of the unpacker of its files, which makes rows of them; no other files
+    #: are detected as it. Empty if its files are text, or any unpacker's.
+    unpacked_by: str = ""
+    #: The place as `module:name` of what returns the `RowWriter` of its files, given
+    #: what takes bytes and the suffix of the file; empty where its container says it.
+    row_writer: str = ""
     #: The place of its `UnsafeRepairs` as `module:name`; empty if it has none.
     unsafe_repairs: str = ""
     #: The place of its `ResultFormat` as `module:name`; empty if no scores are written

@@ -29,10 +29,23 @@ class Readable(Protocol):
         """Return at most `size` bytes, all that are left if it is negative."""
 
 
+class ArrowTable(Protocol):
+    """A table in memory: of pyarrow, pandas, polars, and other packages."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return its columns, as the PyCapsule interface of Arrow describes."""
+
+
 #: What the functions read: a path, folder, pattern or URL, bytes, an open binary file,
-#: one object of JSON, or a list of such objects.
+#: one object of JSON, a list of such objects, or a table in memory.
 Input = (
-    Path | bytes | Readable | Source | Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    Path
+    | bytes
+    | Readable
+    | Source
+    | Mapping[str, Any]
+    | Sequence[Mapping[str, Any]]
+    | ArrowTable
 )
 #: Where the functions write: a path or URL, an open binary file, or None for standard
 #: output.

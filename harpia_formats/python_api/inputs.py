@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from harpia_formats.io.inputs import Input as FileInput
 from harpia_formats.io.source import Source
 from harpia_formats.model.errors import OptionError
+from harpia_formats.python_api.tables import is_table, table_input
 
 if TYPE_CHECKING:  # it describes the arguments of more functions than the caller needs
     from harpia_formats.python_api.arguments import Input
@@ -24,6 +25,8 @@ def file_inputs(inputs: "Iterable[Input]") -> list[FileInput]:
 
 
 def _file_input(given: "Input") -> FileInput:
+    if is_table(given):
+        return table_input(given)
     if isinstance(given, Mapping):
         return Source(ROWS, _line(1, given))
     is_list = isinstance(given, Sequence) and not isinstance(given, (str, bytes))

@@ -1,0 +1,65 @@
+"""Tables that a program has in memory: records as one, and one as an input."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from harpia_formats.arrow.package import load_pyarrow
+from harpia_formats.io.source import Source
+from harpia_formats.model.record import Record, as_dict
+
+#: The name of a table in memory in reports.
+TABLE = "<table>"
+#: Records that become columns together.
+BATCH = 500
+_stream, _formatted, _to_arrow = "__arrow_c_stream__", "with_format", "to_arrow"
+
+
+def is_table(given: Any) -> bool:
+    """Tell whether `given` is a table in memory."""
+    return any(hasattr(given, name) for name in (_stream, _formatted, _to_arrow))
+
+
+def table_input(table: Any) -> Source:
+    """Return a table as a file in memory, a stream of Arrow.
+
+    Raises `MissingPyarrow`, and `TypeError` for what is no table.
+    """
+    if not is_table(table):
+        raise TypeError(f"{type(table).__name__} is no table: it has no {_stream}")
+    pa = load_pyarrow()
+    sink = pa.BufferOutputStream()
+    schema, batches = _columns_of(table, pa)
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in batches:
+            writer.write(batch)
+    return Source(TABLE, sink.getvalue().to_pybytes())
+
+
+def _columns_of(table: Any, pa: Any) -> tuple[Any, Iterator[Any]]:
+    """Return the schema of a table, and its parts."""
+    if hasattr(table, _formatted) and not hasattr(table, _stream):
+        # A data set of `datasets`: its rows may be chosen by indices.
+        whole = table.with_format("arrow")[:]
+        # What it says of the columns is not always a part of the rows.
+        schema = table.features.arrow_schema
+        return schema, iter(whole.cast(schema).to_batches())
+    if not hasattr(table, _stream):
+        table = table.to_arrow()
+    reader = pa.RecordBatchReader.from_stream(table)
+    return reader.schema, iter(reader)
+
+
+def table_of_records(records: Iterable[Record]) -> Any:
+    """Return records as a `pyarrow.Table`; raises `MissingPyarrow`."""
+    from harpia_formats.arrow.record_layout import batch_of_rows, record_schema  # noqa: PLC0415 - only tables need it
+
+    pa = load_pyarrow()
+    batches = []
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        rows.append(as_dict(record))
+        if len(rows) == BATCH:
+            batches.append(batch_of_rows(rows))
+            rows = []
+    batches.append(batch_of_rows(rows))
+    return pa.Table.from_batches(batches, record_schema())
