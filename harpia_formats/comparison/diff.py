@@ -27,8 +27,8 @@ from harpia_formats.comparison.unmatched import Unmatched
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.mapped_format import (
-    FREE_COLUMN_FORMATS,
     detect_mapped_format,
+    has_free_names,
 )
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.select_model import ModelSelection
@@ -39,7 +39,7 @@ from harpia_formats.reading.reader import Reading
 
 def _is_mapped(inputs: list[Input], format_: str | None) -> bool:
     """Tell whether the columns of inputs may have any names."""
-    return (format_ or detect_mapped_format(inputs)) in FREE_COLUMN_FORMATS
+    return has_free_names(format_ or detect_mapped_format(inputs))
 
 
 class Comparison:

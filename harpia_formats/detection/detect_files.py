@@ -24,7 +24,7 @@ from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.file_kinds import OtherKindError
 from harpia_formats.io.inputs import Input, sources_of_inputs
 from harpia_formats.io.reader import SourceError
-from harpia_formats.io.source import Source, open_source
+from harpia_formats.io.source import Source, SourceReader, open_source
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.report import FileCount
 from harpia_formats.parsing.csv_delimiter import check_delimiter
@@ -60,7 +60,7 @@ def _detect_source(
     try:
         with open_source(source) as reader:
             blocks = ReadBlocks(reader, FileCount(source.name))
-            detected = _detect_blocks(source.name, blocks, formats, delimiter)
+            detected = _detect_blocks(reader, blocks, formats, delimiter)
     except SourceError as error:
         return Detected(source.name, reason=error.reason)
     broken = blocks.error
@@ -73,12 +73,18 @@ def _detect_source(
 
 
 def _detect_blocks(
-    path: str, blocks: ReadBlocks, formats: Sequence[Format], delimiter: str | None
+    reader: SourceReader,
+    blocks: ReadBlocks,
+    formats: Sequence[Format],
+    delimiter: str | None,
 ) -> Detected:
     """Return the format of a file by its blocks, of which only the first are read."""
     opened = open_container(blocks)
+    path = reader.name
     sampled = sample_file(opened, ROW_LIMIT, formats, path, delimiter)
     sample = sampled.sample
+    if reader.unpacker:
+        sample = replace(sample, unpacker=reader.unpacker)
     if sample.other_delimiter:
         note = delimiter_note(sample)
         return Detected(path, container="a table", why=note.message, nearest=note.help)

@@ -100,6 +100,7 @@ class SourceReader:
         "name",
         "places",
         "total",
+        "unpacker",
     )
 
     def __init__(self, source: Source, size: int = BLOCK) -> None:
@@ -120,6 +121,8 @@ class SourceReader:
         #: Where the text of a file that was unpacked stands in it, known with the first
         #: block; None if the file holds the text itself.
         self.places: TextPlaces | None = None
+        #: The name of what unpacks it, known with the first block; empty if it is text.
+        self.unpacker = ""
         #: Closes the files from which text is unpacked.
         self._stack = ExitStack()
         self._blocks = self._read_blocks()
@@ -202,6 +205,7 @@ class SourceReader:
         text = UnpackedText(unpacker, file, self.name)
         self._stack.callback(text.close)
         self.places = text.places
+        self.unpacker = unpacker.name
         data = FullReader(text.pull)
         while block := data.read(self._size):
             yield block

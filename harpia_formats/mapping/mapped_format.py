@@ -4,9 +4,10 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
+from harpia_formats.io.source import Source
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.format import Container, Format
-from harpia_formats.registry import format_of
+from harpia_formats.registry import all_formats, format_of
 
 #: Formats whose columns can have any names.
 FREE_COLUMN_FORMATS = ("csv", "haystack")
@@ -26,16 +27,28 @@ def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
         detected.format or detected.possible
         for detected in detect_files(_detectable(inputs))
     )
-    return next((found for found in formats if found in FREE_COLUMN_FORMATS), None)
+    return next((found for found in formats if has_free_names(found)), None)
+
+
+def has_free_names(format_: str | None) -> bool:
+    """Tell whether the columns, or the keys of rows, have any names in a format.
+
+    `format_` is its id, or a family, or None.
+    """
+    if format_ in FREE_COLUMN_FORMATS:
+        return True
+    known = all_formats().get(format_ or "")
+    return known is not None and known.general
 
 
 def _detectable(inputs: Iterable[Any]) -> list[Any]:
-    """Return the inputs that can be read twice: paths and bytes."""
-    return [
-        given
-        for given in inputs
-        if isinstance(given, (bytes, str, PathLike)) and given != "-"
-    ]
+    """Return the inputs that can be read twice: paths, bytes, and sources of these."""
+    return [given for given in inputs if _is_detectable(given)]
+
+
+def _is_detectable(given: Any) -> bool:
+    origin = given.origin if isinstance(given, Source) else given
+    return isinstance(origin, (bytes, str, PathLike)) and origin != "-"
 
 
 def require_mapped_format(inputs: Iterable[Any]) -> str:
@@ -81,8 +94,12 @@ def maps_output_columns(inputs: Iterable[Any], to: str, source: str | None) -> b
     """Tell whether a map of columns is for the output, in the format `to`.
 
     It is for the input if that has free column names: by its format `source`, or by
-    what is detected where that is None and Haystack is written.
+    what is detected where that is None. Where CSV is written, detected columns of CSV
+    and Haystack do not count.
     """
-    if to not in FREE_COLUMN_FORMATS or source in FREE_COLUMN_FORMATS:
+    if to not in FREE_COLUMN_FORMATS or has_free_names(source):
         return False
-    return to == "csv" or source is not None or detect_mapped_format(inputs) is None
+    if source is not None:
+        return True
+    found = detect_mapped_format(inputs)
+    return found is None or (to == "csv" and found in FREE_COLUMN_FORMATS)

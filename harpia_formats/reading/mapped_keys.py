@@ -58,7 +58,9 @@ class MappedKeys:
         self._paths = [parse_value_path(text) for text in self._names]
         self._parts = {part.text for path in self._paths for part in path.parts()}
         self._is_nested = any(path.is_nested for path in self._paths)
-        for format_ in formats:
+        #: Whether the rows are of any columns, which may be named like fields.
+        self._is_free = all(format_.general for format_ in formats)
+        for format_ in () if self._is_free else formats:
             own = {field.path[0] for field in adapter_of(format_).fields}
             for key in own & self._names.keys():
                 raise MapError(key, f"{format_.id} reads this key already")
@@ -73,13 +75,28 @@ class MappedKeys:
         label or an index without an item, in record `number` of the file at `path`.
         """
         self._note_keys(row)
-        cells = {}
+        cells: Row = {}
         for value_path in self._paths:
             value = self._value(value_path, row, number, path)
             if value is not None and value is not UNSET:
-                cells[self._names[value_path.text]] = _cell_of(value)
+                name = self._names[value_path.text]
+                is_number = self._is_free and name == "id" and type(value) is int
+                cells[name] = value if is_number else _cell_of(value)
         rest = {key: value for key, value in row.items() if key not in self._names}
+        if self._is_free:
+            self._check_not_taken(rest)
         return rest, cells
+
+    def _check_not_taken(self, rest: Row) -> None:
+        """Raise `MapError` if a column that is not mapped is named as a mapped field.
+
+        The value inside of which the field is found may have its name.
+        """
+        for path in self._paths:
+            name = self._names[path.text]
+            if rest.get(name) is not None and path.keys[0] != name:
+                reason = "two columns would have this name; map the other one, too"
+                raise MapError(name, reason)
 
     def _note_keys(self, row: Row) -> None:
         """Note which of the mapped paths `row` has, and the names of its keys."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 
 import msgspec
 
@@ -165,9 +166,13 @@ def _beginning(opening: OpenedContainer, file: OpenFile, run: RunPlan) -> Sample
     if run.schema is not None and opening.layout is Layout.TEXT:
         asked = tuple(all_formats().values())  # it may be a table
     options = run.options
-    return sample_file(
+    beginning = sample_file(
         opening, options.max_row_bytes, asked, file.count.path, options.delimiter
     )
+    if file.reader.unpacker:
+        unpacker = file.reader.unpacker
+        beginning.sample = replace(beginning.sample, unpacker=unpacker)
+    return beginning
 
 
 def _planned(

@@ -20,7 +20,14 @@ from look_alikes import LOOK_ALIKES
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
-VALID, NAMED = sorted(FIXTURES.glob("*/valid/*")), sorted(FIXTURES.glob("*/named/*"))
+#: Formats that no text is in, unless the user names them: their files are tables.
+UNPACKED = frozenset(key for key, each in all_formats().items() if each.unpacked_by)
+VALID = [
+    path
+    for path in sorted(FIXTURES.glob("*/valid/*"))
+    if path.parts[-3] not in UNPACKED
+]
+NAMED = sorted(FIXTURES.glob("*/named/*"))
 CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 NEIGHBOURS = CORPORA / "neighbours"
 #: The claims on files of other tools, where there is one: text-only chats are what
@@ -74,6 +81,12 @@ CLAIMED_NEIGHBOURS = {
     "inspect/real/log_with_nan.txt": ("inspect-log", 1.0),
     "inspect/real/popularity_cancelled.json": ("inspect-log", 1.0),
     "inspect/real/popularity_cancelled_no-samples.json": ("inspect-log", 1.0),
+    "tables/arc_like.parquet": ("parquet", 1.0),
+    "tables/messages.parquet": ("tencent-messages", 0.6),
+    "tables/messages_save_to_disk/data-00000-of-00001.arrow": ("tencent-messages", 0.6),
+    "tables/mmlu_like_classlabel.parquet": ("parquet", 1.0),
+    "tables/squad_like.feather": ("parquet", 1.0),
+    "tables/squad_like_zstd.parquet": ("parquet", 1.0),
 }
 #: Text-only chats among the valid fixtures are as sure as those.
 SHARED = {"tencent-messages"}

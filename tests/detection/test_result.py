@@ -27,7 +27,11 @@ def only(given: Any) -> Detected:
 
 def test_every_valid_fixture_is_detected_as_its_format() -> None:
     """Each fixture is detected as the format of its folder, and as no other."""
-    paths = sorted(FIXTURES.glob("*/valid/*"))
+    paths = [
+        path
+        for path in sorted(FIXTURES.glob("*/valid/*"))
+        if not all_formats()[path.parts[-3]].unpacked_by  # no text is
+    ]
     found = detect(*paths)
 
     assert [each.path for each in found] == [str(each) for each in paths]

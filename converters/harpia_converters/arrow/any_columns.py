@@ -15,14 +15,19 @@ _of_records = frozenset(
 
 
 def sign_of_record(row: Mapping[str, Any]) -> str:
-    """Return by what `row` is a record: `outputs` and no other keys than its, or ""."""
-    is_record = isinstance(row.get("outputs"), list) and row.keys() <= _of_records
+    """Return by what `row` is a record: objects in `outputs`, and most keys, or ""."""
+    outputs = row.get("outputs")
+    if not isinstance(outputs, list):
+        return ""
+    if outputs and not any(isinstance(output, Mapping) for output in outputs):
+        return ""
+    is_record = 2 * len(row.keys() - _of_records) < len(row)
     return "`outputs` and keys of records" if is_record else ""
 
 
 def sign_of_columns(row: Mapping[str, Any]) -> str:
-    """Return by what `row` is a row of a table: any columns at all, or ""."""
-    return "named columns" if row else ""
+    """Return by what `row` is a row of a table: any other columns at all, or ""."""
+    return "named columns" if row and not sign_of_record(row) else ""
 
 
 FORMAT = Format(
