@@ -13,6 +13,7 @@ from harpia_converters import (
     mt_bench,
     nemo,
     openai_evals,
+    promptfoo,
     ragas,
     sharegpt,
     table,
@@ -54,6 +55,7 @@ FORMATS = (
     inspect_ai.dataset.FORMAT,
     lm_eval.samples.FORMAT,
     lm_eval.results.FORMAT,
+    promptfoo.results.FORMAT,
     hub.record.FORMAT,
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
@@ -75,6 +77,7 @@ RULES = (
     *mt_bench.rules.RULES,
     *alpaca.rules.RULES,
     *ragas.rules.RULES,
+    *promptfoo.rules.RULES,
 )
 
 #: Where the `MetricProfile` of each name is, as `module:name`, loaded only to

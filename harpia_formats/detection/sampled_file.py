@@ -87,14 +87,16 @@ def frames_of_members(
     opened: OpenedContainer, variant: FormatVariant, limit: int
 ) -> DocumentFrames:
     """Return the frames of an object whose arrays are cut as its dialect says."""
-    dialect = variant.dialect
+    dialect, depth = variant.dialect, variant.dialect.depth
+    if dialect.container is Container.WRAPPED:
+        depth = len(dialect.rows_path)
 
     def is_cut(path: Path) -> bool:
         if dialect.container is Container.WRAPPED:
-            return path == (dialect.rows_at,)
-        return len(path) == dialect.depth
+            return path == dialect.rows_path
+        return len(path) == depth
 
-    return document_frames(opened.buffer, opened.start, limit, is_cut, dialect.depth)
+    return document_frames(opened.buffer, opened.start, limit, is_cut, depth)
 
 
 def reread_frames(

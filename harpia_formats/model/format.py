@@ -16,7 +16,7 @@ class Container(Enum):
 
     #: Lines, the items of an array, or a single object; each of them is a record.
     ROWS = auto()
-    #: One object whose member `rows_at` is the array of records; the rest is a header.
+    #: One object that has the array of records at `rows_path`; the rest is a header.
     WRAPPED = auto()
     #: One object of arrays, maybe inside a second object; record n is item n of all.
     COLUMNS = auto()
@@ -166,6 +166,8 @@ class Dialect:
     container: Container = Container.ROWS
     #: The member that holds the records of a wrapped file.
     rows_at: str = ""
+    #: The keys of the objects in the document around that member, the outermost first.
+    rows_in: Path = ()
     #: Levels of objects around the arrays of columns, the document itself included.
     depth: int = 1
     #: Findings about the number of items in each column, by its path.
@@ -203,6 +205,11 @@ class Dialect:
     #: Keys of which every record that `sniff` matches has at least one, so that `sniff`
     #: is not asked about a record with none of them. Empty if there are no such keys.
     one_of: frozenset[str] = frozenset()
+
+    @property
+    def rows_path(self) -> Path:
+        """The path of the records in a wrapped file, () if they are in no member."""
+        return (*self.rows_in, self.rows_at) if self.rows_at else ()
 
 
 @dataclass(frozen=True, slots=True)

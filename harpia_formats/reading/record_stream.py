@@ -27,7 +27,7 @@ from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.mapped_keys import MappedKeys
 from harpia_formats.reading.placed_record import PlacedRecord, Receive
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
-from harpia_formats.reading.surroundings import members_before
+from harpia_formats.reading.surroundings import members_before, pop_at
 from harpia_formats.registry import adapter_of
 from harpia_formats.validation.plan.units import TableRecords
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
@@ -243,7 +243,7 @@ class RecordStream:
             document = decode(text)
         except (MsgspecError, UnicodeDecodeError, RecursionError):
             return
-        document.pop(self._variant.dialect.rows_at, None)
+        pop_at(document, self._variant.dialect.rows_path)
         self.note_header(adapter.read_header(document))
 
     def finish(self) -> Iterator[None]:

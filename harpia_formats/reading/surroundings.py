@@ -5,6 +5,7 @@ from typing import Any
 from harpia_formats.framing.columns import RowArray
 from harpia_formats.framing.constants import with_nulls
 from harpia_formats.model.exact_json import NOT_JSON, decode
+from harpia_formats.model.problem import Path
 from harpia_formats.parsing.truncated_json import parse_truncated
 
 
@@ -15,10 +16,19 @@ def members_before(column: RowArray) -> dict[str, Any]:
     """
     before = with_nulls(column.before)
     try:
-        found = decode(before + b"0}")
+        found = decode(before + b"0" + b"}" * len(column.path))
     except NOT_JSON:
         found = parse_truncated(before)
     if not isinstance(found, dict):
         return {}
-    found.pop(column.path[-1], None)
+    pop_at(found, column.path)
     return found
+
+
+def pop_at(document: Any, path: Path) -> None:
+    """Remove the member at `path` of a document, if it has one."""
+    *owners, key = path
+    for owner in owners:
+        document = document.get(owner) if isinstance(document, dict) else None
+    if isinstance(document, dict):
+        document.pop(key, None)

@@ -15,10 +15,7 @@ def document_schema(dialect: Dialect, *, strict: bool = False) -> dict[str, Any]
 def record_schema(dialect: Dialect, *, strict: bool = False) -> Schema:
     """Return the schema of a single record of a dialect."""
     schema = document_schema(dialect, strict=strict)
-    if not dialect.rows_at:
-        return schema
-    items: Schema = schema["properties"][dialect.rows_at]["items"]
-    return items
+    return item_schema(schema, dialect.rows_path) if dialect.rows_at else schema
 
 
 def item_schema(schema: Schema, path: Path) -> Schema:

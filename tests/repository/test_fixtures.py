@@ -2,6 +2,8 @@ import csv
 import io
 import json
 import re
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +106,7 @@ def expected_at(path: Path, dialect: Dialect, place: Place, pointer: str) -> Any
     container, record = dialect.container, place.record
     value = row_at(path, place)
     if record is not None and container is Container.WRAPPED:
-        value = value[dialect.rows_at][record - 1]
+        value = reduce(getitem, dialect.rows_path, value)[record - 1]
     if record is not None and container is Container.COLUMNS:
         parts = pointer.split("/")
         column = value_at(value, "/".join(parts[: dialect.depth + 1]))

@@ -117,7 +117,10 @@ def streams_of(variant: FormatVariant) -> dict[Pointer, list[Any]]:
 def parts_of(document: Any, dialect: Dialect) -> Iterator[tuple[Pointer, list[Any]]]:
     """Yield the rows of a document, by the path at which it has them."""
     if dialect.container is Container.WRAPPED:
-        yield (dialect.rows_at,), document[dialect.rows_at]
+        rows = document
+        for key in dialect.rows_path:
+            rows = rows[key]
+        yield dialect.rows_path, rows
     elif dialect.container is Container.COLUMNS:
         yield from columns_of(document, dialect.depth)
     else:

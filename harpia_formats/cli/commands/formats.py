@@ -104,7 +104,7 @@ def _cells(format_: Format, dialect: Dialect) -> tuple[str, ...]:
     """Return the cells of a dialect; the first dialect stands for its format."""
     container = CONTAINERS[dialect.container]
     if dialect.container is Container.WRAPPED:
-        container += f", {dialect.rows_at}"
+        container += f", {_records_at(dialect)}"
     if dialect is not format_.dialects[0]:
         note = "" if dialect.documented else "not documented by the vendor"
         return f"    ({dialect.name})", container, note, ""
@@ -133,12 +133,17 @@ def _as_dict(format_: Format) -> dict[str, Any]:
     }
 
 
+def _records_at(dialect: Dialect) -> str:
+    """Return the keys of the records in a document, joined by dots."""
+    return ".".join(map(str, dialect.rows_path))
+
+
 def _dialect_as_dict(dialect: Dialect) -> dict[str, Any]:
     """Return a dialect as plain data for JSON."""
     return {
         "name": dialect.name,
         "container": CONTAINERS[dialect.container],
-        "records_at": dialect.rows_at,
+        "records_at": _records_at(dialect),
         "documented": dialect.documented,
         "schema": dialect.schema,
         "strict_schema": dialect.strict or dialect.schema,

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.catalog import (
@@ -12,8 +13,10 @@ from harpia_formats.cli.options.catalog import (
 )
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.model.problem import Path
 from harpia_formats.registry import UnknownFormat, formats_named
 from harpia_formats.schema.bundled import schema_ids, schema_text
+from harpia_formats.schema.dialect import item_schema
 
 
 def schema(
@@ -29,8 +32,8 @@ def schema(
     `harpia-formats schema check FILE` finds mistakes in schemas, and
     `harpia-formats schema infer FILE` writes a schema of rows that have none.
     """
-    name, records_at = _schema_of(id_, dialect, strict=strict)
-    content = _record_schema(name, records_at) if records_at else _schema_text(name)
+    name, rows_path = _schema_of(id_, dialect, strict=strict)
+    content = _record_schema(name, rows_path) if rows_path else _schema_text(name)
     if as_python:
         from harpia_formats.schema.to_python import as_python as to_python  # noqa: PLC0415 - only for --as-python
 
@@ -43,19 +46,20 @@ def _schema_text(name: str) -> str:
     return schema_text(name).decode()
 
 
-def _record_schema(name: str, records_at: str) -> str:
+def _record_schema(name: str, rows_path: Path) -> str:
     """Return the schema of one record, from that of a document with records."""
     document = json.loads(schema_text(name))
     kept = ("$schema", "title", "version")
     head = {key: document[key] for key in kept if key in document}
-    record = head | document["properties"][records_at]["items"]
+    item: Any = item_schema(document, rows_path)
+    record = head | item
     return json.dumps(record, ensure_ascii=False, indent=2) + "\n"
 
 
-def _schema_of(asked: str, dialect: str | None, *, strict: bool) -> tuple[str, str]:
-    """Return the id of the schema of a format, and the key of its records in it.
+def _schema_of(asked: str, dialect: str | None, *, strict: bool) -> tuple[str, Path]:
+    """Return the id of the schema of a format, and the path of records in a document.
 
-    The key is empty if the schema is that of a record or of a whole document. `asked`
+    The path is () if the schema is that of a record or of a whole document. `asked`
     may be the id of a schema, too. Raises `UnknownFormat` and `UsageError`.
     """
     try:
@@ -66,13 +70,13 @@ def _schema_of(asked: str, dialect: str | None, *, strict: bool) -> tuple[str, s
         if dialect is not None or strict:
             reason = "is a schema: --dialect and --strict are for formats"
             raise UsageError(f"{asked} {reason}") from None
-        return asked, ""
+        return asked, ()
     if len(formats) > 1:
         ids = ", ".join(format_.id for format_ in formats)
         raise UsageError(f"{asked} stands for several formats; name one of them: {ids}")
     chosen = _dialect_of(formats[0], dialect)
-    records_at = chosen.rows_at if chosen.container is Container.ROWS else ""
-    return (strict and chosen.strict) or chosen.schema, records_at
+    rows_path = chosen.rows_path if chosen.container is Container.ROWS else ()
+    return (strict and chosen.strict) or chosen.schema, rows_path
 
 
 def _dialect_of(format_: Format, name: str | None) -> Dialect:

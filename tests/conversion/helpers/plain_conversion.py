@@ -361,7 +361,10 @@ def records_of(file: RowFile) -> Iterator[tuple[FileRow, Record]]:
     """Yield each row of a file with its record."""
     adapter = adapter_of(file.format)
     normalize = adapter.dialect_normalizers.get(file.dialect.name)
-    read = adapter.reader_in(file.around) if adapter.reader_in else adapter.read
+    read = adapter.read
+    if adapter.reader_in is not None:
+        needed = adapter.needed_around
+        read = adapter.reader_in(needed(file.around) if needed else file.around)
     for row in file.rows:
         value = row.value if normalize is None else normalize(row.value)
         bare, kept = split_extras(value, adapter)

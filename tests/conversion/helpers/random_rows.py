@@ -252,8 +252,11 @@ def with_own_ids(
     )
     schema = record_schema(dialect)
     assert isinstance(schema, dict)
-    if "integer" not in encode(schema["properties"][key]).decode():
+    kinds = encode(schema["properties"].get(key, {})).decode()
+    if "integer" not in kinds:
         forms = forms[:3]
+    elif "string" not in kinds:
+        forms = forms[3:5]
     return [
         {**row, key: chance.choice(forms)(number)} if key in row else row
         for number, row in enumerate(rows)

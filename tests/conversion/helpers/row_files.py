@@ -1,7 +1,8 @@
 """Write rows as a file of their format in the plainest way, and tell where each is."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -126,19 +127,28 @@ def _write_lines(file: RowFile, rows: Sequence[Any], *, is_array: bool) -> None:
 
 
 def _write_wrapped(file: RowFile, rows: Sequence[Any], chance: Random) -> None:
-    key = file.dialect.rows_at
     around: dict[str, Any] = {}
     if chance.random() < 0.7:
         names = "metrics", "métricas", "note", "task"
         around = {name: values.value(chance) for name in names if chance.random() < 0.3}
         around["metrics"] = [{"id": "bleu", "enable": True, "parameters": {}}]
-    required = required_around(file.dialect, chance)
+    schema = document_schema(file.dialect)
+    *owners, key = map(str, file.dialect.rows_path)
+    required = required_beside([*owners, key][0], schema, chance)
     count = len(required) if required else chance.random() < 0.3
     around = required | around
     items = list(around.items())
     first, rest = items[:count], items[count:]
-    members = (encode(name) + b":" + encode(value) + b",\n" for name, value in first)
-    begin = b"{" + b"".join(members) + encode(key) + b":[\n"
+    begin = b"{" + _members(first)
+    # The object around the rows has the rows only, and what it must have.
+    inner = around = dict(first)
+    for owner, name in pairwise([*owners, key]):
+        schema = schema["properties"][owner]
+        inner[owner] = required_beside(name, schema, chance)
+        inner = inner[owner]
+        begin += encode(owner) + b":{" + _members(inner.items())
+    begin += encode(key) + b":[\n"
+    around |= dict(rest)
     data = begin
     at = _one.after(begin)
     pieces = [data]
@@ -148,17 +158,23 @@ def _write_wrapped(file: RowFile, rows: Sequence[Any], chance: Random) -> None:
         end = b",\n" if number < len(rows) else b""
         pieces += [text, end]
         at = at.after(text + end)
-    pieces.append(b"]")
+    pieces.append(b"]" + b"}" * len(owners))
     for name, value in rest:
         pieces.append(b",\n" + encode(name) + b":" + encode(value))
     file.data = b"".join([*pieces, b"}\n"])
     file.around = around
 
 
-def required_around(dialect: Dialect, chance: Random) -> dict[str, Any]:
-    """Return random members that a document must have beside its rows."""
-    schema = document_schema(dialect)
-    names = (name for name in schema["required"] if name != dialect.rows_at)
+def _members(items: Iterable[tuple[str, Any]]) -> bytes:
+    """Return members of an object, with a comma behind each."""
+    return b"".join(
+        encode(name) + b":" + encode(value) + b",\n" for name, value in items
+    )
+
+
+def required_beside(key: str, schema: Any, chance: Random) -> dict[str, Any]:
+    """Return random members that an object must have beside the one at `key`."""
+    names = (name for name in schema["required"] if name != key)
     properties = schema["properties"]
     return {name: from_schema(properties[name], chance) for name in names}
 

@@ -175,7 +175,10 @@ _documents: dict[str, Any] = {
         "version": "1.1",
         "data": [{"title": "a", "paragraphs": [{"context": "b", "qas": []}]}],
     },
-    "promptfoo": {"evalId": "e", "results": {"version": 3, "results": []}},
+    "promptfoo-2": {
+        "evalId": "e",
+        "results": {"version": 2, "results": [], "table": {"head": {}, "body": []}},
+    },
     "product": {"id": 7, "input": "USB-C", "output": "5 V", "price": 9.5},
     "form-field": {"id": "email", "input": "text", "label": "E-mail"},
     "picture-prompt": {"prompt": "a cat", "source": "web", "image": "1.png"},
