@@ -8,7 +8,7 @@ from harpia_formats.rules import Rule
 #: The codes of the rules: no answer, no reference, no score, no verdict, and of stored
 #: scores: no number, and another one than was computed.
 NO_ANSWER, NO_REFERENCE, UNSCORABLE, NO_VERDICT = "M101", "M102", "M103", "M110"
-NO_STORED_NUMBER, OTHER_THAN_STORED = "M111", "M112"
+NO_STORED_NUMBER, OTHER_THAN_STORED = "M104", "M105"
 
 
 def _record(**fields: object) -> bytes:

@@ -62,7 +62,7 @@ def test_scores_of_one_metric_are_told_apart_by_their_signatures() -> None:
     assert (strict.value, strict.count, strict.unscored) == (0.5, 2, 1)
     assert flexible.value == pytest.approx(2 / 3)
     assert (flexible.count, flexible.unscored) == (3, 0)
-    assert [problem.code for problem in scores.problems] == ["M111"]
+    assert [problem.code for problem in scores.problems] == ["M104"]
 
 
 def test_a_value_that_is_no_number_is_never_0() -> None:
@@ -185,7 +185,7 @@ def test_a_difference_of_stored_and_computed_scores_is_told() -> None:
         "record": 2,
         "record_id": "q2",
     }
-    assert [(one.code, one.place.line) for one in scores.problems] == [("M112", 2)]
+    assert [(one.code, one.place.line) for one in scores.problems] == [("M105", 2)]
     assert scores.to_dict()["stored_differences"] == [difference]
     assert f"em differs from the stored {FLEXIBLE} in 1 of 3 answers" in scores.said[0]
     assert scores.ok
@@ -217,7 +217,7 @@ def test_the_command_shows_stored_scores_and_differences(tmp_path: Path) -> None
     assert (shown.returncode, computed.returncode) == (0, 0)
     assert b"exact_match|filter:strict-match" in shown.stdout
     assert f"signature: {FLEXIBLE}".encode() in shown.stdout
-    assert b"M111" in shown.stderr
+    assert b"M104" in shown.stderr
     assert b"em is 0, but 1 is stored" in computed.stderr
     assert b"in 1 of 3 answers, most in record 2 (q2): 0 computed, 1 stored" in (
         computed.stderr
