@@ -1,14 +1,14 @@
 """The text that an unpacker makes of a file, and where its parts stand."""
 
-from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.text_segments import Segment, TextSegments
 from harpia_formats.io.unpacking import TextPart, Unpacker
 from harpia_formats.model.problem import Because, Place, Problem
 
@@ -19,24 +19,15 @@ _LAST = 1 << 62
 class TextPlaces:
     """Where the parts of an unpacked text stand: in members, or lines of the file.
 
-    It grows while the text is read, by one small entry for each member.
+    It grows while the text is read, by the name of each member; the places go to a
+    temporary file where they are many.
     """
 
     def __init__(self) -> None:
-        #: Of each segment, which is a member or adjacent lines: the first byte of the
-        #: text, and the one behind its last.
-        self._begins = array("Q")
-        self._ends = array("Q")
-        #: The line of the text in which it begins, and the code points before it there.
-        self._lines = array("Q")
-        self._columns = array("Q")
-        #: The line and the byte in the member or file that it begins with.
-        self._member_lines = array("Q")
-        self._member_offsets = array("Q")
-        #: The names of the members one behind the other, and where each ends: a list of
-        #: them would take several times as much memory.
+        self._segments = TextSegments()
+        #: The names of the members one behind the other: a list of them would take
+        #: several times as much memory.
         self._names = bytearray()
-        self._name_ends = array("Q", (0,))
         #: The member that the last part was in, and the byte behind it there.
         self._next: tuple[str, int] | None = None
         self._offset, self._line, self._column = 0, 1, 0
@@ -53,7 +44,7 @@ class TextPlaces:
             self._next = None
         self._offset += len(text)
         if part.has_place:
-            self._ends[-1] = begin + len(text)
+            self._segments.end = begin + len(text)
         last = text.rfind(b"\n")
         if last >= 0:
             self._line += text.count(b"\n")
@@ -64,23 +55,21 @@ class TextPlaces:
 
     def _begin(self, part: TextPart, offset: int) -> None:
         """Begin a segment with a part."""
-        self._begins.append(self._offset)
-        self._ends.append(self._offset)
-        self._lines.append(self._line)
-        self._columns.append(self._column)
-        self._member_lines.append(part.line)
-        self._member_offsets.append(offset)
+        start = len(self._names)
         self._names += part.member.encode("utf-8", "surrogateescape")
-        self._name_ends.append(len(self._names))
+        end = len(self._names)
+        at, line, column = self._offset, self._line, self._column
+        segment = Segment(at, at, line, column, part.line, offset, start, end)
+        self._segments.begin(segment)
 
-    def _member(self, number: int) -> str:
+    def _member(self, segment: Segment) -> str:
         """Return the name of the member that a segment is in."""
-        name = self._names[self._name_ends[number] : self._name_ends[number + 1]]
+        name = self._names[segment.name_begin : segment.name_end]
         return name.decode("utf-8", "surrogateescape")
 
     def of_problem(self, problem: Problem) -> Problem:
         """Return a problem of the text with its place in the file or a member."""
-        if not self._begins:
+        if not self._segments:
             return problem
         place = self.of_place(problem.place)
         because = tuple(self._because(one, place) for one in problem.because)
@@ -93,34 +82,34 @@ class TextPlaces:
         as a whole, which is its first byte, stays.
         """
         is_whole = place.record is None and place.byte_offset == 0
-        if is_whole or not self._begins:
+        if is_whole or not self._segments:
             return place
-        at = max(0, bisect_right(self._begins, place.byte_offset) - 1)
-        inside = place.byte_offset - self._begins[at]
+        at = self._found(place.byte_offset, lambda segment: segment.begin)
+        inside = place.byte_offset - at.begin
         width = place.end_column - place.column
-        line, column = self._member_lines[at], 1
-        if not 0 <= inside <= self._ends[at] - self._begins[at]:
+        line, column = at.member_line, 1
+        if not 0 <= inside <= at.end - at.begin:
             inside = width = 0
         else:
-            line += place.line - self._lines[at]
+            line += place.line - at.line
             column = place.column
-            if place.line == self._lines[at]:
-                column -= self._columns[at]
+            if place.line == at.line:
+                column -= at.column
         return replace(
             place,
             member=self._member(at),
             line=line,
             column=column,
             end_column=column + max(1, width),
-            byte_offset=self._member_offsets[at] + inside,
+            byte_offset=at.member_offset + inside,
         )
 
     def line_text(self, line: int) -> str:
         """Return where a line of the text is, for the end of a sentence."""
-        if not self._begins:
+        if not self._segments:
             return f"line {line:,}"
         at = self._segment_at(line, _LAST)
-        found = max(0, line - self._lines[at]) + self._member_lines[at]
+        found = max(0, line - at.line) + at.member_line
         member = self._member(at)
         return f"line {found:,} of {member}" if member else f"line {found:,}"
 
@@ -130,19 +119,21 @@ class TextPlaces:
         if self._member(at) != place.member:
             return replace(because, line=place.line, column=place.column)
         column = because.column
-        if because.line == self._lines[at]:
-            column -= self._columns[at]
-        line = because.line - self._lines[at] + self._member_lines[at]
+        if because.line == at.line:
+            column -= at.column
+        line = because.line - at.line + at.member_line
         return replace(because, line=max(1, line), column=max(1, column))
 
-    def _segment_at(self, line: int, column: int) -> int:
+    def _segment_at(self, line: int, column: int) -> Segment:
         """Return the segment at a place of the text, or the one before it."""
-        numbers = range(len(self._begins))
-        before = bisect_right(numbers, (line, column), key=self._start_of)
-        return max(0, before - 1)
+        return self._found((line, column), lambda found: (found.line, found.column))
 
-    def _start_of(self, number: int) -> tuple[int, int]:
-        return self._lines[number], self._columns[number]
+    def _found(self, start: Any, start_of: Callable[[Segment], Any]) -> Segment:
+        """Return the last segment that starts at or before `start`, or the first."""
+        segments = self._segments
+        numbers = range(len(segments))
+        behind = bisect_right(numbers, start, key=lambda at: start_of(segments[at]))
+        return segments[max(0, behind - 1)]
 
 
 class UnpackedText:
@@ -165,11 +156,12 @@ class UnpackedText:
         while self._taken == len(self._held):
             try:
                 part = next(self._parts, None)
+                if part is not None:
+                    self.places.add(part)
             except OSError as error:
                 raise SourceError(self._name, error_reason(error)) from error
             if part is None:
                 return b""
-            self.places.add(part)
             self._held, self._taken = part.text, 0
         piece = self._held[self._taken : self._taken + size]
         self._taken += len(piece)
