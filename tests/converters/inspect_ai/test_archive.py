@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from harpia_formats import ValidationFailed, convert, validate
 from harpia_formats.io.inputs import sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source, open_source
+from harpia_formats.model.problem import Severity
 from harpia_formats.registry import all_unpackers
 from zip_archives import DEFLATE, ZSTD, Entry, archive_of, zstd_module
 
@@ -24,6 +26,8 @@ HEADER = {
     "plan": {"name": "plan"},
     "results": {"total_samples": 4},
 }
+#: The name of the member of a sample.
+NAME = "samples/{}_epoch_1.json"
 START = {key: HEADER[key] for key in ("version", "eval", "plan")}
 
 
@@ -185,6 +189,76 @@ def test_zstd_members_are_read() -> None:
     data = log([entry_of(sample(1), method=ZSTD, frames=2)])
 
     assert ids_in(data) == [(1, 1)]
+
+
+def whole(id_: int, **other: Any) -> dict[str, Any]:
+    """Return a sample that is valid."""
+    output = {"model": "a/b", "choices": [], "completion": ""}
+    return {**sample(id_, text="q"), "messages": [], "output": output, **other}
+
+
+def test_what_was_read_before_an_error_is_counted(tmp_path: Path) -> None:
+    """A corrupt member ends the file; the samples before it are records of it."""
+    members = [entry_of(whole(1)), entry_of(whole(2), checksum_shift=1)]
+    path = tmp_path / "x.eval"
+    path.write_bytes(log([*members, entry_of(whole(3))]))
+    (file,) = validate(path).files
+
+    assert (file.format, file.records, file.complete) == ("inspect-log", 1, False)
+    assert str(file.reason).startswith("its member samples/2_epoch_1.json cannot be")
+    assert str(file.reason).endswith("the last in line 12 of " + NAME.format(1))
+    with pytest.raises(ValidationFailed, match="checksum does not match"):
+        convert(path, to="record", output=tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_problem_is_placed_in_the_member_of_its_sample() -> None:
+    """The place is the file, the member, and line and column in it."""
+    members = [entry_of(whole(1)), entry_of(whole(2, epoch="two", scores=5))]
+    data = log([*members[:1], Entry(NAME.format(2), members[1].data, DEFLATE)])
+    found = [one for one in validate(data).problems if one.place.pointer == "/scores"]
+
+    (problem,) = found
+    text = members[1].data.decode()
+    line = text[: text.index('"scores": 5')].count("\n") + 1
+    place = problem.place
+    assert place.full_path == f"<data>!{NAME.format(2)}"
+    assert (place.line, place.column) == (line, len('  "scores": ') + 1)
+    assert place.byte_offset == text.index('"scores": 5') + len('"scores": ')
+
+
+def test_sample_beyond_the_row_limit_is_one_error() -> None:
+    """A sample that is too long is reported, and those behind it are read."""
+    members = [entry_of(whole(1, input="q" * 200_000)), entry_of(whole(2))]
+    report = validate(log(members), max_row_bytes=100_000)
+
+    (problem,) = [one for one in report.problems if one.severity is Severity.ERROR]
+    assert problem.code == "J110"
+    assert problem.place.full_path == f"<data>!{NAME.format(1)}"
+    assert (report.files[0].records, report.files[0].complete) == (2, True)
+
+
+def test_decompression_bomb_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member that would become far too long is refused unread."""
+    monkeypatch.setattr("harpia_formats.io.zip_members.LARGEST", 100_000)
+    bomb = entry_of(whole(2, input="q" * 1_000_000))
+    (file,) = validate(log([entry_of(whole(1)), bomb])).files
+
+    assert file.records == 1
+    assert "it is a decompression bomb" in str(file.reason)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_archive_converts_as_its_text_does(jobs: int, tmp_path: Path) -> None:
+    """The output is that of the log in JSON, with several workers too."""
+    data = log(entry_of(whole(number)) for number in range(50))
+    path, text = tmp_path / "x.eval", tmp_path / "x.json"
+    path.write_bytes(data)
+    text.write_bytes(text_of(data))
+    for given, name in ((path, "a"), (text, "b")):
+        convert(given, to="record", output=tmp_path / name, jobs=jobs)
+
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def real(name: str) -> Path:
