@@ -143,9 +143,10 @@ class CompanionPairs:
         from harpia_formats.validation.companion_checks import companion_findings  # noqa: PLC0415 - only for companions: start-up time
 
         demand = partial(self._tally.demand, validated.count)
-        places = self._tally.places.get(validated.count.path)
+        path = validated.count.path
+        places = self._tally.places.get(path)
         for findings in companion_findings(validated, other, demand):
-            found = in_members(findings, places)
+            found = in_members(findings, path, places)
             yield from self._tally.keep(validated.count, found)
 
     def _names_wanted(self, validated: "ValidatedFile") -> tuple[str, ...]:

@@ -110,7 +110,7 @@ def validate_open(
             except StopIteration as stop:
                 local: LocalValidation = stop.value
                 return local
-            yield in_members(findings, file.reader.places)
+            yield in_members(findings, file.count.path, file.reader.places)
 
 
 def _validated(

@@ -277,17 +277,26 @@ def placed(findings: Findings, records: int, lines: int) -> Findings:
     )
 
 
-def in_members(findings: Findings, places: "TextPlaces | None") -> Findings:
-    """Return findings on the text of a file with their places in its members.
+def in_members(findings: Findings, path: str, places: "TextPlaces | None") -> Findings:
+    """Return findings on the text of the file at `path` with places in its members.
 
-    `places` is None for a file that was not unpacked.
+    `places` is None for a file that was not unpacked. Findings in other files, such as
+    a companion, stay.
     """
     if places is None or not findings.described:
         return findings
     return msgspec.structs.replace(
         findings,
         described=tuple(
-            tuple((group, places.of_problem(problem)) for group, problem in row)
+            tuple(
+                (
+                    group,
+                    places.of_problem(problem)
+                    if problem.place.path == path
+                    else problem,
+                )
+                for group, problem in row
+            )
             for row in findings.described
         ),
     )
