@@ -8,7 +8,7 @@ def tool_signature(metric: str, tool: str, version: str = "", **parts: str) -> s
     """Return the signature of a score of `metric` that `tool` stored.
 
     `metric` is the name that the tool gives it, `tool` is the name of its package, such
-    as `lm-eval` or `inspect-ai`, and `version` is "" if the file does not say it. The
+    as `lm-eval` or `inspect_ai`, and `version` is "" if the file does not say it. The
     parts say which of several scores of that name it is: the `filter` of lm-eval, the
     `scorer` of Inspect, the `perturbation` of HELM. A part without a value is left out.
     The form is that of the signatures of our own metrics, so that scores of two tools

@@ -25,7 +25,7 @@ from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.p_values import PairedTest
 from harpia_formats.scoring.paired import compare_paired
 from harpia_formats.scoring.paired_answers import PairedAnswers
-from harpia_formats.scoring.signatures import declared_best, is_pooled
+from harpia_formats.scoring.signatures import declared_best, is_pooled, labels_of
 from harpia_formats.scoring.stored_scores import StoredScores
 from harpia_formats.scoring.verdicts import declares_share, no_zero
 
@@ -66,6 +66,17 @@ class StoredReport(Result):
         reports = self.reports
         is_read = bool(self.compared) and all(one.ok_without_invalid for one in reports)
         return is_read and all(score.comparison for score in self.compared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Quantity:
+    """Scores of one metric that are compared."""
+
+    name: str
+    #: The name in the comparison.
+    label: str
+    #: The signature of the scores, None for those with any.
+    signature: str | None
 
 
 class StoredComparison:
@@ -120,20 +131,18 @@ class StoredComparison:
         ):
             return StoredReport((), reports, 0, 0)
         check_one_model(first.scored_models, second.scored_models)
-        names = self._names()
-        for name in names:
-            self._check(name)
+        quantities = [one for name in self._names() for one in self._quantities(name)]
         matched = match_questions(first.questions, second.questions)
-        test = self._test.of_many(len(names))
+        test = self._test.of_many(len(quantities))
         compared = [
             self._compared(
-                name,
-                first.values_of(name, matched.first),
-                second.values_of(name, matched.second),
+                one,
+                first.values_of(one.name, one.signature, matched.first),
+                second.values_of(one.name, one.signature, matched.second),
                 matched.keys,
                 test,
             )
-            for name in names
+            for one in quantities
         ]
         if not any(score.questions for score in compared):
             raise ScoreError(
@@ -166,13 +175,14 @@ class StoredComparison:
             )
         return [name for name in names if not wanted or name in wanted]
 
-    def _check(self, name: str) -> None:
-        """Raise `ScoreError` if the signatures of a score differ between the inputs.
+    def _quantities(self, name: str) -> list[_Quantity]:
+        """Return what is compared of a metric: the scores with each of its signatures.
 
-        It is raised for pooled metrics, too: the mean of the scores of rows is not the
-        score of the whole.
+        Raises `ScoreError` if the signatures differ between the inputs. It is raised
+        for pooled metrics, too: the mean of the scores of rows is not the score of the
+        whole.
         """
-        ours, theirs = (list(side.signatures[name]) for side in self._sides)
+        ours, theirs = (list(side.values[name]) for side in self._sides)
         for signature in (*ours, *theirs):
             if is_pooled(name, signature):
                 raise ScoreError(
@@ -184,8 +194,12 @@ class StoredComparison:
             is_zero = self._options.missing == Missing.ZERO
             if is_zero and is_verdict and not declares_share(signature, name):
                 raise ScoreError(no_zero(name))
-        if ours == theirs and len(ours) == 1 and ours[0]:
-            return
+        if set(ours) == set(theirs) and "" not in ours:
+            labels = labels_of((name, signature) for signature in ours)
+            return [
+                _Quantity(name, label, signature)
+                for (_, signature), label in labels.items()
+            ]
         shown = [
             " and ".join(signature or "none" for signature in side)
             for side in (ours, theirs)
@@ -197,10 +211,11 @@ class StoredComparison:
         if not self._force:
             raise ScoreError(f"{message}; --force compares anyway")
         self._notes.append(message)
+        return [_Quantity(name, name, None)]
 
     def _compared(
         self,
-        name: str,
+        quantity: _Quantity,
         ours: dict[int, list[float]],
         theirs: dict[int, list[float]],
         keys: Sequence[bytes],
@@ -210,7 +225,9 @@ class StoredComparison:
         # A stored score declares no scale: 100 if one is above 1.
         every = (value for found in (ours, theirs) for value in chain(*found.values()))
         best = 100.0 if max(every, default=0.0) > 1 else 1.0
-        signature = next(iter(self._sides[0].signatures[name]))
+        signature = quantity.signature
+        if signature is None:
+            signature = next(iter(self._sides[0].values[quantity.name]))
         paired = PairedAnswers(means(1), best, declared_best(signature))
         for question in sorted(ours.keys() & theirs.keys()):
             # The statistics of a mean: a value, and their number.
@@ -221,8 +238,8 @@ class StoredComparison:
         (first,), (second,) = paired.values()
         (comparison,) = compare_paired(paired, test)
         return ComparedScore(
-            name,
-            name,
+            quantity.label,
+            quantity.label,
             first,
             second,
             comparison,

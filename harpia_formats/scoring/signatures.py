@@ -1,6 +1,7 @@
 """What the signature of a stored score says of it."""
 
 import math
+from collections.abc import Iterable
 
 from harpia_formats.metrics import METRICS
 from harpia_formats.metrics.metric import BEST
@@ -20,3 +21,24 @@ def declared_best(signature: str) -> float:
     parts = signature.split("|")
     found = (best for scale, best in BEST.items() if f"scale:{scale}" in parts)
     return next(found, math.inf)
+
+
+def labels_of(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """Return a name for each metric with a signature: its own if no other has it.
+
+    Else the parts of its signature that others lack stand behind it.
+    """
+    by_name: dict[str, list[str]] = {}
+    for name, signature in keys:
+        by_name.setdefault(name, []).append(signature)
+    labels = {}
+    for name, signatures in by_name.items():
+        if len(signatures) == 1:
+            labels[name, signatures[0]] = name
+            continue
+        parts = [signature.split("|") for signature in signatures]
+        common = set(parts[0]).intersection(*parts)
+        for signature, own in zip(signatures, parts, strict=True):
+            left = [part for part in own if part and part not in common]
+            labels[name, signature] = "|".join([name, *(left or ["no more parts"])])
+    return labels

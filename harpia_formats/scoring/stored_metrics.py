@@ -12,7 +12,7 @@ from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
 from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.scoring.select_metrics import SelectedMetrics
-from harpia_formats.scoring.signatures import is_pooled
+from harpia_formats.scoring.signatures import is_pooled, labels_of
 from harpia_formats.scoring.stored_scores import name_of
 
 #: The metric and the signature of a stored score: which quantity it is.
@@ -60,7 +60,7 @@ class StoredMetrics:
             raise ScoreError(
                 "no answer has a stored score; without --stored scores are computed"
             )
-        labels = _labels(self._found)
+        labels = labels_of(self._found)
         self._check_wanted(labels)
         chosen = {
             key: values
@@ -114,27 +114,6 @@ def _outcome(key: _Key, stored: dict[_Key, list[float]]) -> Outcome:
 
 def _key_of(score: Score) -> _Key:
     return name_of(score), score.signature or ""
-
-
-def _labels(keys: Iterable[_Key]) -> dict[_Key, str]:
-    """Return a name for each quantity: that of its metric if no other one has it.
-
-    Else the parts of its signature that others lack stand behind it.
-    """
-    by_name: dict[str, list[str]] = {}
-    for name, signature in keys:
-        by_name.setdefault(name, []).append(signature)
-    labels = {}
-    for name, signatures in by_name.items():
-        if len(signatures) == 1:
-            labels[name, signatures[0]] = name
-            continue
-        parts = [signature.split("|") for signature in signatures]
-        common = set(parts[0]).intersection(*parts)
-        for signature, own in zip(signatures, parts, strict=True):
-            left = [part for part in own if part and part not in common]
-            labels[name, signature] = "|".join([name, *(left or ["no more parts"])])
-    return labels
 
 
 def _measure_of(label: str, signature: str, values: _Values) -> Measure:

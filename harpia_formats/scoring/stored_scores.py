@@ -28,9 +28,9 @@ class StoredScores:
     questions: QuestionTable = field(default_factory=QuestionTable)
     #: The names of the models of the outputs with scores.
     scored_models: set[str] = field(default_factory=set)
-    #: For each metric the values of each question, by its number.
-    values: dict[str, dict[int, list[float]]] = field(default_factory=dict)
-    signatures: dict[str, dict[str, None]] = field(default_factory=dict)
+    #: For each metric with each of its signatures ("" for none) the values of each
+    #: question, by its number.
+    values: dict[str, dict[str, dict[int, list[float]]]] = field(default_factory=dict)
 
     def problems(self) -> Generator[Problem, None, None]:
         """Read all scores; yield the problems of the data."""
@@ -54,20 +54,26 @@ class StoredScores:
             value = 0.0
         if value is None:
             return
-        self.values.setdefault(name, {}).setdefault(number, []).append(value)
         signature = "" if score.signature is UNSET else score.signature
-        self.signatures.setdefault(name, {})[signature] = None
+        by_signature = self.values.setdefault(name, {})
+        by_signature.setdefault(signature, {}).setdefault(number, []).append(value)
 
-    def values_of(self, name: str, numbers: Sequence[int]) -> dict[int, list[float]]:
+    def values_of(
+        self, name: str, signature: str | None, numbers: Sequence[int]
+    ) -> dict[int, list[float]]:
         """Return the scores of one metric by question.
 
-        `numbers` has for each question its number among those of both data sets, -1 if
-        only one has it.
+        They are those with this signature, or all of them if it is None. `numbers` has
+        for each question its number among those of both data sets, -1 if only one has
+        it.
         """
         found: dict[int, list[float]] = {}
-        for question, values in self.values[name].items():
-            if numbers[question] >= 0:
-                found.setdefault(numbers[question], []).extend(values)
+        for own, by_question in self.values[name].items():
+            if signature not in (None, own):
+                continue
+            for question, values in by_question.items():
+                if numbers[question] >= 0:
+                    found.setdefault(numbers[question], []).extend(values)
         return found
 
 

@@ -254,6 +254,26 @@ def test_stored_scores_are_compared() -> None:
     assert found.signature == "em|a"
 
 
+def test_stored_scores_of_several_filters_are_compared_one_by_one() -> None:
+    """Each signature of a metric that both inputs have is a score of its own."""
+    first, second = (
+        stored("em|a|filter:one", share) + stored("em|a|filter:two", share - 0.3)
+        for share in (0.9, 0.4)
+    )
+    found = compared(first, second).compared
+
+    assert [(one.name, one.signature) for one in found] == [
+        ("em|filter:one", "em|a|filter:one"),
+        ("em|filter:two", "em|a|filter:two"),
+    ]
+    assert [(one.first, one.second) for one in found] == [
+        pytest.approx((0.9, 0.4)),
+        pytest.approx((0.6, 0.1), abs=0.02),
+    ]
+    with pytest.raises(ScoreError, match="do not prove"):
+        compared(first, stored("em|a|filter:one", 0.4))
+
+
 @pytest.mark.parametrize("other", ["em|b", None])
 def test_unlike_signatures_are_not_compared(other: str | None) -> None:
     """Scores with unlike signatures, or without one, are compared only by force."""
