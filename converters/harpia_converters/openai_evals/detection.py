@@ -6,8 +6,8 @@ from typing import Any
 VENDOR = "OpenAI evals"
 #: The key of its own data in a record's `extra`.
 KEY = "openai-evals"
-#: The id of the format of logs.
-LOG = "openai-evals-log"
+#: The same of logs, which is the id of their format, too.
+LOG_KEY = "openai-evals-log"
 
 
 def sample_sign(row: Mapping[str, Any]) -> str:

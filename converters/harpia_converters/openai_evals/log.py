@@ -7,7 +7,7 @@ report. It is read as one object around its samples, see `log_unpacking`.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.openai_evals.detection import LOG, VENDOR, log_sign
+from harpia_converters.openai_evals.detection import LOG_KEY, VENDOR, log_sign
 from harpia_formats.io.unpacking import Unpacker
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
@@ -104,13 +104,13 @@ def _is_no_share(accuracy: float, count: int) -> bool:
 
 
 FORMAT = Format(
-    id=LOG,
+    id=LOG_KEY,
     title="The log of a run: what was sampled and matched",
     vendor=VENDOR,
     adapter="harpia_converters.openai_evals.log_mapping:LOG",
     dialects=(
         Dialect(
-            LOG,
+            LOG_KEY,
             log_sign,
             container=Container.WRAPPED,
             rows_at="samples",
@@ -126,5 +126,5 @@ FORMAT = Format(
 )
 
 UNPACKER = Unpacker(
-    LOG, is_log, open="harpia_converters.openai_evals.log_unpacking:open_log"
+    LOG_KEY, is_log, open="harpia_converters.openai_evals.log_unpacking:open_log"
 )

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from harpia_converters.openai_evals.detection import KEY
+from harpia_converters.openai_evals.detection import LOG_KEY
 from harpia_converters.openai_evals.log import MATCH, SAMPLING
 from harpia_formats.mapping.asked_chat import read_chat
 from harpia_formats.mapping.tool_signature import tool_signature
@@ -222,7 +222,7 @@ def _record_of(row: Row, run: _Run) -> Record:
         **({} if sample_id is None else {"id": sample_id}),
         **sample.question,
         references=sample.references,
-        extra={KEY: {_unread: events, **_without(row, *_row_keys)}},
+        extra={LOG_KEY: {_unread: events, **_without(row, *_row_keys)}},
         outputs=sample.outputs(),
     )
 
@@ -246,14 +246,14 @@ def _read_header(document: Row) -> Header:
     return Header(
         task=task or UNSET,
         evaluation=run or UNSET,
-        extra={KEY: rest} if rest else UNSET,
+        extra={LOG_KEY: rest} if rest else UNSET,
     )
 
 
 _event = ("events", "data")
 
 LOG = FormatAdapter(
-    vendor=KEY,
+    vendor=LOG_KEY,
     fields=(
         FieldMapping(("sample_id",), "id"),
         FieldMapping((*_event, "prompt"), "prompt", note="of the first sampling"),
@@ -287,6 +287,6 @@ LOG = FormatAdapter(
         "outputs.index": "events.data.sampled (the place in the list)",
         "outputs.scores.metric": "events.type (match)",
         "outputs.scores.signature": "spec (the eval and its class)",
-        f"extra.{KEY}.{_unread}": "events (all that is not read)",
+        f"extra.{LOG_KEY}.{_unread}": "events (all that is not read)",
     },
 )

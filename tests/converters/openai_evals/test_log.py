@@ -219,7 +219,7 @@ def test_a_sample_becomes_a_record() -> None:
         "system": "s",
         "references": ["4"],
         "extra": {
-            "openai-evals": {
+            "openai-evals-log": {
                 "unread_events": [
                     {"type": "sampling", "data": {}},
                     {
@@ -276,7 +276,9 @@ def test_all_that_was_expected_is_a_reference() -> None:
     kept = read(match("s", expected=4))
 
     assert "references" not in kept
-    assert kept["extra"]["openai-evals"]["unread_events"][0]["data"] == {"expected": 4}
+    assert kept["extra"]["openai-evals-log"]["unread_events"][0]["data"] == {
+        "expected": 4
+    }
 
 
 def test_a_match_before_its_sampling_is_the_same() -> None:
@@ -294,7 +296,7 @@ def test_other_samplings_are_no_answers() -> None:
     found = read(sampling("s"), grading)
 
     assert [each["text"] for each in found["outputs"]] == ["4"]
-    unread = found["extra"]["openai-evals"]["unread_events"]
+    unread = found["extra"]["openai-evals-log"]["unread_events"]
     assert unread[1]["data"] == {"prompt": "Is 4 right?", "sampled": ["Y"]}
 
 
@@ -304,7 +306,7 @@ def test_events_of_other_types_are_kept() -> None:
     found = read(metrics)
 
     assert found["outputs"] == []
-    assert found["extra"]["openai-evals"]["unread_events"] == [
+    assert found["extra"]["openai-evals-log"]["unread_events"] == [
         {"type": "metrics", "data": {"score": 0.5}}
     ]
 
@@ -315,7 +317,7 @@ def test_what_is_neither_right_nor_wrong_is_no_score(correct: Any) -> None:
     found = read(sampling("s"), match("s", correct=correct))
 
     assert "scores" not in found["outputs"][0]
-    unread = found["extra"]["openai-evals"]["unread_events"]
+    unread = found["extra"]["openai-evals-log"]["unread_events"]
     assert unread[1]["data"]["correct"] == correct
 
 
@@ -337,6 +339,20 @@ def test_the_specification_is_the_header() -> None:
         "task": {"eval_name": "sums.dev.v0", "base_eval": "sums", "split": "dev"},
         "evaluation": run | {"final_report": FINAL["final_report"]},
     }
+
+
+def test_samples_are_made_of_a_log() -> None:
+    """What the log alone has is lost, and no member of a sample."""
+    output = BytesIO()
+    report = convert(
+        lines(sampling("a"), match("a"), FINAL), to="openai-evals", output=output
+    )
+
+    assert json.loads(output.getvalue()) == {
+        "input": [{"role": "user", "content": "2+2="}],
+        "ideal": "4",
+    }
+    assert not report.lossless
 
 
 # Rules
