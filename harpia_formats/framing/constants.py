@@ -12,8 +12,14 @@ import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 @cache
 def _constant() -> re.Pattern[bytes]:
-    """Return the expression for what may be a constant, compiled when it is needed."""
-    return re.compile(rb"(?<![\w.+\"-])(?:NaN|-?Infinity)(?![\w.+\"-])")
+    """Return the expression for what may be a constant, compiled when it is needed.
+
+    It begins with letters, which are found many times as fast as by what stands before.
+    """
+    return re.compile(
+        rb"NaN(?<![\w.+\"-]NaN)(?![\w.+\"-])"
+        rb"|Infinity(?<![\w.+\"]Infinity)(?<![\w.+\"-]-Infinity)(?![\w.+\"-])"
+    )
 
 
 def may_have_constants(data: bytes) -> bool:
@@ -34,7 +40,9 @@ def constants_in(text: bytes) -> list[tuple[int, int]]:
         is_inside ^= bool(part.count(b'"') & 1)
         at = match.start()
         if not is_inside:
-            found.append(match.span())
+            start, end = match.span()
+            has_sign = text[start - 1 : start] == b"-"
+            found.append((start - has_sign, end))
     return found
 
 

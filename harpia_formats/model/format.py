@@ -190,6 +190,9 @@ class Dialect:
     may_be_empty: bool = False
     #: Whether NaN and Infinity, which are not JSON, are read as null and noted.
     reads_nan: bool = False
+    #: Whether a typed decoder is built for its rows: not if most of them hold objects
+    #: of the user's own, too deep or too different to be declared.
+    is_typed: bool = True
     #: Whether the vendor documents it; if not, it is noted, and refused by --strict.
     documented: bool = True
     #: Given a record that `sniff` does not match: why it may be in the dialect if the

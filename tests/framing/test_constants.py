@@ -101,3 +101,18 @@ def test_an_array_with_constants_is_cut_into_its_rows(size: int) -> None:
     ]
 
     assert found == [(row, number + 2) for number, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (b"[NaN,-Infinity,Infinity]", [b"NaN", b"-Infinity", b"Infinity"]),
+        (b"[-NaN, --Infinity, aNaN, NaNs, 1-Infinity, +Infinity]", []),
+        (b'["NaN", "a Infinity", NaN]', [b"NaN"]),
+        (b"-Infinity", [b"-Infinity"]),
+        (b"NaN", [b"NaN"]),
+    ],
+)
+def test_constants_are_whole_words(text: bytes, expected: list[bytes]) -> None:
+    """A constant is a word of its own outside of strings, with its sign."""
+    assert [text[start:end] for start, end in constants_in(text)] == expected

@@ -49,6 +49,7 @@ FORMAT = Format(
             count_remarks=count_remarks,
             may_be_empty=True,
             reads_nan=True,
+            is_typed=False,
             one_of=frozenset({"eval"}),
         ),
     ),

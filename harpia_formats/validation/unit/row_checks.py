@@ -32,6 +32,8 @@ class RowChecks(msgspec.Struct, frozen=True):
     #: A schema that allows only records without remarks, to build the typed decoder
     #: of; without it, and with remarks, every record is decoded and checked alone.
     decoder_schema: Schema | None = None
+    #: Whether a typed decoder is built at all.
+    is_typed: bool = True
     find_other_format: FindOtherFormat | None = None
     #: Reads the ids of records, if repeated ids are looked for.
     identity: IdentityReader | None = None

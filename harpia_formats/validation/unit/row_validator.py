@@ -64,6 +64,8 @@ class RowValidator:
         self._checks = checks
         self.schema_validator = schema_validator_of(schema, formats=checks.formats)
         of_decoder = checks.decoder_schema if checks.remarks is not None else schema
+        if not checks.is_typed:
+            of_decoder = None
         self.training = DecoderTraining(
             False if of_decoder is None else of_decoder,
             formats=checks.formats,

@@ -172,6 +172,7 @@ class FileValidators:
             schema,
             remarks=self._remarks(path),
             decoder_schema=self._decoder_schema(path),
+            is_typed=self.variant is None or self.variant.dialect.is_typed,
             find_other_format=self._other_format
             if OTHER_FORMAT in self.rules and not self.plan.run.is_pinned
             else None,
