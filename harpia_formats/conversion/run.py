@@ -39,7 +39,7 @@ from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
-from harpia_formats.registry import adapter_of
+from harpia_formats.registry import adapter_of, all_unpackers
 from harpia_formats.workers.pool import WorkerPool, open_pool
 
 if TYPE_CHECKING:  # loaded only for the option --score, and for several processes
@@ -88,7 +88,7 @@ class Conversion:
             files=options,
         )
         self._tally = self._reading.tally
-        self._has_one_file = is_one_file(self._reading.inputs)
+        self._has_one_file = is_one_file(self._reading.inputs, all_unpackers())
         self._totals = ConversionTotals(loss_fails=options.on_loss is OnLoss.FAIL)
         self._problems = ConversionProblems(self._totals, self._tally)
         self._chunks = ChunkConverter(options, self._totals, self._models)

@@ -141,6 +141,16 @@ def _sources_below(folder: str, unpackers: tuple[Unpacker, ...]) -> list[Source]
     return found
 
 
+def is_unpacked_folder(
+    path: str | os.PathLike[str], unpackers: tuple[Unpacker, ...]
+) -> bool:
+    """Return whether there is a folder at `path` that is read as one input."""
+    try:
+        return os.path.isdir(path) and _unpacker_of(Path(path), unpackers) is not None  # noqa: PTH112 - raises nothing for a name that is no path
+    except SourceError:
+        return False
+
+
 def _unpacker_of(folder: Path, unpackers: tuple[Unpacker, ...]) -> Unpacker | None:
     """Return what reads a folder as one input, None if nothing does."""
     if not unpackers:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
-from harpia_formats.io.discovery import find_sources
+from harpia_formats.io.discovery import find_sources, is_unpacked_folder
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
@@ -110,14 +110,16 @@ def _all_sources(
                 yield replace(numbered, unpackers=unpackers) if unpackers else numbered
 
 
-def is_one_file(inputs: Sequence[Input]) -> bool:
-    """Tell whether the only input is one local file."""
+def is_one_file(inputs: Sequence[Input], unpackers: tuple[Unpacker, ...] = ()) -> bool:
+    """Tell whether the only input is one local file, or a folder read as one."""
     first, *others = inputs
     if others or not isinstance(first, (str, PathLike)):
         return False
     # Unlike `Path.is_file` this raises nothing if the path cannot be accessed; reading
     # it reports why.
-    return os.path.isfile(first)  # noqa: PTH113 - for the reason above
+    if os.path.isfile(first):  # noqa: PTH113 - for the reason above
+        return True
+    return is_unpacked_folder(first, unpackers)
 
 
 def _checked(given: Any) -> Input:

@@ -5,11 +5,11 @@ of a table, and what is put around them. The parts joined are framed as any file
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class TextPart:
+class TextPart(msgspec.Struct, frozen=True):
     """A piece of the text as which a file is read, and where it stands.
 
     A part that goes on where the one before it ended in the same member continues it.
@@ -42,8 +42,7 @@ def no_file(head: bytes, name: str) -> bool:  # noqa: ARG001 - as other function
     return False
 
 
-@dataclass(frozen=True, slots=True)
-class Unpacker:
+class Unpacker(msgspec.Struct, frozen=True):
     """How files or folders of one kind are read as text: names and places only."""
 
     #: What it unpacks, such as `inspect-eval`.

@@ -3,9 +3,10 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from harpia_formats.io.compression import LONGEST_MAGIC, codec_of
 from harpia_formats.io.inputs import Input, checked_inputs, rereadable_input

@@ -189,6 +189,19 @@ def test_every_kind_of_source_is_unpacked(kind: str, tmp_path: Path) -> None:
     assert [(one.records, one.invalid) for one in report.files] == [(2, 1)]
 
 
+def test_remote_file_is_unpacked() -> None:
+    """A remote archive is read by ranged requests, in whatever order is needed."""
+    fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
+    data = archive({"a": b" " * 600_000 + GOOD, "b": BAD})
+    fsspec.filesystem("memory").pipe("/box/x.toy", data)
+    try:
+        report = validate("memory://box/x.toy", format="tencent-messages")
+    finally:
+        fsspec.filesystem("memory").rm("/box", recursive=True)
+
+    assert where(report.problems[0])[:2] == ("memory://box/x.toy!b", 3)
+
+
 def test_unpacked_text_has_no_ranges(tmp_path: Path) -> None:
     """Nobody reads the text of an unpacked file in ranges of the file."""
     path = tmp_path / "x.toy"
