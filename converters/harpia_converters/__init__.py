@@ -3,6 +3,7 @@
 from harpia_converters import (
     alpaca,
     arrow,
+    deepeval,
     eee,
     harpia,
     haystack,
@@ -56,6 +57,7 @@ FORMATS = (
     lm_eval.samples.FORMAT,
     lm_eval.results.FORMAT,
     promptfoo.results.FORMAT,
+    deepeval.cases.FORMAT,
     hub.record.FORMAT,
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
@@ -77,6 +79,7 @@ RULES = (
     *mt_bench.rules.RULES,
     *alpaca.rules.RULES,
     *ragas.rules.RULES,
+    *deepeval.rules.RULES,
     *promptfoo.rules.RULES,
 )
 

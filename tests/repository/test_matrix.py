@@ -74,6 +74,12 @@ BOTH = {
     ("haystack-results", "judge-verdicts"),
     ("judge-verdicts", "haystack"),
     ("judge-verdicts", "haystack-results"),
+    # A golden is a text called `input`, and all else is optional.
+    ("alpaca", "deepeval"),
+    ("harpia", "deepeval"),
+    ("inspect-dataset", "deepeval"),
+    ("nemo-output", "deepeval"),
+    ("openai-evals", "deepeval"),
     # A configuration needs a `type` and no more, and so do its tasks.
     ("haystack-evaluator", "nemo-config"),
     # Tasks and metrics are there, and scores may be missing.

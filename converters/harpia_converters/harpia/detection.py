@@ -22,6 +22,12 @@ _foreign_keys = frozenset(
     "conversation evaluation_results init_parameters model_outputs run_name "
     "sample_id".split()
 )
+#: Keys of test cases of DeepEval, which spells answers as HarpIA does not document.
+_case_keys = frozenset(
+    "retrieval_context retrievalContext tools_called toolsCalled expected_tools "
+    "expectedTools source_file sourceFile additional_metadata additionalMetadata "
+    "custom_column_key_values customColumnKeyValues metrics_data metricsData".split()
+)
 #: The most members of an output by metric that may be something else than a metric's
 #: result: one that is broken, and unknown ones.
 _most_others = 3
@@ -46,10 +52,15 @@ def kind_of(value: Mapping[str, Any]) -> tuple[str, str]:
 def _instance_sign(row: Mapping[str, Any]) -> str:
     key = key_in(row, (*ANSWER, *REFERENCES))
     if key:
-        return "" if "instance_id" in row else f"`{key}`"
+        return "" if _is_other_case(row, key) else f"`{key}`"
     # With any other key it can be a row of many tools, or a field of a form.
     is_plain = row.keys() == {"id", "input"} and not isinstance(row["input"], Mapping)
     return "`id` and `input`" if is_plain else ""
+
+
+def _is_other_case(row: Mapping[str, Any], key: str) -> bool:
+    """Tell whether a row with `key` is a line of a log, or another tool's test case."""
+    return "instance_id" in row or ("-" not in key and bool(_case_keys & row.keys()))
 
 
 def _document_sign(document: Mapping[str, Any]) -> str:
