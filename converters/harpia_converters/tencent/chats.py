@@ -6,10 +6,12 @@ from harpia_converters.tencent.extra_fields import KEY, without
 from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
+    with_text,
+)
+from harpia_formats.mapping.question_fates import (
     is_from_turns,
     no_question,
     record_question_fates,
-    with_text,
 )
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates

@@ -6,13 +6,15 @@ from msgspec import UNSET, UnsetType
 
 from harpia_converters.tencent.extra_fields import as_extra, kept_of, put_back, without
 from harpia_converters.tencent.questions import (
-    CUT,
     EMPTIED,
     MESSAGE_KEYS,
     expected_answer,
+    with_text,
+)
+from harpia_formats.mapping.question_fates import (
+    CUT,
     no_question,
     record_question_fates,
-    with_text,
 )
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates

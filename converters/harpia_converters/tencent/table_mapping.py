@@ -9,7 +9,8 @@ from harpia_converters.tencent.extra_fields import (
     put_back,
     without,
 )
-from harpia_converters.tencent.questions import expected_answer, no_question
+from harpia_converters.tencent.questions import expected_answer
+from harpia_formats.mapping.question_fates import no_question
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
