@@ -17,7 +17,7 @@ from harpia_formats.extensions.formats_and_rules import (
 )
 from harpia_formats.extensions.unpackers import OF_PLUGINS
 from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.format import Dialect, Format
+from harpia_formats.model.format import Dialect, Format, UnreadFiles
 from harpia_formats.rules import (
     Rule,
     UnknownRule,
@@ -164,6 +164,11 @@ def adapter_of(format_: Format) -> "FormatAdapter":
         return plugin_adapter(format_)
     adapter: FormatAdapter = imported(format_.adapter)
     return adapter
+
+
+def unread_files() -> tuple[UnreadFiles, ...]:
+    """Return the kinds of files that are told from known formats and not read."""
+    return harpia_converters.UNREAD
 
 
 def dialect_lints(dialect: Dialect) -> "Lints":

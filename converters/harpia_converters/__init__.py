@@ -10,9 +10,11 @@ from harpia_converters import (
     helm,
     hub,
     inspect_ai,
+    llama_factory,
     lm_eval,
     mt_bench,
     nemo,
+    openai,
     openai_evals,
     promptfoo,
     ragas,
@@ -58,6 +60,10 @@ FORMATS = (
     lm_eval.results.FORMAT,
     promptfoo.results.FORMAT,
     deepeval.cases.FORMAT,
+    openai.chat.FORMAT,
+    openai.preference.FORMAT,
+    openai.batch_input.FORMAT,
+    openai.batch_output.FORMAT,
     hub.record.FORMAT,
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
@@ -81,7 +87,11 @@ RULES = (
     *ragas.rules.RULES,
     *deepeval.rules.RULES,
     *promptfoo.rules.RULES,
+    *openai.rules.RULES,
 )
+
+#: The kinds of files that are told from the formats that they look like, and not read.
+UNREAD = llama_factory.chats.UNREAD
 
 #: Where the `MetricProfile` of each name is, as `module:name`, loaded only to
 #: score.
@@ -106,4 +116,4 @@ UNPACKERS: tuple[Unpacker, ...] = (
     arrow.unpacker.UNPACKER,
 )
 
-__all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES", "UNPACKERS"]
+__all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES", "UNPACKERS", "UNREAD"]

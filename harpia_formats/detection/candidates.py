@@ -10,7 +10,7 @@ from typing import Any
 from harpia_formats.framing.container import Layout
 from harpia_formats.model.format import Container, Dialect, Format, Sniff
 
-#: How sure a format is if another tool writes records that all look the same.
+#: How sure a format is if the records may be in another one just as well.
 SHARED = 0.6
 
 
@@ -41,14 +41,14 @@ class FormatChoice:
     evidence: tuple[str, ...]
     #: Another variant that all of the matching records match as well.
     rival: FormatVariant | None = None
-    #: Files of another tool that have such records too, empty if there are none.
-    lookalike: str = ""
+    #: Whether no record has a sign that only one of both has, as others do.
+    shared: bool = False
 
     @property
     def confidence(self) -> float:
-        """How sure the variant is, from 0 to 1: less if another tool writes such."""
+        """How sure the variant is, from 0 to 1: less if the records are a rival's."""
         share = self.matching / self.records
-        return share * SHARED if self.lookalike else share
+        return share * SHARED if self.shared else share
 
     def __str__(self) -> str:
         evidence = self.evidence[0] + " or the like" * (len(self.evidence) > 1)
@@ -137,7 +137,8 @@ def choose_variant(
     """Return the variant that more of `rows` match than any other, None if none does.
 
     A general format, such as any CSV, is chosen only if no row matches a particular
-    one. Of variants that equally many rows match, the first of `variants` is chosen.
+    one. Of variants that equally many rows match, the first is chosen of which a row
+    has a sign of its own, or the first of `variants` if there is none.
     """
     known = variants if isinstance(variants, Variants) else Variants(variants)
     return _most_matching(rows, known.particular) or _most_matching(rows, known.general)
@@ -148,7 +149,7 @@ def _most_matching(
 ) -> FormatChoice | None:
     """Return the choice among `variants`, None if no row matches any."""
     if len(rows) == 1:
-        return _only_match(matches_of(rows[0], variants), variants)
+        return _only_match(rows, matches_of(rows[0], variants), variants)
     # Most rows match the same by the same, so what they match is counted together.
     kinds = Counter(_matches_by_row(rows, variants))
     counts: Counter[int] = Counter()
@@ -166,25 +167,65 @@ def _most_matching(
         matched = dict(matches)
         if matched.pop(best, ""):
             shared.update(dict.fromkeys(matched, times))
-    rivals = [variants[number] for number in order if shared[number] == counts[best]]
-    return FormatChoice(
-        variants[best],
-        matching=counts[best],
-        records=len(rows),
-        evidence=tuple(found for found, _ in evidence[best].most_common()),
-        rival=rivals[0] if rivals else None,
+    rivals = [number for number in order if shared[number] == counts[best]]
+    return _settled(
+        rows,
+        variants,
+        [best, *rivals],
+        counts[best],
+        {
+            number: [found for found, _ in evidence[number].most_common()]
+            for number in (best, *rivals)
+        },
     )
 
 
 def _only_match(
-    matches: Sequence[tuple[int, str]], variants: Sequence[FormatVariant]
+    rows: Sequence[Any],
+    matches: Sequence[tuple[int, str]],
+    variants: Sequence[FormatVariant],
 ) -> FormatChoice | None:
     """Return the choice by the `matches` of a single row: what many rows come to."""
     if not matches:
         return None
-    (best, evidence), *others = matches
-    rival = variants[others[0][0]] if others else None
-    return FormatChoice(variants[best], 1, 1, (evidence,), rival)
+    evidence = {number: [found] for number, found in matches}
+    return _settled(rows, variants, [*evidence], 1, evidence)
+
+
+def _settled(
+    rows: Sequence[Any],
+    variants: Sequence[FormatVariant],
+    tied: Sequence[int],
+    matching: int,
+    evidence: Mapping[int, Sequence[str]],
+) -> FormatChoice:
+    """Return the choice among variants that all match the same rows.
+
+    `tied` are their indices, the most likely first, and `matching` is how many rows
+    they match.
+    """
+    best, is_shared = tied[0], False
+    if len(tied) > 1:
+        signed = [number for number in tied if variants[number].dialect.own_sign]
+        own = next(
+            (number for number in signed if _is_signed(rows, variants[number])), None
+        )
+        if own is not None:
+            best = own
+            tied = [number for number in tied if number not in signed]
+        is_shared = own is None and best in signed
+    rival = next((variants[number] for number in tied if number != best), None)
+    return FormatChoice(
+        variants[best], matching, len(rows), tuple(evidence[best]), rival, is_shared
+    )
+
+
+def _is_signed(rows: Sequence[Any], variant: FormatVariant) -> bool:
+    """Tell whether a row has a sign that only `variant` has."""
+    sign = variant.dialect.own_sign
+    return sign is not None and any(
+        sign(row) for row in rows if isinstance(row, Mapping)
+    )
 
 
 def _matches_by_row(

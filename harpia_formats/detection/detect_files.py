@@ -125,7 +125,7 @@ def _recognized(
         why=f"{choice.evidence[0]}{_where_found(choice)}",
         records=choice.records,
         others=_other_formats(sample, variant, formats),
-        rival=rival.name if rival is not None and is_other else choice.lookalike,
+        rival=rival.name if rival is not None and is_other else "",
         matching=choice.matching,
     )
 

@@ -1,7 +1,7 @@
 """Recognize the format of a file from its sample, with notes for the user."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 from harpia_formats.detection.candidates import (
@@ -18,9 +18,9 @@ from harpia_formats.detection.other_shape import (
     other_shape_note,
     validated_as,
 )
-from harpia_formats.detection.rivals import rival_of_choice
 from harpia_formats.detection.sample import Sample
 from harpia_formats.detection.unknown_format import unknown_format, unknown_text
+from harpia_formats.detection.unread_files import find_unread
 from harpia_formats.framing.container import Layout
 from harpia_formats.model.format import Format
 
@@ -46,10 +46,8 @@ def recognize(
     if asked is None:
         formats = _formats_of_files(tuple(formats), sample.unpacker)
     choice = choose_variant(sample.rows, variants_of(formats, sample.layout))
-    if choice is not None and asked is None:
-        rival = rival_of_choice(sample.rows, choice)
-        if rival is not None:
-            choice = None if rival.sign else replace(choice, lookalike=rival.title)
+    if choice is not None and choice.shared and find_unread(sample.rows):
+        choice = None
     if choice is None:
         if sample.text and asked is None:
             return Recognition(notes=(unknown_text(sample.likely_delimiter),))
@@ -165,21 +163,22 @@ def _version_notes(
 
 def _rival_notes(choice: FormatChoice) -> Iterator[DetectionNote]:
     """Yield a note if the records match another format just as well."""
-    rival = choice.rival
-    if rival is not None and rival.format is not choice.variant.format:
-        name = choice.variant.name
+    rival, format_ = choice.rival, choice.variant.format
+    if rival is None or rival.format is format_:
+        return
+    name = choice.variant.name
+    if not choice.shared:
         message = f"may be {name} or {rival.name}; validated as {name}"
         yield DetectionNote("S204", message, "name the right one with --format")
-    if choice.lookalike:
-        format_ = choice.variant.format
-        message = (
-            f"taken for {choice.variant.name} by {choice.evidence[0]}, which "
-            f"{choice.lookalike} have as well"
-        )
-        help_ = (
-            f"name the format with --format {format_.id} if it is {format_.vendor}'s"
-        )
-        yield DetectionNote("S205", message, help_)
+        return
+    message = (
+        f"taken for {name} by {choice.evidence[0]}, which {rival.name} has as well"
+    )
+    help_ = (
+        f"name the format: --format {format_.id} if it is {format_.vendor}'s, "
+        f"--format {rival.format.id} if it is {rival.format.vendor}'s"
+    )
+    yield DetectionNote("S205", message, help_)
 
 
 def _answer_notes(choice: FormatChoice, sample: Sample) -> Iterator[DetectionNote]:

@@ -18,7 +18,7 @@ class Detected:
     #: How the values of the file are put together, in words.
     container: str = ""
     #: Records that match the format, as a share of those compared, from 0 to 1; 0.6 of
-    #: it if another tool writes records that look the same.
+    #: it if they may be in another format just as well.
     confidence: float = 0.0
     #: What the format was recognized by, or why none was.
     why: str = ""
@@ -27,8 +27,7 @@ class Detected:
     #: Names of other formats that records match which do not match this one, with the
     #: number of those records.
     others: tuple[tuple[str, int], ...] = ()
-    #: Another format, or what other tool's files, all of the records match as well;
-    #: empty if there is none.
+    #: Another format that all of the records match as well; empty if there is none.
     rival: str = ""
     #: Of an unknown format: the keys that the file lacks for the nearest formats.
     nearest: str = ""

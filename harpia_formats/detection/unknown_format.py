@@ -7,8 +7,8 @@ from typing import Any
 
 from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.detection.other_shape import DetectionNote
-from harpia_formats.detection.rivals import signed_rival
 from harpia_formats.detection.sample import Sample
+from harpia_formats.detection.unread_files import find_unread
 from harpia_formats.model.format import Format
 from harpia_formats.parsing.csv_delimiter import named, shown_delimiter
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
@@ -45,9 +45,10 @@ def unknown_format(sample: Sample, formats: Sequence[Format]) -> DetectionNote:
     if not isinstance(row, dict):
         return DetectionNote(CODE, "no known format: the records are not objects", _how)
     variants = variants_of(formats, sample.layout)
-    rival = signed_rival(sample.rows, variants)
-    if rival is not None:
-        message = f"no known format: the records are {rival.title}, by {rival.sign}"
+    unread = find_unread(sample.rows)
+    if unread is not None:
+        title, sign = unread
+        message = f"no known format: the records are {title}, by {sign}"
         return DetectionNote(CODE, message, _how)
     for variant in variants:
         possible = variant.dialect.possible(row)

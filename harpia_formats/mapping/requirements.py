@@ -29,6 +29,8 @@ _sources_of = {
 _computed = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
 #: Fields whose members have no paths of their own.
 _plain_fields = frozenset(FIELD_TYPES) - OPEN_OBJECTS - {"extra", "outputs.extra"}
+#: What the paths of members of open objects begin with.
+_open = tuple(f"{path}." for path in sorted(OPEN_OBJECTS))
 
 
 class ConversionError(HarpiaFormatsError):
@@ -223,12 +225,16 @@ def find_field_path(name: str, adapter: FormatAdapter) -> str | None:
     """
     for field in adapter.fields:
         path = field.record_path
-        if name in (field.name, path) and path in FIELD_TYPES:
+        is_field = path in FIELD_TYPES or path.startswith(_open)
+        if name in (field.name, path) and is_field:
             return path
     if name in FIELD_TYPES:
         return name
-    if name.startswith(("params.", "metadata.")):
+    if name.startswith(_open):
         return name
+    for field in adapter.fields:
+        if field.record_path in OPEN_OBJECTS and name.startswith(f"{field.name}."):
+            return field.record_path + name.removeprefix(field.name)
     paths = [field.record_path for field in adapter.fields if field.path[-1] == name]
     paths += [path for path in FIELD_TYPES if path.rpartition(".")[2] == name]
     named = {"response": "outputs.text", "score": "outputs.scores.value"}

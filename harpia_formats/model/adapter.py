@@ -207,6 +207,8 @@ class FormatAdapter:
     #: extra of a record and of an output; examples for what pairs of formats lose.
     extra_examples: Mapping[str, Any] = field(default_factory=dict)
     answer_extra_examples: Mapping[str, Any] = field(default_factory=dict)
+    #: Values of settings (`params`) that rows have; examples as those above.
+    setting_examples: Mapping[str, Any] = field(default_factory=dict)
     #: The names of what rows say beside the values of keys, by its path in a record: a
     #: key with something in parentheses, such as its place in a list.
     other_names: Mapping[str, str] = field(default_factory=dict)

@@ -143,12 +143,12 @@ class Companion:
 
 
 @dataclass(frozen=True, slots=True)
-class Rival:
-    """Files of another tool whose records can look like those of a dialect."""
+class UnreadFiles:
+    """Files in no known format whose records look like those of known formats."""
 
-    #: What the files are, such as "OpenAI's fine-tuning examples".
+    #: What the files are, such as "chats with verdicts for KTO".
     title: str
-    #: Given a record: by which keys it is the other tool's, "" if it may be either's.
+    #: Given a record: by which keys it is of such a file, "" if nothing tells.
     sign: Sniff
 
 
@@ -198,11 +198,9 @@ class Dialect:
     #: Given a record that `sniff` does not match: why it may be in the dialect if the
     #: user names the format, "" if nothing tells.
     possible: Sniff = no_sign
-    #: Given a record that `sniff` matches: by what it is in the dialect for sure, ""
-    #: if it may be a rival's. Used only if there are `rivals`.
-    own_sign: Sniff = no_sign
-    #: Files that look the same, the most likely first.
-    rivals: tuple[Rival, ...] = ()
+    #: Given a record of a file that several formats match: by what the file is in the
+    #: dialect for sure, "" if it may be in another one. None if such files are rare.
+    own_sign: Sniff | None = None
     #: Given a record: the key of an answer that the format has no place for, or "".
     unread_answer: Sniff = no_sign
     #: Keys of which every record that `sniff` matches has at least one, so that `sniff`

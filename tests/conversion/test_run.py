@@ -37,6 +37,7 @@ CONSTANTS: dict[str, Any] = {
     "outputs.scores.is_correct": True,
     "outputs.scores.evaluation_id": "e",
     "outputs.scores.evaluation_name": "n",
+    "params.model": "m",
 }
 RUN = {"evaluation_id": "e", "evaluation_name": "n", "model": "org/m"}
 SCORED = RUN | {"score": "1", "is_correct": "true"}

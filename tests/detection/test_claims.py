@@ -30,8 +30,7 @@ VALID = [
 NAMED = sorted(FIXTURES.glob("*/named/*"))
 CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 NEIGHBOURS = CORPORA / "neighbours"
-#: The claims on files of other tools, where there is one: text-only chats are what
-#: Tencent documents, too.
+#: The claims on files of other tools; all of their other files are claimed by nothing.
 CLAIMED_NEIGHBOURS = {
     "chat/alpaca_en_demo.first5.json": ("alpaca", 1.0),
     "chat/dpo_en_demo.first3.json": ("sharegpt", 1.0),
@@ -59,6 +58,12 @@ CLAIMED_NEIGHBOURS = {
     "lm-eval/made/results_2026-11-22T14-08-24.629883.json": ("lm-eval-results", 1.0),
     "lm-eval/made/results_2026-11-22T14-09-46.700559.json": ("lm-eval-results", 1.0),
     "lm-eval/real/results_2026-01-21T03-44-18.458309.json": ("lm-eval-results", 1.0),
+    "openai/batch_error.jsonl": ("openai-batch-output", 1.0),
+    "openai/batch_input.jsonl": ("openai-batch-input", 1.0),
+    "openai/batch_output.jsonl": ("openai-batch-output", 1.0),
+    "openai/fine_tuning_tools.jsonl": ("openai-chat", 1.0),
+    "openai/preference.jsonl": ("openai-preference", 1.0),
+    # Text-only chats are what Tencent documents, too.
     "openai/toy_chat_fine_tuning.first4.jsonl": ("tencent-messages", 0.6),
     "openai/evals_samples.jsonl": ("openai-evals", 1.0),
     "openai/evals_run_log.jsonl": ("openai-evals-log", 1.0),
@@ -391,9 +396,20 @@ def lines_of(*rows: dict[str, Any]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-@pytest.mark.parametrize("row", [*OPENAI, *NEITHER])
+@pytest.mark.parametrize("row", OPENAI)
+def test_sign_of_openai_settles_a_chat(row: dict[str, Any]) -> None:
+    """A sign that only OpenAI has, in one row, makes a file of chats its own."""
+    for rows in ([row], [chat(), row], [row, chat(), chat()]):
+        found = claim_on(lines_of(*rows))
+
+        assert (found.format, found.confidence, found.rival) == ("openai-chat", 1, "")
+        codes = {each.code for each in validate(lines_of(*rows)).problems}
+        assert codes.isdisjoint({"S204", "S205", "S301"})
+
+
+@pytest.mark.parametrize("row", NEITHER)
 def test_sign_of_another_tool_refutes_a_chat(row: dict[str, Any]) -> None:
-    """A sign that only another tool has, in one row, makes a file of chats its."""
+    """A sign of a tool that is not read, in one row, makes a file of chats its."""
     for rows in ([row], [chat(), row], [row, chat(), chat()]):
         (problem,) = validate(lines_of(*rows)).problems
 
@@ -423,7 +439,9 @@ def test_chat_of_texts_is_claimed_with_its_rival(others: dict[str, Any]) -> None
     (note,) = report.problems
 
     assert (found.format, found.confidence) == ("tencent-messages", 0.6)
-    assert found.rival == "chats in OpenAI's form"
+    assert found.rival == "openai-chat"
     assert report.ok
     assert (note.code, found.rival in note.message) == ("S205", True)
-    assert not validate(data, format="tencent-messages").problems
+    for format_ in ("tencent-messages", "openai-chat"):
+        assert format_ in note.help
+        assert not validate(data, format=format_).problems

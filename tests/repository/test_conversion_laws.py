@@ -34,6 +34,7 @@ CONSTANTS: dict[str, Any] = {
     "outputs.scores.is_correct": True,
     "outputs.scores.evaluation_id": "e",
     "outputs.scores.evaluation_name": "n",
+    "params.model": "m",
 }
 
 

@@ -39,6 +39,7 @@ CONSTANTS: dict[str, Any] = {
     "outputs.scores.is_correct": True,
     "outputs.scores.evaluation_id": "e",
     "outputs.scores.evaluation_name": "n",
+    "params.model": "m",
 }
 ONE_ROW = Choices(References.FIRST, Responses.FIRST, constants=CONSTANTS)
 LOST = {Fate.DROPPED, Fate.CHANGED, Fate.MERGED, Fate.NULL}

@@ -32,6 +32,7 @@ CONSTANTS: dict[str, Any] = {
     "outputs.scores.is_correct": True,
     "outputs.scores.evaluation_id": "e",
     "outputs.scores.evaluation_name": "n",
+    "params.model": "m",
 }
 TURNS = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
 #: Records from which the rows of every format are made.

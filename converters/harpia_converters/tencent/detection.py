@@ -3,13 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_converters.tencent.rival_chats import OWN_KEYS, rival_sign
-
 VENDOR = "Tencent TI"
 #: The name of the family of tencent-messages and tencent-outputs.
 FAMILY = "tencent"
 MESSAGES, OUTPUTS, MANUAL = "tencent-messages", "tencent-outputs", "tencent-manual"
 
+#: Keys of Tencent's rows that no other tool writes.
+_own_keys = ("model_outputs", "ref_answer")
+#: Names under which other tools write an answer beside the messages.
+_answer_keys = (
+    "model_response model_answer model_output model_completion model_prediction "
+    "response answer output completion prediction generated_text generation "
+    "generated_answer candidate actual_output actual-output actual_response"
+).split()
 #: Keys of other vendors' records with `messages`; a row with any is not Tencent's.
 _foreign_keys = frozenset({"interaction_type", "answer_attribution"})
 #: Keys of a message, and of a turn of a conversation: each has one at least.
@@ -24,8 +30,7 @@ def kind_of(row: Mapping[str, Any]) -> tuple[str, str]:
     if "model_outputs" in row:
         is_known = isinstance(row["model_outputs"], list) or "messages" in row
         return (OUTPUTS, "`model_outputs`") if is_known else ("", "")
-    is_chat = _has_objects_with(_message_keys, row.get("messages"))
-    if is_chat and not rival_sign(row):
+    if _has_objects_with(_message_keys, row.get("messages")):
         return MESSAGES, "`messages`"
     if _has_objects_with(_turn_keys, row.get("conversation")):
         return MANUAL, "`conversation`"
@@ -34,7 +39,14 @@ def kind_of(row: Mapping[str, Any]) -> tuple[str, str]:
 
 def own_sign(row: Mapping[str, Any]) -> str:
     """Return by which key `row` is Tencent's and no other tool's, or ""."""
-    return next((f"`{key}`" for key in OWN_KEYS if key in row), "")
+    return next((f"`{key}`" for key in _own_keys if key in row), "")
+
+
+def unread_answer(row: Mapping[str, Any]) -> str:
+    """Return the key of an answer that stands beside a chat, or ""."""
+    if "model_outputs" in row or not isinstance(row.get("messages"), list):
+        return ""
+    return next((key for key in _answer_keys if isinstance(row.get(key), str)), "")
 
 
 def _has_objects_with(keys: frozenset[str], value: Any) -> bool:

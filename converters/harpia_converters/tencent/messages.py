@@ -8,8 +8,8 @@ from harpia_converters.tencent.detection import (
     VENDOR,
     own_sign,
     sign_of,
+    unread_answer,
 )
-from harpia_converters.tencent.rival_chats import RIVALS, unread_answer
 from harpia_converters.tencent.row_checks import message_remarks
 from harpia_formats.model.format import Dialect, Format
 
@@ -27,7 +27,6 @@ FORMAT = Format(
             remarks=message_remarks,
             lints="harpia_converters.tencent.lints:MESSAGES",
             own_sign=own_sign,
-            rivals=RIVALS,
             unread_answer=unread_answer,
             one_of=frozenset({"messages", "ref_answer"}),
         ),

@@ -25,6 +25,7 @@ FILLED: dict[str, Any] = {
     "outputs.scores.is_correct": True,
     "outputs.scores.evaluation_id": "run",
     "outputs.scores.evaluation_name": "task",
+    "params.model": "model",
 }
 _system, _asked = ({"role": role, "content": role} for role in ("system", "user"))
 _answered = {"role": "assistant", "content": "answer"}
@@ -112,7 +113,10 @@ def _records(adapter: FormatAdapter) -> Iterator[Record]:
         contexts=["context"],
         category="category",
         source="source",
-        params=dict.fromkeys((*_params, *_own_params(adapter), REST), 1),
+        params={
+            **dict.fromkeys((*_params, *_own_params(adapter), REST), 1),
+            **adapter.setting_examples,
+        },
         metadata={REST: "value"},
         extra=extra,
         outputs=[output],
@@ -150,6 +154,7 @@ def _of_record(output: Output) -> Iterator[dict[str, Any]]:
         chat,
         long,
         {**long, "messages": [*spoken, _called, _returned]},
+        {**long, "messages": spoken[:-1]},
         {**long, "messages": [_asked, _asked]},
         {**long, "messages": named},
         {**long, "system": "other"},

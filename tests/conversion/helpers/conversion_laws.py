@@ -26,6 +26,7 @@ CONSTANTS: dict[str, Any] = {
     "outputs.scores.is_correct": True,
     "outputs.scores.evaluation_id": "e",
     "outputs.scores.evaluation_name": "n",
+    "params.model": "m",
 }
 _set = {"constants": CONSTANTS}
 #: The options that are held to the specification, each with its name.

@@ -158,16 +158,6 @@ _documents: dict[str, Any] = {
         "choices": [{"index": 0, "message": {"role": "assistant", "content": "4"}}],
         "usage": {"total_tokens": 9},
     },
-    "request-of-chat-api": {
-        "model": "m",
-        "messages": [{"role": "user", "content": [{"type": "text", "text": "2+2?"}]}],
-    },
-    "batch-line": {
-        "custom_id": "1",
-        "method": "POST",
-        "url": "/v1/chat/completions",
-        "body": {"messages": [{"role": "user", "content": "2+2?"}]},
-    },
     "alpaca-dpo": [{"instruction": "Add.", "chosen": "4", "rejected": "5"}],
     "alpaca-kto": [{"instruction": "Add.", "output": "4", "kto_tag": True}],
     "recipe-step": {"instruction": "Mix.", "output": {"bowls": 1}},

@@ -1,0 +1,179 @@
+"""The adapter of openai-chat: chats to records, the last answer apart, and back."""
+
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_converters.openai.chats import question_messages, read_question
+from harpia_converters.openai.content import text_of
+from harpia_converters.openai.extra_fields import (
+    EXAMPLES,
+    as_extra,
+    kept_of,
+    put_back,
+    without,
+)
+from harpia_converters.openai.tool_calls import CALLS
+from harpia_formats.mapping.question_fates import no_question, record_question_fates
+from harpia_formats.model.adapter import (
+    Cardinality,
+    FieldMapping,
+    FormatAdapter,
+    Row,
+    RowCapacity,
+)
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.record import SYSTEM_MESSAGE, Record
+
+_messages = "messages"
+_lists = ("tools", "functions")
+SETTINGS = (*_lists, "parallel_tool_calls")
+#: Values of the settings.
+SETTING_EXAMPLES: Row = {
+    **{key: [{"type": "function"}] for key in _lists},
+    "parallel_tool_calls": True,
+}
+_known = frozenset((_messages, *SETTINGS))
+_of_answer = f"extra.{EXAMPLES}.{_messages}"
+
+_fields = (
+    FieldMapping((_messages,), "messages", note="without an assistant's last one"),
+    FieldMapping(
+        (_messages,), "prompt", note="the user's message, where it is the only one"
+    ),
+    FieldMapping(
+        (_messages,), "system", note="the message in front of a single prompt"
+    ),
+    FieldMapping((_messages,), "gt", note="the last message, if it is the assistant's"),
+    *(FieldMapping((name,), f"params.{name}") for name in SETTINGS),
+)
+
+
+def read_example(row: Row) -> Record:
+    """Return the record of a chat: its last answer is what is expected."""
+    fields, beside = read_chat(row[_messages])
+    settings: Row = {}
+    rest: Row = {_messages: beside} if beside else {}
+    for key, value in row.items():
+        if key in SETTINGS:
+            settings[key] = value
+        elif key != _messages:
+            rest[key] = value
+    if settings:
+        fields["params"] = settings
+    return Record(**fields, **as_extra(rest, EXAMPLES))
+
+
+def read_chat(messages: list[Row]) -> tuple[Row, Row]:
+    """Return the record's fields for a chat, and other keys of its last answer."""
+    last = messages[-1]
+    answer = without(last, ("role",)) if last["role"] == "assistant" else {}
+    asked = read_question(messages[:-1] if answer else messages)
+    text = text_of(answer.get("content"))
+    if text is not None:
+        asked["gt"] = text
+        if text is answer["content"]:
+            del answer["content"]
+    return asked, answer
+
+
+def write_example(record: Record, fates: FieldFates) -> Row:
+    """Return the chat for a record, with the answer that it expects behind it.
+
+    Raises `Unconvertible` if the record has neither a prompt nor messages.
+    """
+    rest = kept_of(record, EXAMPLES)
+    beside = rest.get(_messages)
+    kept: Row = rest.pop(_messages) if isinstance(beside, dict) and beside else {}
+    row: Row = {_messages: _chat(record, kept, fates)}
+    for key, value in (record.params or {}).items():
+        if key not in SETTINGS:
+            continue
+        if _is_setting(key, value):
+            row[key] = value
+        else:
+            fates.dropped(f"params.{key}", "not in OpenAI's form")
+    put_back(row, rest, EXAMPLES, _known, fates)
+    return row
+
+
+def _chat(record: Record, kept: Row, fates: FieldFates) -> list[Row]:
+    """Return the chat for `record`, with the `kept` keys of its answer."""
+    answer = without(kept, ("role",))
+    chat, done = question_messages(record, fates)
+    expected = _expected(record, fates)
+    if expected is not UNSET:
+        if text_of(answer.get("content")) != expected:
+            answer = {"content": expected, **without(answer, ("content",))}
+        chat.append({"role": "assistant", **answer})
+    elif answer:
+        chat.append({"role": "assistant", **answer})
+    if not chat:
+        raise no_question()
+    if record.messages is UNSET and not kept:
+        # A prompt is read as it was, so that nothing has to be noted.
+        return chat
+    back, beside = read_chat(chat)
+    if "gt" in back and expected is UNSET:
+        done.append("the last message is gt")
+        fates.defaulted("gt", "the last message, of the assistant")
+    _record_kept(kept, beside, fates)
+    record_question_fates(record, back, done, fates)
+    return chat
+
+
+def _expected(record: Record, fates: FieldFates) -> Any:
+    """Return the answer that a record expects, `UNSET` if it has none."""
+    if record.gt is not UNSET:
+        if record.references is not UNSET:
+            fates.dropped("references", "gt is used instead")
+        return record.gt
+    if not record.references:
+        if record.references is not UNSET:
+            fates.dropped("references", "there are none")
+        return UNSET
+    fates.merged("references", "the last message")
+    fates.defaulted("gt", "the reference")
+    return record.references[0]
+
+
+def _record_kept(kept: Row, back: Row, fates: FieldFates) -> None:
+    """Record in `fates` which kept keys are not read back, and which others are."""
+    for key, value in kept.items():
+        if key not in back or encode(back[key]) != encode(value):
+            fates.dropped(f"{_of_answer}.{key}", "the messages are other ones")
+    for key in back.keys() - kept.keys():
+        fates.defaulted(f"{_of_answer}.{key}", "of the last message")
+
+
+def _is_setting(key: str, value: Any) -> bool:
+    """Tell whether a value is one that OpenAI allows for a setting of a chat."""
+    if key not in _lists:
+        return type(value) is bool
+    return type(value) is list and all(type(item) is dict for item in value)
+
+
+CHAT = FormatAdapter(
+    vendor=EXAMPLES,
+    fields=_fields,
+    read=read_example,
+    write=write_example,
+    capacity=RowCapacity(
+        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
+    ),
+    extras_path=(),
+    #: The role of a message decides which field it is.
+    discriminators=frozenset({(_messages, "*", "role")}),
+    other_names={
+        SYSTEM_MESSAGE: "messages (system)",
+        **{
+            f"{_of_answer}.{key}": f"messages.{key} (of the last one)"
+            for key in ("content", CALLS)
+        },
+    },
+    setting_examples=SETTING_EXAMPLES,
+    extra_examples={
+        _messages: {"content": [{"type": "text", "text": "reference"}], CALLS: []}
+    },
+)

@@ -1,0 +1,213 @@
+"""The adapter of openai-batch-input: the requests of a batch to records, and back."""
+
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.openai.chats import question_messages, read_question
+from harpia_converters.openai.detection import CHAT_URL
+from harpia_converters.openai.extra_fields import (
+    BATCHES,
+    as_extra,
+    kept_of,
+    put_back,
+    without,
+)
+from harpia_converters.openai.response_items import read_items, write_items
+from harpia_formats.mapping.question_fates import no_question, record_question_fates
+from harpia_formats.model.adapter import (
+    Cardinality,
+    ChangedValue,
+    FieldMapping,
+    FormatAdapter,
+    Row,
+    RowCapacity,
+    ValueCodec,
+    as_is,
+)
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.record import SYSTEM_MESSAGE, Record
+
+_known = frozenset({"custom_id", "method", "url", "body"})
+_messages, _model = "messages", "model"
+_instructions = "instructions"
+_responses, _completions = "/responses", "/completions"
+#: Keys of the body that ask at the endpoint of responses.
+_reserved = {"input", _instructions}
+
+
+def _write_id(value: Any) -> Any:
+    return value if type(value) is str else ChangedValue(str(value), "as text")
+
+
+_text_id = ValueCodec(as_is, _write_id, "an integer becomes text")
+_fields = (
+    FieldMapping(("custom_id",), "id", _text_id, required=True),
+    FieldMapping(("body", _messages), "messages", note="or a list in body.input"),
+    FieldMapping(
+        ("body", _messages),
+        "prompt",
+        note="the user's message, where it is the only one; or body.input, body.prompt",
+    ),
+    FieldMapping(
+        ("body", _messages),
+        "system",
+        note="the message in front of a single prompt; or body.instructions",
+    ),
+    FieldMapping(("body", _model), "params.model", required=True),
+    FieldMapping(("body",), "params", note="all other keys"),
+)
+
+
+def read_request(row: Row) -> Record:
+    """Return the record of a request; all of its body but the question are params."""
+    url, body = row["url"], row["body"]
+    fields, taken = _read_body(body, url)
+    rest = without(row, _known)
+    if url != CHAT_URL:
+        rest["url"] = url
+    return Record(
+        id=row["custom_id"],
+        **fields,
+        params=without(body, taken),
+        **as_extra(rest, BATCHES),
+    )
+
+
+def _read_body(body: Row, url: str) -> tuple[Row, tuple[str, ...]]:
+    """Return the question in a body, and the keys that have it."""
+    if _messages in body:
+        return read_question(body[_messages]), (_messages,)
+    if url.endswith(_responses) and "input" in body:
+        return _read_response(body)
+    if url.endswith(_completions) and type(body.get("prompt")) is str:
+        return {"prompt": body["prompt"]}, ("prompt",)
+    return {}, ()
+
+
+def _read_response(body: Row) -> tuple[Row, tuple[str, ...]]:
+    asked = body["input"]
+    if type(asked) is str:
+        fields: Row = {"prompt": asked}
+    else:
+        messages = read_items(asked)
+        if messages is None:
+            return {}, ()
+        fields = {"messages": messages}
+    if type(body.get(_instructions)) is not str:
+        return fields, ("input",)
+    fields["system"] = body[_instructions]
+    return fields, ("input", _instructions)
+
+
+def write_request(record: Record, fates: FieldFates) -> Row:
+    """Return the request for a record: to the endpoint that it names, or for a chat.
+
+    Raises `Unconvertible` for a record without a question or a model.
+    """
+    settings: Row = record.params or {}
+    model = settings.get(_model)
+    if type(model) is not str:
+        given = "no" if _model not in settings else "another value than text as"
+        reason = f"the record has {given} `body.model`"
+        raise Unconvertible("params.model", reason, "give --set body.model=NAME")
+    rest = kept_of(record, BATCHES)
+    url = _endpoint(record, rest, fates)
+    asked, done = _write_question(record, url, fates)
+    body: Row = {_model: model, **asked}
+    reserved = {_messages, *asked}
+    if asked and _asks_response(url):
+        reserved |= _reserved
+    for key, value in settings.items():
+        if key in reserved:
+            fates.dropped(f"params.{key}", "the key belongs to the question")
+        else:
+            body[key] = value
+    back, taken = _read_body(body, url)
+    for key in taken:
+        if key not in asked:
+            fates.merged(f"params.{key}", "the question")
+    record_question_fates(record, back, done, fates)
+    row: Row = {"custom_id": _custom_id(record, fates), "method": "POST", "url": url}
+    row["body"] = body
+    put_back(row, rest, BATCHES, _known, fates)
+    return row
+
+
+def _custom_id(record: Record, fates: FieldFates) -> str:
+    """Return the id of a record as text; raises `Unconvertible` if it has none."""
+    if record.id is UNSET:
+        help_ = "give it with --set custom_id=VALUE"
+        raise Unconvertible("id", "the record has nothing for `custom_id`", help_)
+    if type(record.id) is str:
+        return record.id
+    fates.changed("id", "as text")
+    return str(record.id)
+
+
+def _asks_response(url: str) -> bool:
+    return url.endswith(_responses)
+
+
+def _endpoint(record: Record, rest: Row, fates: FieldFates) -> str:
+    """Return the endpoint for a record, which is moved from `rest` if it is there."""
+    if "url" not in rest:
+        return CHAT_URL
+    url = rest.pop("url")
+    if type(url) is not str or url == CHAT_URL:
+        fates.dropped(f"extra.{BATCHES}.url", "no other endpoint")
+        return CHAT_URL
+    is_chat = bool(record.messages) or record.system is not UNSET
+    if is_chat and url.endswith(_completions) and not url.endswith(CHAT_URL[3:]):
+        fates.dropped(f"extra.{BATCHES}.url", "the question is a chat")
+        return CHAT_URL
+    return url
+
+
+def _write_question(
+    record: Record, url: str, fates: FieldFates
+) -> tuple[Row, list[str]]:
+    """Return the members of the body that ask, and the changes made to messages.
+
+    Raises `Unconvertible` if the record has no question.
+    """
+    has_prompt = record.prompt is not UNSET and not record.messages
+    if record.messages is UNSET and not has_prompt and url != CHAT_URL:
+        # The endpoint may need none of the fields of a record, as that of embeddings.
+        return {}, []
+    if has_prompt and url.endswith(_completions) and not url.endswith(CHAT_URL[3:]):
+        return {"prompt": record.prompt}, []
+    if not _asks_response(url):
+        messages, done = question_messages(record, fates)
+        if not messages:
+            raise no_question()
+        return {_messages: messages}, done
+    asked: Row = {"input": record.prompt}
+    done = []
+    if not has_prompt:
+        bare = replace(record, system=UNSET)
+        messages, done = question_messages(bare, fates)
+        if not messages:
+            raise no_question()
+        asked["input"] = write_items(messages)
+        done.append("as items of a response")
+    if record.system is not UNSET:
+        asked[_instructions] = record.system
+    return asked, done
+
+
+REQUESTS = FormatAdapter(
+    vendor=BATCHES,
+    fields=_fields,
+    read=read_request,
+    write=write_request,
+    capacity=RowCapacity(
+        references=Cardinality.NONE, outputs=Cardinality.NONE, messages=True
+    ),
+    extras_path=(),
+    #: The role of a message decides which field it is.
+    discriminators=frozenset({("body", _messages, "*", "role"), ("url",)}),
+    other_names={SYSTEM_MESSAGE: "body.messages (system)"},
+    setting_examples={"tools": [{"type": "function"}]},
+)

@@ -1,0 +1,114 @@
+"""The tool calls of messages, converted from rows to records and back.
+
+A row has `{"id", "type": "function", "function": {"name", "arguments"}}` with the
+arguments as JSON text, a record `{"id", "name", "arguments"}` with them as an object.
+The older `function_call` of a row is a tool call without an id in a record.
+"""
+
+from typing import Any, TypeGuard
+
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.exact_json import NOT_JSON, decode, encode
+
+CALLS, OLD_CALL = "tool_calls", "function_call"
+_function_keys = {"name", "arguments"}
+_call_keys = {"id", "type", "function"}
+#: The keys of a call in a record, with and without an id.
+_record_keys = ({"id", "name", "arguments"}, {"name", "arguments"})
+
+
+def read_message(message: Row) -> Row:
+    """Return a message of a row as a record has it: `message` itself without calls."""
+    calls = message.get(CALLS)
+    if isinstance(calls, list) and calls:
+        return {**message, CALLS: [_read_call(call) for call in calls]}
+    old = message.get(OLD_CALL)
+    if CALLS in message or not _is_function(old):
+        return message
+    return {
+        CALLS if key == OLD_CALL else key: [_read_function(old)]
+        if key == OLD_CALL
+        else value
+        for key, value in message.items()
+    }
+
+
+def write_message(message: Row) -> Row:
+    """Return a message of a record as a row has it: `message` itself without calls."""
+    calls = message.get(CALLS)
+    if not isinstance(calls, list) or not calls:
+        return message
+    if len(calls) == 1 and _has_keys(calls[0], _record_keys[1]):
+        old = _written_function(calls[0])
+        return {
+            OLD_CALL if key == CALLS else key: old if key == CALLS else value
+            for key, value in message.items()
+        }
+    return {**message, CALLS: [_write_call(call) for call in calls]}
+
+
+def read_arguments(text: str) -> Any:
+    """Return the object that the JSON text is, or `text` itself if it is none."""
+    try:
+        found = decode(text.encode())
+    except (*NOT_JSON, UnicodeEncodeError):
+        return text
+    return found if type(found) is dict else text
+
+
+def _has_keys(call: Any, keys: set[str]) -> bool:
+    return type(call) is dict and call.keys() == keys
+
+
+def _is_function(value: Any) -> TypeGuard[Row]:
+    """Tell whether a value is a name and arguments, both as text, and nothing else."""
+    return _has_keys(value, _function_keys) and all(
+        type(member) is str for member in value.values()
+    )
+
+
+def _read_call(call: Any) -> Any:
+    """Return a call as a record has it; one with other keys or types as it is."""
+    if not _has_keys(call, _call_keys) or type(call["id"]) is not str:
+        return call
+    if call["type"] != "function" or not _is_function(call["function"]):
+        return call
+    return {"id": call["id"], **_read_function(call["function"])}
+
+
+def _read_function(function: Row) -> Row:
+    arguments = read_arguments(function["arguments"])
+    return {"name": function["name"], "arguments": arguments}
+
+
+def _write_call(call: Any) -> Any:
+    """Return a call as a row has it, by what it has; one of a row as it is."""
+    if type(call) is not dict:
+        call = {}
+    if type(call.get("id")) is str and type(call.get("type")) is str:
+        function = call.get("function")
+        if (function is None and "function" not in call) or _is_callable(function):
+            return call
+    return {
+        "id": _text_of(call.get("id", "")),
+        "type": "function",
+        "function": _written_function(call),
+    }
+
+
+def _is_callable(function: Any) -> bool:
+    """Tell whether a value has a name and arguments as text, maybe among others."""
+    return type(function) is dict and all(
+        type(function.get(key)) is str for key in _function_keys
+    )
+
+
+def _written_function(call: Row) -> Row:
+    """Return the name and the arguments of a record's call as a row has them."""
+    arguments = call.get("arguments", {})
+    text = arguments if type(arguments) is str else encode(arguments).decode()
+    return {"name": _text_of(call.get("name", "")), "arguments": text}
+
+
+def _text_of(value: Any) -> str:
+    return value if type(value) is str else encode(value).decode()

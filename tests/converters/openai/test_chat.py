@@ -1,0 +1,289 @@
+"""Examples for fine-tuning as records, and records as examples."""
+
+import json
+import os
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import UNSET
+
+from harpia_converters.openai.chat_mapping import CHAT
+from harpia_converters.openai.preference_mapping import PREFERENCE
+from harpia_formats import convert, detect, read, validate
+from harpia_formats.mapping.choices import Choices, References
+from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.record import Output, Record
+
+ROOT = Path(__file__).parents[3]
+FIXTURES = ROOT / "fixtures"
+CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
+EXAMPLES = CORPORA / "neighbours" / "openai"
+TOOLS = [{"type": "function", "function": {"name": "f"}}]
+CALL = {"id": "c1", "name": "f", "arguments": {"x": 1}}
+ROW_CALL = {
+    "id": "c1",
+    "type": "function",
+    "function": {"name": "f", "arguments": '{"x":1}'},
+}
+
+
+def user(text: Any) -> dict[str, Any]:
+    """Return a message of the user."""
+    return {"role": "user", "content": text}
+
+
+def said(text: Any, **keys: Any) -> dict[str, Any]:
+    """Return a message of the assistant."""
+    return {"role": "assistant", "content": text, **keys}
+
+
+def written(record: Record, **choices: Any) -> tuple[dict[str, Any], dict[str, Fate]]:
+    """Return the only row of a record, and the fate of each path."""
+    made = RecordMapper(CHAT, Choices(**choices)).map(record)
+    (row,) = made.rows
+    return row, {fate.path: fate.fate for fate in made.fates}
+
+
+def neighbour(name: str) -> list[Record]:
+    """Return the records of a file of the corpus; skips the test without it."""
+    path = EXAMPLES / name
+    if not path.is_file():
+        pytest.skip(f"no corpus in {CORPORA} (set HARPIA_CORPORA)")
+    (found,) = detect(path)
+    named = None if found.confidence == 1.0 else "openai-chat"
+    return list(read(path, format=named))
+
+
+def test_last_answer_is_the_expected_one() -> None:
+    """The last message of the assistant is gt, and the rest is the question."""
+    chat = [user("a"), said("b"), user("c"), said("d", weight=1)]
+    record = CHAT.read({"messages": chat})
+
+    assert record.gt == "d"
+    assert record.messages == chat[:-1]
+    assert record.extra == {"openai": {"messages": {"weight": 1}}}
+
+
+def test_single_question_is_a_prompt() -> None:
+    """A message of the user, maybe behind one of the system, is the prompt."""
+    short = CHAT.read({"messages": [user("q"), said("a")]})
+    longer = CHAT.read({"messages": [{"role": "system", "content": "s"}, user("q")]})
+
+    assert (short.prompt, short.gt) == ("q", "a")
+    assert (longer.system, longer.prompt, longer.gt) == ("s", "q", UNSET)
+
+
+def test_expected_call_is_no_part_of_the_question() -> None:
+    """A last answer that only calls a tool stands beside the question, as it is."""
+    row = {"messages": [user("q"), {"role": "assistant", "tool_calls": [ROW_CALL]}]}
+    record = CHAT.read(row)
+
+    assert (record.prompt, record.gt, record.messages) == ("q", UNSET, UNSET)
+    assert record.extra == {"openai": {"messages": {"tool_calls": [ROW_CALL]}}}
+    assert written(record) == (row, {})
+
+
+def test_arguments_are_an_object_in_records() -> None:
+    """The JSON text of a call becomes an object, and its numbers keep their text."""
+    text = '{"x": 1e2, "y": [1, 18446744073709551616]}'
+    call = {**ROW_CALL, "function": {"name": "f", "arguments": text}}
+    calls = {"role": "assistant", "tool_calls": [call]}
+    record = CHAT.read({"messages": [user("q"), calls, said("a")]})
+    assert record.messages
+    (read_call,) = record.messages[1]["tool_calls"]
+
+    assert encode(read_call["arguments"]) == text.replace(" ", "").encode()
+    assert {key: read_call[key] for key in ("id", "name")} == {"id": "c1", "name": "f"}
+
+
+@pytest.mark.parametrize("text", ["Lima", "", "[1]", '{"x": 1', "null", "1e999"])
+def test_arguments_that_are_no_object_stay_text(text: str) -> None:
+    """What is not the JSON text of an object is kept, and written back as it is."""
+    call = {**ROW_CALL, "function": {"name": "f", "arguments": text}}
+    calls = {"role": "assistant", "tool_calls": [call]}
+    row = {"messages": [user("q"), calls, said("a")]}
+    record = CHAT.read(row)
+    assert record.messages
+
+    assert record.messages[1]["tool_calls"][0]["arguments"] == text
+    assert written(record) == (row, {})
+    codes = {problem.code for problem in validate(encode(row)).problems}
+    assert codes == {"O101"}
+
+
+@pytest.mark.parametrize(
+    "path", sorted((FIXTURES / "openai-chat" / "valid").iterdir()), ids=lambda p: p.name
+)
+def test_rows_come_back(path: Path) -> None:
+    """A row that is read and written is the same, but for spaces in arguments."""
+    text = path.read_text("utf-8")
+    rows = json.loads(text) if path.suffix == ".json" else text.splitlines()
+    for given in rows:
+        row = decode(given) if isinstance(given, str) else given
+        back, fates = written(CHAT.read(row))
+
+        assert fates == {}
+        assert plain(back) == plain(row)
+
+
+def plain(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row whose arguments are objects where they are JSON."""
+    text = json.dumps(row)
+    return dict(json.loads(text, object_hook=_parsed))
+
+
+def _parsed(value: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return {**value, "arguments": json.loads(value["arguments"])}
+    except (KeyError, ValueError, TypeError):
+        return value
+
+
+def test_older_call_is_a_call_without_id() -> None:
+    """`function_call` and a call without an id are one thing, in both directions."""
+    old = {"role": "assistant", "function_call": ROW_CALL["function"]}
+    chat = [user("q"), old, {"role": "function", "name": "f", "content": "1"}]
+    record = CHAT.read({"messages": [*chat, said("a")]})
+    assert record.messages
+
+    assert record.messages[1]["tool_calls"] == [{"name": "f", "arguments": {"x": 1}}]
+    assert written(record)[0]["messages"][:-1] == chat
+
+
+def test_text_of_parts_is_the_expected_answer() -> None:
+    """Text in parts is gt, and the parts come back while gt is the same."""
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    row = {"messages": [user("q"), said(parts)]}
+    record = CHAT.read(row)
+    other = Record(prompt="q", gt="other", extra=record.extra)
+
+    assert record.gt == "ab"
+    assert written(record) == (row, {})
+    assert written(other)[0]["messages"][-1] == said("other")
+    assert written(other)[1] == {"extra.openai.messages.content": Fate.DROPPED}
+
+
+def test_reference_is_what_is_learnt() -> None:
+    """Without gt the first reference is the last message, and that is reported."""
+    row, fates = written(
+        Record(prompt="q", references=["a", "b"]), references=References.FIRST
+    )
+
+    assert row == {"messages": [user("q"), said("a")]}
+    assert fates == {"references": Fate.MERGED, "gt": Fate.DEFAULTED}
+
+
+def test_tools_are_settings_and_others_are_dropped() -> None:
+    """Only OpenAI's settings are written, where they have OpenAI's form."""
+    params = {"tools": TOOLS, "temperature": 0, "functions": "f"}
+    row, fates = written(Record(prompt="q", gt="a", params=params))
+
+    assert row == {"messages": [user("q"), said("a")], "tools": TOOLS}
+    dropped = {"params.temperature", "params.functions"}
+    assert fates == dict.fromkeys(dropped, Fate.DROPPED)
+    assert CHAT.read(row).params == {"tools": TOOLS}
+
+
+def test_conversation_with_calls_is_a_chat() -> None:
+    """The turns of an answer become messages with calls in OpenAI's form."""
+    turns = [
+        user("q"),
+        {"role": "assistant", "content": None, "tool_calls": [CALL], "reasoning": "r"},
+        {"role": "tool", "content": "2", "tool_call_id": ["c1"]},
+        said("done"),
+    ]
+    row, fates = written(Record(outputs=[Output(turns=turns)]))
+
+    assert row["messages"] == [
+        user("q"),
+        {"role": "assistant", "content": None, "tool_calls": [ROW_CALL]},
+        {"role": "tool", "content": "2", "tool_call_id": "c1"},
+    ]
+    assert fates["outputs.turns"] is Fate.CHANGED
+
+
+@pytest.mark.parametrize("role", ["human", "", None, 1])
+def test_other_roles_are_refused(role: Any) -> None:
+    """A message whose role OpenAI does not have cannot be written."""
+    record = Record(messages=[{"role": role, "content": "q"}])
+
+    with pytest.raises(Unconvertible, match="OpenAI knows system, developer"):
+        written(record)
+
+
+def test_better_answer_is_the_reference() -> None:
+    """A preference has the better answer as its reference, and keeps the other one."""
+    other = [said("Cusco.")]
+    row = {
+        "input": {"messages": [user("q")], "tools": TOOLS},
+        "preferred_output": [said("Lima.")],
+        "non_preferred_output": other,
+    }
+    record = PREFERENCE.read(row)
+
+    assert (record.prompt, record.references) == ("q", ["Lima."])
+    assert record.params == {"tools": TOOLS}
+    assert record.extra == {"openai": {"non_preferred_output": other}}
+
+
+def test_better_call_is_no_reference() -> None:
+    """A preferred answer that is no text alone is kept as it is."""
+    calls = [{"role": "assistant", "tool_calls": [ROW_CALL]}]
+    asked = {"messages": [user("q")]}
+    row = {"input": asked, "preferred_output": calls, "non_preferred_output": calls}
+    record = PREFERENCE.read(row)
+
+    assert record.references is UNSET
+    assert record.extra == {
+        "openai": {"non_preferred_output": calls, "preferred_output": calls}
+    }
+
+
+def test_chats_of_the_cookbook() -> None:
+    """OpenAI's own examples have 3, 9, 2 and 2 messages, the last one no user's."""
+    records = neighbour("toy_chat_fine_tuning.first4.jsonl")
+    counts = [len(written(record)[0]["messages"]) for record in records]
+    last = written(records[3])[0]["messages"]
+
+    assert counts == [3, 9, 2, 2]
+    assert "user" not in [message["role"] for message in last]
+
+
+def test_tools_of_the_documented_shape() -> None:
+    """The example with a tool has 4 messages, and its call the city Lima."""
+    (record,) = neighbour("fine_tuning_tools.jsonl")
+    assert record.messages
+    (call,) = record.messages[1]["tool_calls"]
+
+    assert len(record.messages) + 1 == 4
+    assert call["arguments"] == {"city": "Lima"}
+    assert record.gt == "It is 18 degrees in Lima."
+
+
+def test_preference_of_the_documented_shape() -> None:
+    """The example prefers Lima to Cusco."""
+    (record,) = neighbour("preference.jsonl")
+    assert record.extra
+
+    assert record.references == ["Lima."]
+    (other,) = record.extra["openai"]["non_preferred_output"]
+    assert "Cusco" in other["content"]
+
+
+@pytest.mark.parametrize("to", ["nemo-input", "eee@0.3.0", "tencent-messages"])
+def test_chats_become_the_formats_of_others(to: str) -> None:
+    """Examples are written in other vendors' formats, and what they lose is told."""
+    path = FIXTURES / "openai-chat" / "valid" / "tools-and-weights.jsonl"
+    output = BytesIO()
+    answer = {"outputs.model": "m", "outputs.text": "a", "references": ["r"]}
+    score = {"evaluation_id": "e", "evaluation_name": "n", "score": 1}
+    constants = {**answer, **score, "is_correct": True}
+    report = convert(path, to=to, output=output, constants=constants)
+
+    assert report.written
+    assert not report.lossless
+    assert validate(output.getvalue(), format=to).ok
