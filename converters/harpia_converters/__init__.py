@@ -91,7 +91,11 @@ RULES = (
 )
 
 #: The kinds of files that are told from the formats that they look like, and not read.
-UNREAD = llama_factory.chats.UNREAD
+UNREAD = (
+    *llama_factory.chats.UNREAD,
+    *sharegpt.conversations.UNREAD,
+    *alpaca.instructions.UNREAD,
+)
 
 #: Where the `MetricProfile` of each name is, as `module:name`, loaded only to
 #: score.

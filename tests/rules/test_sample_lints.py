@@ -218,6 +218,7 @@ def test_clean_records_have_no_findings(format_: str) -> None:
             "prompt": f"What is {number} plus {number}?",
             "references": [f"{2 * number} apples"],
             "category": "sums",
+            "params": {"model": "org/m"},
             "outputs": [
                 {
                     "model": "org/m",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_formats.model.format import Dialect, Format, Remark, Rival
+from harpia_formats.model.format import Dialect, Format, Remark, UnreadFiles
 
 INPUT_ALONE, NO_INPUT = "G201", "G202"
 
@@ -65,6 +65,10 @@ def remarks(row: Any) -> Iterator[Remark]:
         )
 
 
+UNREAD = (
+    UnreadFiles("instructions with verdicts for KTO", verdict_sign),
+    UnreadFiles("instructions with two outputs for DPO", choice_sign),
+)
 FORMAT = Format(
     id="alpaca",
     title="Instructions with an input and the expected output",
@@ -76,11 +80,6 @@ FORMAT = Format(
             "alpaca",
             sniff,
             remarks=remarks,
-            own_sign=sniff,
-            rivals=(
-                Rival("instructions with verdicts for KTO", verdict_sign),
-                Rival("instructions with two outputs for DPO", choice_sign),
-            ),
             one_of=frozenset({"instruction"}),
         ),
     ),

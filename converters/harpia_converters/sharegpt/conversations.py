@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_formats.model.format import Dialect, Format, Remark, Rival
+from harpia_formats.model.format import Dialect, Format, Remark, UnreadFiles
 
 _turn_keys = frozenset({"from", "value"})
 #: Keys under which sets for KTO tell whether the last answer is good.
@@ -40,6 +40,7 @@ def _verdict(row: Mapping[str, Any]) -> str:
     return next((f"`{key}`" for key in found), "")
 
 
+UNREAD = (UnreadFiles("conversations with verdicts for KTO", verdict_sign),)
 FORMAT = Format(
     id="sharegpt",
     title="Conversations of a person and a model, turn by turn",
@@ -54,8 +55,6 @@ FORMAT = Format(
             sniff,
             remarks=remarks,
             lints="harpia_converters.sharegpt.lints:SHAREGPT",
-            own_sign=sniff,
-            rivals=(Rival("conversations with verdicts for KTO", verdict_sign),),
             one_of=frozenset({"conversations"}),
         ),
     ),
