@@ -95,6 +95,7 @@ UNREAD = (
     *llama_factory.chats.UNREAD,
     *sharegpt.conversations.UNREAD,
     *alpaca.instructions.UNREAD,
+    *promptfoo.results.UNREAD,
 )
 
 #: Where the `MetricProfile` of each name is, as `module:name`, loaded only to

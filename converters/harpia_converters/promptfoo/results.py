@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_formats.model.format import Container, Dialect, Format, Remark, Rival
+from harpia_formats.model.format import Container, Dialect, Format, Remark, UnreadFiles
 
 NO_OUTPUT, ERROR_SCORED = "D301", "D302"
 #: The value of `failureReason` where the test did not run to its end.
@@ -65,7 +65,7 @@ def remarks(row: Any) -> Iterator[Remark]:
         )
 
 
-_rivals = (Rival("results of promptfoo in version 2, as a table", table_sign),)
+UNREAD = (UnreadFiles("results of promptfoo in version 2, as a table", table_sign),)
 
 FORMAT = Format(
     id="promptfoo",
@@ -83,8 +83,6 @@ FORMAT = Format(
             rows_at="results",
             rows_in=("results",),
             remarks=remarks,
-            own_sign=sniff,
-            rivals=_rivals,
             one_of=frozenset({"evalId"}),
         ),
         Dialect(
