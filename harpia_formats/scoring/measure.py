@@ -141,8 +141,10 @@ class BatchQueue:
         Raises `EngineError`.
         """
         self._batches += 1
-        # The first batch is measured here, so that small runs start no process.
-        if self.pool is None or self._pool_died or self._batches == 1:
+        # The first batch is measured here, so that small runs start no process; and so
+        # are stored scores and verdicts, of which there is nothing to measure.
+        is_here = self._pool_died or self._batches == 1 or not pairs
+        if self.pool is None or is_here:
             # Earlier batches must be delivered first.
             self.finish()
             self.deliver(batch, self._measure_here(pairs))

@@ -134,6 +134,17 @@ def test_metrics_are_chosen_by_the_names_of_the_tool() -> None:
         score(FILTERED, stored=True, metrics=("em",))
 
 
+def test_many_stored_scores_have_the_same_mean_with_several_jobs() -> None:
+    """Nothing of them is computed, so that no worker asks for a metric of ours."""
+    records = lines(
+        [answered(number, "4", ("match", number % 4, MATCH)) for number in range(600)]
+    )
+    scores = score(records, stored=True, jobs=2, replicates=0)
+
+    assert scores["match"].value == 1.5
+    assert scores["match"].count == 600
+
+
 def test_a_format_without_scores_is_refused() -> None:
     """Its answers can be scored, but have no scores."""
     with pytest.raises(ScoreError, match="nemo-output holds no scores"):

@@ -48,6 +48,14 @@ def rated(right: int, best: Any = 1) -> list[Any]:
     ]
 
 
+def test_many_verdicts_are_scored_with_several_jobs() -> None:
+    """No worker asks for a metric of ours that is called like a number of verdicts."""
+    many = lines([{"score": number % 2} for number in range(600)])
+    scores = harpia_formats.score(many, jobs=2, replicates=0)
+
+    assert (scores["score"].value, scores["score"].count) == (0.5, 600)
+
+
 @pytest.mark.parametrize("best", [1, 1.0, True, 5])
 def test_verdicts_have_a_mean_and_an_interval(best: Any) -> None:
     """The mean of each number is that of the verdicts, with an interval around it."""
