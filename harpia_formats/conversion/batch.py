@@ -1,6 +1,6 @@
 """Convert rows of one format to rows of another, many at once: the pure core of it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,6 +54,8 @@ class BatchConverter:
     variant: FormatVariant
     #: Returns the record of a row of the file.
     read: ReadRow
+    #: What stands around the rows.
+    around: Mapping[str, Any]
     mapper: RecordMapper
     steps: RecordSteps
     check: WrittenRowCheck
@@ -125,7 +127,7 @@ class BatchConverter:
                 mapper = self.mapper
                 source = adapter_of(self.variant.format)
                 self._direct = direct_read(
-                    source, mapper.target, mapper.choices, decoder
+                    source, mapper.target, mapper.choices, decoder, self.around
                 )
         return self._direct
 

@@ -1,7 +1,7 @@
 """Convert valid rows in batches."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.options import ConvertOptions
@@ -9,7 +9,7 @@ from harpia_formats.conversion.record_steps import steps_of
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Cursor
-from harpia_formats.mapping.row_reader import ReadRow
+from harpia_formats.mapping.row_reader import NO_SURROUNDINGS, ReadRow
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
@@ -35,10 +35,11 @@ class ChunkConverter:
         self.destination: Destination | None = None
         self._batches: BatchConverter | None = None
         self._read: ReadRow | None = None
+        self._around: Mapping[str, Any] = NO_SURROUNDINGS
 
-    def begin(self, read: ReadRow) -> None:
-        """Take the function that returns the record of a row of the current file."""
-        self._read, self._batches = read, None
+    def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
+        """Take what reads a row of the file, and what stands around its rows."""
+        self._read, self._around, self._batches = read, around, None
 
     def decoded(self, rows: DecodedChunk) -> bool:
         """Convert a chunk of decoded rows; return False if that is not possible.
@@ -133,7 +134,8 @@ class ChunkConverter:
             self._totals.prefix,
         )
         mapper, check = destination.mapper, destination.check
-        return BatchConverter(variant, self._read, mapper, steps, check)
+        around = self._around
+        return BatchConverter(variant, self._read, around, mapper, steps, check)
 
     def learn_from(self, other: "ChunkConverter") -> None:
         """Use what another converter for the same conversion has learned."""

@@ -6,10 +6,14 @@ values are the key of what becomes of its fields, which is found once for each k
 reading one such row as a whole.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from harpia_formats.mapping.carried_values import may_write_extra
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.direct_read_code import DirectReader
 from harpia_formats.mapping.direct_records import DirectRead
+from harpia_formats.mapping.row_reader import NO_SURROUNDINGS
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
@@ -21,12 +25,15 @@ def direct_read(
     target: FormatAdapter,
     choices: Choices,
     decoder: TypedDecoder,
+    around: Mapping[str, Any] = NO_SURROUNDINGS,
 ) -> DirectRead | None:
     """Return the function that reads rows of `decoder` for `target`.
 
-    None where rows have to be read as a whole, such as where their objects have no
-    types.
+    `around` is what stands around the rows. None where rows have to be read as a whole,
+    such as where their objects have no types.
     """
+    if source.direct_reader is not None and not choices.keep_extra:
+        return _own_reader(source, target, decoder, around)
     if not source.reads_by_fields or choices.keep_extra:
         return None
     paths = {mapping.record_path for mapping in source.fields}
@@ -37,3 +44,17 @@ def direct_read(
         source, decoder, has_extra=has_extra, target=target, choices=choices
     )
     return reader.function() if reader.is_typed() else None
+
+
+def _own_reader(
+    source: FormatAdapter,
+    target: FormatAdapter,
+    decoder: TypedDecoder,
+    around: Mapping[str, Any],
+) -> DirectRead | None:
+    """Return the function that the source has for its rows, None if it has none."""
+    assert source.direct_reader is not None  # noqa: S101 - asked before
+    if may_write_extra(source, target):
+        return None
+    read = source.direct_reader(around, target, decoder)
+    return None if read is None else DirectRead(lambda row, _: read(row), None)

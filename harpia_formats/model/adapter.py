@@ -1,6 +1,6 @@
 """Adapters: how rows of a format become records, and records become rows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
@@ -135,6 +135,11 @@ class FieldMapping:
         return f"is {msgspec.json.encode(self.default).decode()}"
 
 
+#: Returns of a typed row the needed fields and their key; see `direct_reader`.
+ReadTyped = Callable[[Any], tuple[Record, Hashable] | None]
+DirectReader = Callable[[Mapping[str, Any], "FormatAdapter", Any], ReadTyped | None]
+
+
 @dataclass(frozen=True, slots=True)
 class FormatAdapter:
     """Reads rows of a format as records, and writes records as rows.
@@ -162,6 +167,11 @@ class FormatAdapter:
     #: Given the same: what of it `reader_in` needs, which is sent to workers with each
     #: unit of rows; None if that is all.
     needed_around: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
+    #: Given what `reader_in` gets, a target and the typed decoder of rows: a function
+    #: that returns of a typed row the record with the fields that the target needs, and
+    #: a key that is the same for rows whose fields all have the same fate, or None for
+    #: a row that is to be read as a whole. None where all rows are.
+    direct_reader: DirectReader | None = None
     #: Given the companion document, {} if there is none, and the name of the file: what
     #: stands around its rows. None if rows are not read with a companion.
     around_of: Callable[[Mapping[str, Any], str], Mapping[str, Any]] | None = None

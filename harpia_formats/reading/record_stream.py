@@ -43,8 +43,8 @@ HEADER_KEY = b'"header"'
 class TakeRows(Protocol):
     """Takes many rows at once, or returns False to have them read one by one."""
 
-    def begin(self, read: ReadRow) -> None:
-        """Take the function that returns the record of a row of the current file."""
+    def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
+        """Take what reads a row of the file, and what stands around its rows."""
 
     def decoded(self, rows: DecodedChunk) -> bool:
         """Take the rows of a chunk that a typed decoder decoded."""
@@ -115,7 +115,7 @@ class RecordStream:
         self.surroundings = surroundings
         self._read = row_reader(adapter, variant.dialect.name, surroundings)
         if self.bulk is not None:
-            self.bulk.begin(self._read)
+            self.bulk.begin(self._read, surroundings)
 
     def _needed(self, surroundings: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return what the adapter needs of what stands around the rows."""

@@ -1,6 +1,7 @@
 """Records that are read from files while they are validated, with their places."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -231,7 +232,7 @@ def test_rows_of_arrays_are_accepted_in_chunks(
     single: list[PlacedRecord] = []
 
     class Taker:
-        def begin(self, read: ReadRow) -> None:
+        def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
             """Take no notice: rows are not read here."""
 
         def decoded(self, rows: DecodedChunk) -> bool:

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_converters.lm_eval.direct import direct_reader
 from harpia_converters.lm_eval.header import around_of, header_of
 from harpia_converters.lm_eval.requests import (
     CHOICE,
@@ -231,6 +232,7 @@ SAMPLES = FormatAdapter(
     fields=_fields,
     read=_SampleReader({}).read,
     reader_in=_reader_in,
+    direct_reader=direct_reader,
     around_of=around_of,
     header_of=header_of,
     capacity=RowCapacity(

@@ -19,7 +19,7 @@ _nothing: Any = object()
 #: Keys that no field of a record holds.
 _hashes = ("doc_hash", "prompt_hash", "target_hash")
 #: Metrics by which an answer is right or wrong.
-_right_or_wrong = frozenset({"acc", "acc_norm", "exact_match"})
+RIGHT_OR_WRONG = frozenset({"acc", "acc_norm", "exact_match"})
 
 
 class ScoreReader:
@@ -61,7 +61,7 @@ class ScoreReader:
                 metric, "lm-eval", self._version, filter=str(filter_)
             )
         is_correct: Any = UNSET
-        if metric in _right_or_wrong and value in {0, 1}:
+        if metric in RIGHT_OR_WRONG and value in {0, 1}:
             is_correct = bool(value)
         return Score(
             metric=metric,
