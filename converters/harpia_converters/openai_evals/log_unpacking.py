@@ -7,11 +7,12 @@ the places of lines are grouped, in temporary files; the lines are read once mor
 import json
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
+from msgspec.structs import replace
 
 from harpia_formats.dedup.item_partitions import Item, ItemPartitions
 from harpia_formats.framing.limits import ROW_LIMIT
