@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
     from harpia_formats.io.reader import SourceError
     from harpia_formats.io.unpacking import TextPart, Unpacker
     from harpia_formats.mapping.fields import FieldTable
+    from harpia_formats.mapping.tool_signature import tool_signature
     from harpia_formats.metrics.mean import mean_measure
     from harpia_formats.metrics.metric import (
         Measure,
@@ -160,6 +161,7 @@ __all__ = [
     "safe",
     "score_over_references",
     "short_json",
+    "tool_signature",
 ]
 
 #: The module that defines each public name. A name that differs from the one in its
@@ -180,6 +182,7 @@ _names_by_module = {
         "FieldMapping FormatAdapter Row RowCapacity ValueCodec"
     ),
     "harpia_formats.mapping.fields": "FieldTable",
+    "harpia_formats.mapping.tool_signature": "tool_signature",
     "harpia_formats.model.field_fates": "Fate FieldFate FieldFates Unconvertible",
     "harpia_formats.model.record": "Header Output Record Score",
     "msgspec": "UNSET UnsetType",
