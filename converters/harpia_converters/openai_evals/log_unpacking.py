@@ -67,11 +67,12 @@ def open_log(file: BinaryIO, name: str) -> Iterator[TextPart]:
             yield lines.report
         yield TextPart(b',\n"samples":[')
         lines.samples.group(_grouped)
-        comma = b""
+        end = b""
         for _, sample_id, places in lines.samples.groups():
-            yield TextPart(comma)
+            yield TextPart(end + b",\n" if end else b"\n")
             yield from _sample(file, sample_id, places)
-            comma = b","
+            end = b"\n]}"
+        yield TextPart(end)
         if lines.broken:
             raise SourceError(name, _reason(lines.broken))
         yield TextPart(b"\n]}\n")
@@ -155,18 +156,13 @@ def _grouped(items: Iterator[Item]) -> Iterator[Item]:
 
 
 def _sample(file: BinaryIO, sample_id: bytes, places: bytes) -> Iterator[TextPart]:
-    """Yield the text of a sample, whose beginning is placed at its first event."""
-    comma = b""
+    """Yield the text of a sample but its end, placed where its first event is."""
+    start = b'{"sample_id":' + sample_id + b',"events":[\n'
     for number, offset, size in _line.iter_unpack(places):
-        if not comma:
-            start = b'\n{"sample_id":' + sample_id + b',"events":['
-            yield TextPart(b"\n")
-            yield TextPart(start[1:], "", number, offset)
-        yield TextPart(comma + b"\n")
+        yield TextPart(start, "", number, offset) if start else TextPart(b",\n")
+        start = b""
         file.seek(offset)
         yield TextPart(file.read(size), "", number, offset)
-        comma = b","
-    yield TextPart(b"\n]}")
 
 
 def _reason(broken: list[int]) -> str:
