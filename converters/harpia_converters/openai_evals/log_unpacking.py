@@ -12,7 +12,6 @@ from typing import BinaryIO
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
-from msgspec.structs import replace
 
 from harpia_formats.dedup.item_partitions import Item, ItemPartitions
 from harpia_formats.framing.limits import ROW_LIMIT
@@ -109,12 +108,17 @@ def _add_header(lines: _Lines, part: TextPart, keys: _Keys, name: str) -> None:
         if lines.specification is not None:
             reason = f"line {part.line:,} is a second specification"
             raise SourceError(name, reason)
-        lines.specification = replace(part, text=part.text[:-1])
+        lines.specification = _part_at(part, part.text[:-1])
         return
     if lines.report is not None:
         raise SourceError(name, f"line {part.line:,} is a second final report")
     # A space for its brace, so that all else stands where it stood.
-    lines.report = replace(part, text=part.text[:-1].replace(b"{", b" ", 1))
+    lines.report = _part_at(part, part.text[:-1].replace(b"{", b" ", 1))
+
+
+def _part_at(part: TextPart, text: bytes) -> TextPart:
+    """Return `text` as a part at the place of `part`."""
+    return TextPart(text, part.member, part.line, part.offset)
 
 
 def _keys_of(text: bytes) -> _Keys | None:
