@@ -23,12 +23,14 @@ import json, sys
 from inspect_ai import Task, eval
 from inspect_ai.dataset import json_dataset
 from inspect_ai.log import read_eval_log
-from inspect_ai.model import ModelOutput, get_model
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
 from inspect_ai.scorer import match
 data, folder, ending = sys.argv[1:]
 dataset = json_dataset(data)
 texts = ("Lima", "5", "Cusco", "6")
 said = [ModelOutput.from_content("mockllm/model", text) for text in texts]
+for each in said:  # else Inspect fetches a tokenizer
+    each.usage = ModelUsage(input_tokens=5, output_tokens=1, total_tokens=6)
 model = get_model("mockllm/model", custom_outputs=said)
 task = Task(dataset=dataset, scorer=match(location="exact"), epochs=2, name="demo")
 options = {"log_dir": folder, "log_format": ending, "display": "none", "max_samples": 1}
