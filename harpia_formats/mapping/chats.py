@@ -27,6 +27,9 @@ def fit_chats(
     Raises `Unconvertible` where the choices forbid that, or nothing is asked.
     """
     if capacity.messages and not capacity.turns:
+        is_asked = record.prompt is not UNSET or bool(record.messages)
+        if capacity.asks_only and is_asked:
+            return record
         return _turns_to_messages(record, fates)
     if not capacity.messages and record.messages is not UNSET:
         if capacity.turns:

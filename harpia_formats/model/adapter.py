@@ -37,6 +37,9 @@ class RowCapacity:
     messages: bool = False
     #: Whether an answer can be a conversation of several turns.
     turns: bool = False
+    #: Whether rows are what a data set asks: where a record has that, the conversation
+    #: of its answer is none of it.
+    asks_only: bool = False
 
 
 #: Returned by `ValueCodec.read` for a value that the field cannot hold; the value is

@@ -191,7 +191,10 @@ DATASET = FormatAdapter(
     read=_read,
     write=_write,
     capacity=RowCapacity(
-        references=Cardinality.MANY, outputs=Cardinality.NONE, messages=True
+        references=Cardinality.MANY,
+        outputs=Cardinality.NONE,
+        messages=True,
+        asks_only=True,
     ),
     extras_path=("metadata",),
     discriminators=frozenset({(_input, "*", "role")}),

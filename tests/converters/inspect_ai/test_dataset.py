@@ -1,5 +1,7 @@
 """Samples of Inspect's data sets as records, and records as such samples."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,10 +9,12 @@ from msgspec import UNSET
 
 from harpia_converters.inspect_ai.dataset_mapping import DATASET
 from harpia_converters.inspect_ai.detection import log_sign, sample_sign
+from harpia_formats import convert
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 SYSTEM = {"role": "system", "content": "Be short."}
 USER = {"role": "user", "content": "2+2?"}
 ANSWER = {"role": "assistant", "content": "4"}
@@ -114,3 +118,15 @@ def test_rows_of_others_are_left_to_them(row: Row) -> None:
 def test_documents_of_others_are_no_logs(document: Row) -> None:
     """A run of Haystack, and a document with some of the keys, is no log."""
     assert log_sign(document) == ""
+
+
+def test_conversation_of_an_answer_is_not_asked(tmp_path: Path) -> None:
+    """A sample of a log asks what it asked, whatever its agent did then."""
+    log = FIXTURES / "inspect-log" / "valid" / "tools-and-scores.json"
+    output = tmp_path / "data.jsonl"
+    assert convert(log, to="inspect-dataset", output=output).ok
+    rows = [json.loads(line) for line in output.read_text().splitlines()]
+
+    assert rows[0]["input"] == "Capital of Peru?"
+    assert [each["role"] for each in rows[1]["input"]] == ["system", "user"]
+    assert rows[1]["target"] == ["5", "five"]
