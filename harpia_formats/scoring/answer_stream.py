@@ -224,7 +224,7 @@ class AnswerScorer:
         """Return the stored scores of an answer, and report those without a number."""
         reasons = (reason for reason in outcomes if isinstance(reason, str))
         for reason in filter(None, reasons):
-            self._report(NO_STORED_NUMBER, answer, f"there is {reason}")
+            self._report(NO_STORED_NUMBER, answer, reason)
         return outcomes
 
     def _verdicts(self, answer: _Answer) -> _Outcomes:

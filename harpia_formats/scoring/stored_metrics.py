@@ -107,7 +107,7 @@ def _outcome(key: _Key, stored: dict[_Key, list[float]]) -> Outcome:
     if values is None:
         return NO_SUCH_SCORE
     if not values:
-        return f"no number as the stored {key[0]}"
+        return f"the stored {key[0]} is no number"
     total, count = sum(values), len(values)
     return (total, float(count)), (total / count,)
 

@@ -67,7 +67,7 @@ def test_scores_of_one_metric_are_told_apart_by_their_signatures() -> None:
 
 def test_a_value_that_is_no_number_is_never_0() -> None:
     """It is left out or refused, and cannot be asked to count as 0."""
-    with pytest.raises(ScoreError, match="no number as the stored exact_match"):
+    with pytest.raises(ScoreError, match="the stored exact_match is no number"):
         harpia_formats.score(FILTERED, stored=True)
     with pytest.raises(ScoreError, match="never counts as 0"):
         harpia_formats.score(FILTERED, stored=True, missing="zero")

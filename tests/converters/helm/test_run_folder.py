@@ -29,9 +29,15 @@ def folder_of(run: dict[str, Any], folder: Path, *, indent: int | None = 2) -> P
         STATS: [entry for row in rows for entry in row["stats"] or []],
         "run_spec.json": run["run_spec"],
         "scenario.json": run["scenario"],
+        # Each metric is there again for the worst of its perturbations.
         "stats.json": [
-            {"name": {"name": "num_instances", "split": split}, "count": 1, "mean": n}
-            for split, n in run["num_instances"].items()
+            {
+                "name": {"name": "num_instances", "split": split, **more},
+                "count": 1,
+                "mean": number + 50 * len(more),
+            }
+            for split, number in run["num_instances"].items()
+            for more in ({}, {"perturbation": {"name": "a", "computed_on": "worst"}})
         ],
     }
     folder.mkdir(exist_ok=True)
