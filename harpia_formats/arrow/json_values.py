@@ -3,7 +3,8 @@
 Numbers, truth values, texts, lists and objects are themselves. A decimal is its text,
 a date or a time ISO 8601, a duration its ISO text in seconds, bytes are base64. A map
 with texts as keys is an object, one with other or repeated keys a list of pairs. NaN is
-null, and an infinite number a text.
+null, and an infinite number a text. An object has no member that is null: a table has
+null where a row lacks a key.
 """
 
 from base64 import b64encode
@@ -19,8 +20,6 @@ from harpia_formats.arrow.iso_times import iso_duration, iso_time, iso_timestamp
 
 #: Returns the values of an array, given what Hugging Face's metadata says of it.
 _Convert = Callable[[Any, Any], list[Any]]
-#: The keys of an object that is a message of a chat.
-_role, _content = "role", "content"
 
 
 def json_rows(batch: Any, features: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -34,7 +33,18 @@ def json_rows(batch: Any, features: Mapping[str, Any]) -> list[dict[str, Any]]:
         json_values(column, features.get(name))
         for name, column in zip(names, batch.columns, strict=True)
     ]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return _objects(names, columns)
+
+
+def _objects(names: list[str], columns: list[list[Any]]) -> list[dict[str, Any]]:
+    """Return the object of each row of some columns, without members that are null."""
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    if any(None in column for column in columns):
+        return [
+            {key: value for key, value in row.items() if value is not None}
+            for row in rows
+        ]
+    return rows
 
 
 def json_values(array: Any, feature: Any = None) -> list[Any]:
@@ -98,27 +108,13 @@ def _of_struct(array: Any, feature: Any) -> list[Any]:
         json_values(column, inner.get(name))
         for name, column in zip(names, array.flatten(), strict=True)
     ]
-    rows: list[Any] = [
-        dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)
-    ]
-    rows = rows or [{} for _ in range(len(array))]
-    if _role in names and _content in names:
-        rows = [_without_absent(row) for row in rows]
+    rows: list[Any] = _objects(names, columns) or [{} for _ in range(len(array))]
     if array.null_count:
         valid = array.is_valid().to_pylist()
         return [
             row if is_valid else None for row, is_valid in zip(rows, valid, strict=True)
         ]
     return rows
-
-
-def _without_absent(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message without the keys that others have: a table has them as null."""
-    return {
-        key: value
-        for key, value in message.items()
-        if value is not None or key == _content
-    }
 
 
 def _of_list(array: Any, feature: Any) -> list[Any]:

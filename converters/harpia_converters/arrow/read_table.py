@@ -7,7 +7,7 @@ from typing import Any, BinaryIO
 
 from harpia_converters.arrow.batches import BadTableError, opened_table
 from harpia_formats.arrow.json_values import json_rows
-from harpia_formats.arrow.package import MissingPyarrow
+from harpia_formats.arrow.package import MissingPyarrow, load_pyarrow
 from harpia_formats.arrow.record_layout import (
     NewerLayoutError,
     is_record_layout,
@@ -86,12 +86,14 @@ def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[b
     row = 0
     try:
         with opened_table(file) as table:
+            release_unused = load_pyarrow().default_memory_pool().release_unused
             rows_of = _row_maker(table.metadata, features)
             for batch in table.batches():
                 for part in _slices(batch):
                     rows = rows_of(part)
                     yield encode_lines(rows)
                     row += len(rows)
+                release_unused()
     except (MissingPyarrow, NewerLayoutError, BadTableError) as error:
         raise SourceError(name, _reason(str(error), row)) from error
     except UnicodeDecodeError as error:

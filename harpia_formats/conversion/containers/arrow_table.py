@@ -18,7 +18,7 @@ from harpia_formats.model.exact_json import decode, encode
 #: The most rows of a row group, and the bytes of JSON after which one ends: the table
 #: is the same however its rows arrive.
 GROUP_ROWS = 65_536
-GROUP_BYTES = 16 * 1024 * 1024
+GROUP_BYTES = 8 * 1024 * 1024
 #: Rows that become columns together.
 BATCH_ROWS = 500
 BATCH_BYTES = 1024 * 1024
@@ -84,8 +84,11 @@ class TableWriter:
         """Write the columns as one row group."""
         pa = load_pyarrow()
         table = pa.Table.from_batches(self._batches, record_schema())
-        self._opened().write_table(table.combine_chunks())
+        self._opened().write_table(table)
         self._batches, self._group_rows, self._group_bytes = [], 0, 0
+        del table
+        # The pool keeps what it was given, and the next row group asks for more.
+        pa.default_memory_pool().release_unused()
 
     def _opened(self) -> Any:
         """Return what writes tables to the file, which is opened at the first call."""

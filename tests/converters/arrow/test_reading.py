@@ -132,6 +132,26 @@ def test_rows_of_a_vendor_are_in_its_format(tmp_path: Path) -> None:
     assert dicts(read(tmp_path / "answers.parquet")) == dicts(read(source))
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["tencent-outputs", "tencent-manual", "eee@0.3.0", "sharegpt"],
+)
+def test_optional_keys_of_a_vendor_may_be_null(name: str, tmp_path: Path) -> None:
+    """Rows of different keys are valid as a table, where those they lack are null."""
+    for path in sorted((ROOT / "fixtures" / name / "valid").glob("*.jsonl")):
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        keys = dict.fromkeys(key for row in rows for key in row)
+        try:
+            table = pa.table({key: [row.get(key) for row in rows] for key in keys})
+        except pa.ArrowException:  # a column of two types
+            continue
+        as_parquet(table, tmp_path / "a.parquet")
+        report = validate(tmp_path / "a.parquet")
+
+        assert report.ok, (path, report.problems)
+        assert report.files[0].format == name
+
+
 def test_place_of_a_problem_is_its_row(tmp_path: Path) -> None:
     """The line of a problem is the number of the row in the table."""
     rows: list[dict[str, Any]] = [
@@ -337,6 +357,19 @@ def test_table_is_read_from_a_stream_and_from_bytes() -> None:
     piped = read(Pipe(data), format="parquet", columns=MAP)
 
     assert dicts(piped) == dicts(read(data, columns=MAP))
+
+
+def test_remote_table_is_read_in_ranges(tmp_path: Path) -> None:
+    """A file of a store is read as one on the disk, and so is one that is cut there."""
+    fsspec = pytest.importorskip("fsspec", reason="the extra remote is not installed")
+    as_parquet(pa.Table.from_pylist(ROWS * 100), tmp_path / "a.parquet")
+    data = (tmp_path / "a.parquet").read_bytes()
+    fsspec.filesystem("memory").pipe("/a.parquet", data)
+    fsspec.filesystem("memory").pipe("/cut.parquet", data[:-9])
+    remote = dicts(read("memory://a.parquet", columns=MAP))
+
+    assert remote == dicts(read(tmp_path / "a.parquet", columns=MAP))
+    assert "is cut" in str(validate("memory://cut.parquet").files[0].reason)
 
 
 def test_long_rows_are_read_in_small_batches(tmp_path: Path) -> None:
