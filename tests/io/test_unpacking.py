@@ -9,19 +9,24 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import harpia_converters
 from harpia_formats import ValidationFailed, convert, detect, diff, validate
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
-from harpia_formats.io.inputs import sources_of_inputs
+from harpia_formats.io.inputs import is_one_file, sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source, open_source
+from harpia_formats.io.unpacked_text import TextPlaces
 from harpia_formats.io.unpacking import TextPart, Unpacker
+from harpia_formats.model.problem import Place
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOOD = b'{\n  "messages": [\n    {"role": "user", "content": "a"}\n  ]\n}'
@@ -277,8 +282,8 @@ def test_conversion_is_that_of_the_joined_text(jobs: int, tmp_path: Path) -> Non
     path, text = tmp_path / "x.toy", tmp_path / "x.json"
     path.write_bytes(archive(members))
     text.write_bytes(b"".join(part.text for part in array_of(members)))
-    for given, name in ((path, "a.jsonl"), (text, "b.jsonl")):
-        assert convert(given, to="record", output=tmp_path / name, jobs=jobs).ok
+    for input_, name in ((path, "a.jsonl"), (text, "b.jsonl")):
+        assert convert(input_, to="record", output=tmp_path / name, jobs=jobs).ok
 
     assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "b.jsonl").read_bytes()
 
@@ -308,6 +313,51 @@ def test_record_that_cannot_be_converted_is_placed_in_its_member() -> None:
         convert(archive(members), to="nemo-input", output=io.BytesIO())
 
 
+@given(
+    members=st.lists(st.text("aé\n{", min_size=1), min_size=1, max_size=4),
+    glue=st.lists(st.sampled_from(["", ",", "\n", "é,\n "]), min_size=5, max_size=5),
+    cut=st.integers(0, 9),
+    chosen=st.tuples(st.integers(0, 3), st.integers(0, 99)),
+)
+def test_every_place_in_a_member_is_found_again(
+    members: list[str], glue: list[str], cut: int, chosen: tuple[int, int]
+) -> None:
+    """A place of the joined text is the one that the same letter has in its member."""
+    places, text, starts = TextPlaces(), "", []
+    for number, member in enumerate(members):
+        places.add(TextPart(glue[number].encode()))
+        text += glue[number]
+        starts.append(len(text))
+        first, rest = member[:cut].encode(), member[cut:].encode()
+        places.add(TextPart(first, str(number)))
+        places.add(TextPart(rest, str(number), offset=len(first)))
+        text += member
+    at = chosen[0] % len(members)
+    inside = chosen[1] % len(members[at])
+    found = places.of_place(place_of(text, starts[at] + inside, record=1))
+
+    expected = place_of(members[at], inside, record=1)
+    assert found == replace(expected, member=str(at))
+
+
+def place_of(text: str, at: int, record: int) -> Place:
+    """Return the place of a letter of a text."""
+    before = text[:at]
+    column = at - before.rfind("\n")
+    line, offset = before.count("\n") + 1, len(before.encode())
+    return Place("x", line, column, column + 1, offset, record)
+
+
+def test_folder_that_is_one_input_counts_as_one_file(tmp_path: Path) -> None:
+    """A conversion of such a folder knows that no other file follows."""
+    folder = folder_of(tmp_path / "run", {"a.json": GOOD})
+    unpackers = harpia_converters.UNPACKERS
+
+    assert is_one_file([folder], unpackers)
+    assert not is_one_file([tmp_path], unpackers)
+    assert not is_one_file([tmp_path / "none"], unpackers)
+
+
 def test_detection_reads_what_is_unpacked(tmp_path: Path) -> None:
     """The format of an archive and of a folder is that of their text."""
     folder = folder_of(tmp_path / "run", {"a.json": GOOD})
@@ -329,8 +379,8 @@ def test_repair_refuses_what_is_unpacked(
     data = archive({"a": BAD})
     path.write_bytes(data)
     folder_of(tmp_path / "run", {"a.json": BAD})
-    for given in ("x.toy", "run"):
-        assert run("validate", "--fix", given, *how) == 2
+    for input_ in ("x.toy", "run"):
+        assert run("validate", "--fix", input_, *how) == 2
         assert "cannot be rewritten" in capsys.readouterr().err
 
     assert path.read_bytes() == data
