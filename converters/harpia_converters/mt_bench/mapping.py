@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from harpia_converters.mt_bench.detection import KEY, QUESTION
 from harpia_converters.mt_bench.judgements import NO_SCORE
@@ -36,100 +37,128 @@ def _without(row: Row, known: frozenset[str]) -> Row:
 
 def _read_question(row: Row) -> Record:
     """Return the record of a question: a prompt, or messages for several turns."""
-    turns = row[_turns]
-    fields, kept = _fields_of(row, len(turns))
+    turns, references = row[_turns], row.get(_reference, [])
+    fields: Row = {"id": row[QUESTION]}
+    kept = _without(row, _question_keys)
+    if "category" in row:
+        fields["category"] = row["category"]
     if len(turns) == 1:
         fields["prompt"] = turns[0]
     else:
         fields["messages"] = [_message("user", turn) for turn in turns]
-    return Record(**fields, extra=_extra(kept | _without(row, _question_keys)))
-
-
-def _fields_of(question: Row, turn: int) -> tuple[Row, Row]:
-    """Return the fields of a question asked up to the `turn`, from 1.
-
-    The second object has the references of the turns before it, which are kept.
-    """
-    fields = {"id": question[QUESTION]}
-    if "category" in question:
-        fields["category"] = question["category"]
-    references = question.get(_reference, [])
-    if len(references) == len(question[_turns]) >= turn:
-        fields["references"] = references[turn - 1 : turn]
-        references = [*references[: turn - 1], *references[turn:]]
-    return fields, {_reference: references} if references else {}
+    if len(references) == len(turns):
+        fields["references"] = references[-1:]
+        references = references[:-1]
+    if references:
+        kept[_reference] = references
+    return Record(**fields, extra=_extra(kept))
 
 
 def _read_answer(row: Row) -> Record:
     """Return the record of the answers of a model, without their question."""
-    return answer_record(row, None)
+    outputs = [_output_of(choice, row["model_id"]) for choice in row["choices"]]
+    extra = _extra(_without(row, _answer_keys))
+    return Record(id=row[QUESTION], outputs=outputs, extra=extra)
 
 
-def answer_record(row: Row, question: Row | None) -> Record:
-    """Return the record of the answers in `row` to `question`, None if not known.
-
-    The conversation of user and assistant is the turns of each output, its last turn
-    the text.
-    """
-    asked: Sequence[str] = ()
-    fields: Row = {"id": row[QUESTION]}
-    kept: Row = {}
-    if question is not None:
-        asked = question[_turns]
-        fields, kept = _fields_of(question, len(asked))
-        fields["prompt"] = asked[-1]
-        kept |= _without(question, _question_keys)
-    outputs = [_output_of(choice, row["model_id"], asked) for choice in row["choices"]]
-    kept |= _without(row, _answer_keys)
-    return Record(**fields, outputs=outputs, extra=_extra(kept))
-
-
-def _output_of(choice: Row, model: str, asked: Sequence[str]) -> Output:
+def _output_of(choice: Row, model: str) -> Output:
     """Return the output of one choice: what the model said in each turn."""
     said = choice[_turns]
-    is_chat = len(said) > 1 or len(asked) > 1
     return Output(
         model=model,
         index=choice["index"],
         text=said[-1],
-        turns=_conversation(asked, said) if is_chat else UNSET,
-        interaction_type="multi_turn" if is_chat else "single_turn",
+        turns=[_message("assistant", text) for text in said] if said[1:] else UNSET,
+        interaction_type="multi_turn" if said[1:] else "single_turn",
         extra=_extra(_without(choice, _choice_keys)),
     )
 
 
-def _conversation(asked: Sequence[str], said: Sequence[str]) -> list[Row]:
-    """Return the turns of user and assistant, those of the user as far as known."""
+def join_question(answer: Record, question: Record) -> Record:
+    """Return the record of answers with their question.
+
+    The conversation of user and assistant is the turns of each output. The prompt is
+    what the user said last.
+    """
+    asked, references = _turns_of(question), _references_of(question)
+    outputs = [_in_conversation(output, asked) for output in answer.outputs]
+    joined = _at_turn(question, len(asked), asked, references)
+    return replace(joined, outputs=outputs, extra=_both(joined, answer))
+
+
+def _in_conversation(output: Output, asked: Sequence[str]) -> Output:
+    """Return an output whose turns are those of the user and of the model."""
+    if not output.turns and len(asked) <= 1:
+        return output
+    said = output.turns or [_message("assistant", str(output.text))]
     turns = []
     for number, answer in enumerate(said):
         if number < len(asked):
             turns.append(_message("user", asked[number]))
-        turns.append(_message("assistant", answer))
-    return turns
+        turns.append(answer)
+    return replace(output, turns=turns, interaction_type="multi_turn")
 
 
 def _read_judgement(row: Row) -> Record:
-    """Return the record of a judgement, without its question."""
-    return judgement_record(row, None)
-
-
-def judgement_record(row: Row, question: Row | None) -> Record:
-    """Return the record of the judged turn of `question`, None if not known.
+    """Return the record of a judgement, without its question.
 
     The answer that was judged is not in the file: its output has a score and no text.
     """
-    fields: Row = {"id": row[QUESTION]}
-    kept: Row = {}
-    turn = row["turn"]
-    if question is not None:
-        fields, kept = _fields_of(question, turn)
-        asked = question[_turns][:turn]
-        fields["prompt"] = asked[-1]
-        kept |= _without(question, _question_keys)
     judged = {key: row[key] for key in _of_judgement if key in row}
     output = Output(model=row["model"], scores=[_score_of(row)], extra={KEY: judged})
-    kept |= _without(row, _judgement_keys)
-    return Record(**fields, outputs=[output], extra=_extra(kept))
+    extra = _extra(_without(row, _judgement_keys))
+    return Record(id=row[QUESTION], outputs=[output], extra=extra)
+
+
+def join_judged_question(judgement: Record, question: Record) -> Record:
+    """Return the record of a judgement with that turn of the question."""
+    (output,) = judgement.outputs
+    turn = output.extra[KEY]["turn"] if output.extra else 0
+    asked, references = _turns_of(question), _references_of(question)
+    joined = _at_turn(question, turn, asked, references)
+    return replace(joined, outputs=[output], extra=_both(joined, judgement))
+
+
+def _at_turn(
+    question: Record, turn: int, asked: Sequence[str], references: Sequence[str]
+) -> Record:
+    """Return a question with the prompt and the reference of one turn, from 1."""
+    kept = {**((question.extra or {}).get(KEY, {}))}
+    kept.pop(_reference, None)
+    at = slice(turn - 1, turn)
+    has_references = len(references) == len(asked) >= turn
+    if has_references:
+        rest = [*references[: turn - 1], *references[turn:]]
+    else:
+        rest = list(references)
+    if rest:
+        kept[_reference] = rest
+    return replace(
+        question,
+        prompt=asked[turn - 1] if turn <= len(asked) else UNSET,
+        messages=UNSET,
+        references=list(references[at]) if has_references else UNSET,
+        extra=_extra(kept),
+    )
+
+
+def _turns_of(question: Record) -> list[str]:
+    """Return what the user says in each turn of a question."""
+    if question.messages:
+        return [message["content"] for message in question.messages]
+    return [] if question.prompt is UNSET else [question.prompt]
+
+
+def _references_of(question: Record) -> list[str]:
+    """Return all references of a question, those of turns in their order."""
+    earlier = (question.extra or {}).get(KEY, {}).get(_reference, [])
+    return [*earlier, *(question.references or [])]
+
+
+def _both(question: Record, answer: Record) -> Any:
+    """Return what is kept of a question and of what was read with it."""
+    kept = [(each.extra or {}).get(KEY, {}) for each in (question, answer)]
+    return _extra({**kept[0], **kept[1]})
 
 
 def _score_of(row: Row) -> Score:

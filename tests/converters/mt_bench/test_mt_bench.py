@@ -10,8 +10,8 @@ from harpia_converters.mt_bench.mapping import (
     ANSWERS,
     JUDGEMENTS,
     QUESTIONS,
-    answer_record,
-    judgement_record,
+    join_judged_question,
+    join_question,
 )
 from harpia_formats import validate
 from harpia_formats.model.adapter import Row
@@ -115,7 +115,7 @@ def test_answers_alone_are_read_without_their_question() -> None:
 
 def test_turns_of_question_and_answer_alternate() -> None:
     """With its question, an answer is a conversation of user and assistant."""
-    record = as_dict(answer_record(ANSWER, QUESTION))
+    record = as_dict(join_question(ANSWERS.read(ANSWER), QUESTIONS.read(QUESTION)))
 
     assert record["outputs"][0]["turns"] == [
         user("7 + 5?"),
@@ -197,7 +197,8 @@ def test_a_judgement_is_about_its_turn(
     turn: int, prompt: str, reference: str, other: str
 ) -> None:
     """With the question, a judgement has the prompt and reference of its turn."""
-    record = judgement_record(JUDGEMENT | {"turn": turn}, QUESTION)
+    judgement = JUDGEMENTS.read(JUDGEMENT | {"turn": turn})
+    record = join_judged_question(judgement, QUESTIONS.read(QUESTION))
 
     assert record.prompt == prompt
     assert record.references == [reference]
