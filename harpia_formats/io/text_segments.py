@@ -7,7 +7,7 @@ from weakref import finalize
 #: Segments that are held in memory before they go to a temporary file.
 HELD = 32 * 1024
 #: Numbers of a segment, and the bytes of each in memory and in the file.
-_WIDTH, _BYTES = 8, 8
+_WIDTH, _BYTES = 9, 8
 
 
 class Segment(NamedTuple):
@@ -19,8 +19,10 @@ class Segment(NamedTuple):
     #: The line of the text in which it begins, and the code points before it there.
     line: int
     column: int
-    #: The line and the byte in the member or file that it begins with.
+    #: The line and the byte in the member or file that it begins with, and the code
+    #: points before it on that line.
     member_line: int
+    member_column: int
     member_offset: int
     #: Where the name of the member begins and ends among all names.
     name_begin: int

@@ -59,7 +59,8 @@ class TextPlaces:
         self._names += part.member.encode("utf-8", "surrogateescape")
         end = len(self._names)
         at, line, column = self._offset, self._line, self._column
-        segment = Segment(at, at, line, column, part.line, offset, start, end)
+        there = part.line, part.column, offset
+        segment = Segment(at, at, line, column, *there, start, end)
         self._segments.begin(segment)
 
     def _member(self, segment: Segment) -> str:
@@ -87,14 +88,14 @@ class TextPlaces:
         at = self._found(place.byte_offset, lambda segment: segment.begin)
         inside = place.byte_offset - at.begin
         width = place.end_column - place.column
-        line, column = at.member_line, 1
+        line, column = at.member_line, 1 + at.member_column
         if not 0 <= inside <= at.end - at.begin:
             inside = width = 0
         else:
             line += place.line - at.line
             column = place.column
             if place.line == at.line:
-                column -= at.column
+                column += at.member_column - at.column
         return replace(
             place,
             member=self._member(at),
@@ -120,7 +121,7 @@ class TextPlaces:
             return replace(because, line=place.line, column=place.column)
         column = because.column
         if because.line == at.line:
-            column -= at.column
+            column += at.member_column - at.column
         line = because.line - at.line + at.member_line
         return replace(because, line=max(1, line), column=max(1, column))
 

@@ -20,11 +20,13 @@ class TextPart(msgspec.Struct, frozen=True):
     #: The member of the archive or folder that holds it; "" for the file itself, or for
     #: what stands nowhere, such as the commas between members.
     member: str = ""
-    #: The line in the member or file at whose first column it begins, from 1.
+    #: The line in the member or file in which it begins, from 1.
     line: int = 1
     #: Bytes of the member or file before it; None at the beginning of a member, and,
     #: without a member, for what stands nowhere.
     offset: int | None = None
+    #: Code points before it on its line in the member or file.
+    column: int = 0
 
     @property
     def has_place(self) -> bool:

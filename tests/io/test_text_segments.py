@@ -15,12 +15,12 @@ def test_segments_come_back_from_a_file(numbers: list[int], held: int) -> None:
         patch.setattr(text_segments, "HELD", held)
         segments = TextSegments()
         for at, number in enumerate(numbers):
-            segments.begin(Segment(number, 0, at, 0, 0, number, 0, 0))
+            segments.begin(Segment(number, 0, at, 0, 0, number, number, 0, 0))
             segments.end = at + 7
 
     assert len(segments) == len(numbers)
     assert [segments[at] for at in range(len(numbers))] == [
-        Segment(number, at + 7, at, 0, 0, number, 0, 0)
+        Segment(number, at + 7, at, 0, 0, number, number, 0, 0)
         for at, number in enumerate(numbers)
     ]
     with pytest.raises(IndexError):

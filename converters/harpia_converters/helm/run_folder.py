@@ -26,8 +26,6 @@ _SETTINGS = ("run_spec.json", "scenario.json")
 _SHOWN = 5
 #: The longest run_spec.json or scenario.json, in bytes.
 _LONGEST = 64 * 1024 * 1024
-#: Spaces before the first character of a state on its line that are written again.
-_INDENT = 64
 
 
 class _Instance(msgspec.Struct):
@@ -219,13 +217,8 @@ def _glue(*texts: bytes) -> TextPart:
 
 
 def _part_of(text: bytes, start: Cursor) -> TextPart:
-    """Return text of the scenario state that begins at `start`.
-
-    It has the spaces before it on its line, so that columns are those of the file.
-    """
-    indent = start.column if start.column <= _INDENT else 0
-    offset = start.offset - indent
-    return TextPart(b" " * indent + text, STATE_FILE, start.line, offset)
+    """Return text of the scenario state that begins at `start`."""
+    return TextPart(text, STATE_FILE, start.line, start.offset, start.column)
 
 
 def _listed(found: Iterator[TextPart] | list[TextPart]) -> Iterator[TextPart]:

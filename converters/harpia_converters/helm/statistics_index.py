@@ -15,9 +15,6 @@ from harpia_formats.io.reader import BLOCK, SourceError
 from harpia_formats.io.unpacking import TextPart
 from harpia_formats.parsing.truncated_json import parse_truncated
 
-#: Spaces before the first character of an item on its line that are written again.
-_INDENT = 64
-
 
 class _Entry(msgspec.Struct):
     instance_id: str
@@ -54,7 +51,7 @@ class StatisticsIndex:
     _offsets: "array[int]" = field(default_factory=lambda: array("Q"))
     _sizes: "array[int]" = field(default_factory=lambda: array("Q"))
     _lines: "array[int]" = field(default_factory=lambda: array("Q"))
-    _indents: "array[int]" = field(default_factory=lambda: array("B"))
+    _columns: "array[int]" = field(default_factory=lambda: array("Q"))
     #: 1 for each entry that was taken, else 0.
     _is_taken: bytearray = field(default_factory=bytearray)
 
@@ -76,11 +73,10 @@ class StatisticsIndex:
         for number, text in enumerate(chunk.rows):
             start = chunk.start_of(number)
             key, at = _key_of_entry(text), len(self._offsets)
-            indent = start.column if start.column <= _INDENT else 0
             self._offsets.append(start.offset)
             self._sizes.append(len(text))
             self._lines.append(start.line)
-            self._indents.append(indent)
+            self._columns.append(start.column)
             self._is_taken.append(0)
             first = self._first.setdefault(key, at)
             if first != at:
@@ -109,13 +105,14 @@ class StatisticsIndex:
             at, most = self._is_taken.find(0, at + 1), most - 1
 
     def _part(self, number: int) -> TextPart:
-        """Return an entry, behind the spaces before it on its line."""
+        """Return an entry with its place."""
         if self._file is None:
             self._file = self.path.open("rb")
-        offset, indent = self._offsets[number], self._indents[number]
+        offset = self._offsets[number]
         self._file.seek(offset)
-        text = b" " * indent + self._file.read(self._sizes[number])
-        return TextPart(text, self.member, self._lines[number], offset - indent)
+        text = self._file.read(self._sizes[number])
+        place = self._lines[number], offset, self._columns[number]
+        return TextPart(text, self.member, *place)
 
     def close(self) -> None:
         """Close the file."""

@@ -152,6 +152,19 @@ def test_a_problem_is_placed_in_its_file(tmp_path: Path) -> None:
     assert second.place.record_id == "id4"
 
 
+def test_a_problem_in_one_long_line_has_its_column(tmp_path: Path) -> None:
+    """The column is that in the file, also where a file has no line breaks."""
+    folder = folder_of(document("joint"), tmp_path / "run", indent=None)
+    text = (folder / STATES).read_text().replace('" neither"', "5", 1)
+    (folder / STATES).write_text(text)
+
+    (problem,) = validate(folder).problems
+
+    assert (problem.place.member, problem.place.line) == (STATES, 1)
+    assert problem.place.column == text.index('"text": 5') + len('"text": ') + 1
+    assert problem.place.byte_offset == problem.place.column - 1
+
+
 def test_a_broken_number_is_placed_in_its_file(tmp_path: Path) -> None:
     """NaN is the error that it is in JSON, at its place in the statistics."""
     folder = folder_of(document("joint"), tmp_path / "run")
