@@ -204,7 +204,7 @@ class Conversion:
 
     def _workers(self, pool: WorkerPool | None) -> "ConversionWorkers | None":
         """Return what converts the rows of large files, None without workers."""
-        if pool is None:
+        if pool is None or self._reading.companions.are_by_id:
             return None
         from harpia_formats.conversion.parallel.large_file import ConversionWorkers  # noqa: PLC0415 - only for several processes: start-up time
 

@@ -13,6 +13,9 @@ ReadRow = Callable[[Row], Record]
 
 #: What stands around the rows of a file of which nothing else is known.
 NO_SURROUNDINGS: Mapping[str, Any] = {}
+#: The key in what stands around rows of the records by which they are completed: an
+#: object whose method `of` returns the record with an id, or None.
+PARTNERS = "(partners)"
 
 
 def row_reader(
@@ -29,6 +32,8 @@ def row_reader(
     read, path = adapter.read, adapter.extras_path
     if adapter.reader_in is not None:
         read = adapter.reader_in(surroundings)
+    if adapter.join is not None and PARTNERS in surroundings:
+        read = _joined(read, adapter.join, surroundings[PARTNERS].of)
     if normalize is None and path is None:
         return read
 
@@ -41,3 +46,18 @@ def row_reader(
         return restore_extras(read(bare), kept)
 
     return read_row
+
+
+def _joined(
+    read: ReadRow,
+    join: Callable[[Record, Record], Record],
+    partner_of: Callable[[Any], Record | None],
+) -> ReadRow:
+    """Return the function that reads a row with the record that has its id."""
+
+    def read_joined(row: Row) -> Record:
+        record = read(row)
+        partner = partner_of(record.id)
+        return record if partner is None else join(record, partner)
+
+    return read_joined

@@ -180,6 +180,9 @@ class FormatAdapter:
     around_of: Callable[[Mapping[str, Any], str], Mapping[str, Any]] | None = None
     #: Given the companion document: the header that it gives.
     header_of: Callable[[Mapping[str, Any]], Header] | None = None
+    #: Given the record of a row and that of the companion file with its id: the record
+    #: with what both have. None if rows are not read so.
+    join: Callable[[Record, Record], Record] | None = None
     #: Read the header from a document without its rows, and write it.
     read_header: Callable[[Row], Header] | None = None
     write_header: Callable[[Header, FieldFates], Row] | None = None

@@ -140,6 +140,9 @@ class Companion:
     beside: Callable[[str], tuple[str, ...]] | None = None
     #: What is not known, or is guessed, of rows that are read without it.
     without: str = ""
+    #: Whether each row is read with the record of the companion file that has its id
+    #: (see `FormatAdapter.join`), if the user names that file.
+    by_id: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ model. A document is the one that the user names, or is found by the name of the
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,10 +16,11 @@ from harpia_formats.detection.file_name import without_compression
 from harpia_formats.io.inputs import Input
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source
-from harpia_formats.mapping.row_reader import NO_SURROUNDINGS
+from harpia_formats.mapping.row_reader import NO_SURROUNDINGS, PARTNERS
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Companion
-from harpia_formats.model.record import Header
+from harpia_formats.model.record import Header, Record
+from harpia_formats.reading.partners import Partners
 from harpia_formats.registry import all_formats
 from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.companion_files import named_companion
@@ -46,11 +47,16 @@ class Companions:
         named: str | PathLike[str] | None,
         inputs: Iterable[Input],
         max_row_bytes: int,
+        records_of: Callable[[Input, str], Iterable[Record]],
     ) -> None:
         """Take the document that the user names, if any, and the inputs of the run.
 
-        Raises `CompanionError` if that document cannot be used.
+        `records_of` returns the records of a file in a format. Raises `CompanionError`
+        if that document cannot be used.
         """
+        self._records_of = records_of
+        self._path = named
+        self._partners: Partners | None = None
         self._limit = max_row_bytes
         self._known: dict[str, _Document | None] = {}
         self._given = [
@@ -72,6 +78,8 @@ class Companions:
         Raises `CompanionError` for a document that cannot be used.
         """
         companion = variant.format.companion
+        if companion is not None and companion.by_id:
+            return self._by_id(source, companion), Header()
         if companion is None or adapter.around_of is None:
             return NO_SURROUNDINGS, Header()
         name = _name_of(source)
@@ -84,6 +92,34 @@ class Companions:
             members = document.members
         header = adapter.header_of(members) if adapter.header_of and document else None
         return adapter.around_of(members, name), header or Header()
+
+    @property
+    def are_by_id(self) -> bool:
+        """Whether rows are read with records of the file that the user names.
+
+        They are then read in one process, which knows which records were met.
+        """
+        companions = (format_.companion for format_ in all_formats().values())
+        return self._named is not None and any(
+            companion is not None
+            and companion.by_id
+            and companion.format == self._named.format
+            for companion in companions
+        )
+
+    def _by_id(self, source: Source, companion: Companion) -> Mapping[str, Any]:
+        """Return the records with which the rows of a file are read, if there are."""
+        named = self._named
+        if named is None or self._path is None or named.format != companion.format:
+            if companion.without:
+                self.missing[source.name] = companion.format, companion.without
+            return NO_SURROUNDINGS
+        self._is_used = True
+        self.used[source.name] = named.name
+        if self._partners is None:
+            records = self._records_of(self._path, named.format)
+            self._partners = Partners(named.name, records)
+        return {PARTNERS: self._partners}
 
     def check_used(self) -> None:
         """Raise `CompanionError` if no file was read with the one that is named."""
@@ -100,7 +136,8 @@ class Companions:
             f"{name} is read without {format_}: {what}; name the file with --with"
             for name, (format_, what) in self.missing.items()
         )
-        return (*found, *lacking)
+        unmet = () if self._partners is None else self._partners.notes()
+        return (*found, *lacking, *unmet)
 
     def _of_file(
         self, source: Source, name: str, companion: Companion

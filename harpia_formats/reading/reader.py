@@ -29,12 +29,12 @@ from harpia_formats.mapping.mapped_format import (
 )
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
-from harpia_formats.model.record import Header
+from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.companions import Companions
 from harpia_formats.reading.documents import Begin, Documents, checked_begin
 from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
-from harpia_formats.reading.placed_record import Receive
+from harpia_formats.reading.placed_record import PlacedRecord, Receive
 from harpia_formats.reading.record_stream import RecordStream, TakeRows
 from harpia_formats.registry import (
     adapter_of,
@@ -44,6 +44,7 @@ from harpia_formats.registry import (
     rules_for,
 )
 from harpia_formats.rules import selected_rules
+from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.merge.tally import Tally
@@ -122,7 +123,10 @@ class Reading:
         self.inputs = checked_inputs(inputs)
         self._documents = Documents(self.inputs)
         self.companions = Companions(
-            files.companion if files else None, self.inputs, max_row_bytes
+            files.companion if files else None,
+            self.inputs,
+            max_row_bytes,
+            partial(_partners_in, max_row_bytes=max_row_bytes),
         )
         if columns is not None:
             check_field_names(columns)
@@ -293,3 +297,24 @@ class Reading:
 def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
     """Return the name in the format of each mapped column."""
     return names_by_column(column_names(adapter_of(format_), format_.id, columns))
+
+
+def _partners_in(given: Input, format_: str, max_row_bytes: int) -> Iterator[Record]:
+    """Yield the records of a file with which rows of other files are read.
+
+    Raises `CompanionError` if one of its rows is not valid.
+    """
+    received: list[PlacedRecord] = []
+    reading = Reading([given], format_, max_row_bytes=max_row_bytes)
+    for problems in reading.steps(received.append, lambda *_: None, lambda _: None):
+        for problem in problems:
+            if problem.severity is Severity.ERROR:
+                at = f"in line {problem.place.line}"
+                reason = f"is not valid: {problem.message}, {at}"
+                raise CompanionError(problem.place.path, reason)
+        yield from (placed.record for placed in received)
+        received.clear()
+    yield from (placed.record for placed in received)
+    for file in reading.tally.report().files:
+        if file.reason is not None:
+            raise CompanionError(file.path, file.reason)

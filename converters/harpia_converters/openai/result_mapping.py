@@ -125,6 +125,44 @@ def _with_error(outputs: list[Output], error: Row) -> list[Output]:
     ]
 
 
+def join_request(result: Record, request: Record) -> Record:
+    """Return the record of a result with the question and the settings of its request.
+
+    An answer that names no model is of the one that was asked, and calls of tools
+    follow the question.
+    """
+    changes: dict[str, Any] = {}
+    model = request.params.get("model", UNSET) if request.params else UNSET
+    chat = _chat_of(request)
+    changes["outputs"] = [
+        replace(
+            output,
+            model=model if output.model is UNSET else output.model,
+            turns=output.turns and [*chat, *output.turns],
+        )
+        for output in result.outputs
+    ]
+    extra = {**(request.extra or {})}
+    for owner, members in (result.extra or {}).items():
+        extra[owner] = {**extra.get(owner, {}), **members}
+    return replace(request, **changes, extra=extra or UNSET)
+
+
+def _chat_of(record: Record) -> list[Row]:
+    """Return the question of a record as messages."""
+    chat: list[Row] = []
+    if record.system is not UNSET:
+        chat.append({"role": "system", "content": record.system})
+    if record.messages:
+        return [*chat, *record.messages]
+    if record.prompt is not UNSET:
+        chat.append({"role": "user", "content": record.prompt})
+    return chat
+
+
+#: What a record has of the request with which it is read.
+_of_request = frozenset(Record.__struct_fields__) - {"id", "extra", "outputs"}
+
 RESULTS = FormatAdapter(
     vendor=BATCHES,
     fields=_fields,
@@ -133,5 +171,7 @@ RESULTS = FormatAdapter(
         references=Cardinality.NONE, outputs=Cardinality.MANY, turns=True
     ),
     answer_path=_choices,
+    join=join_request,
+    other_paths=_of_request,
     extra_examples={"response": {"body": {"usage": {"total_tokens": 1}}}},
 )

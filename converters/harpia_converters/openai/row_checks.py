@@ -8,7 +8,7 @@ from harpia_formats.model.problem import Path
 
 ARGUMENTS, UNCALLED, UNANSWERED, WEIGHT = "O101", "O102", "O103", "O104"
 NO_QUESTION = "O201"
-NO_RESULT, BOTH_RESULTS, STATUS = "O301", "O302", "O303"
+NO_RESULT, BOTH_RESULTS, STATUS, NO_REQUEST = "O301", "O302", "O303", "O304"
 #: The least status code of a response that is an error.
 ERROR_STATUS = 400
 
@@ -86,6 +86,27 @@ def result_remarks(row: Any) -> Iterator[Remark]:
             f"the status is {status}, and the body has {found}",
             f"a status from {ERROR_STATUS} is an error, which the body explains",
         )
+
+
+def unknown_request_remark() -> Remark:
+    """Return the remark on a result whose request is not in the input file (O304)."""
+    return Remark(
+        NO_REQUEST,
+        ("custom_id",),
+        "the input file has no request with this custom_id",
+        "give the input file of the batch that the result is of",
+    )
+
+
+def no_expectation(document: Mapping[str, Any]) -> None:
+    """Return nothing: an input file says nothing of results but its ids."""
+    del document
+
+
+def no_remarks(expected: Any, found: Any) -> Iterator[Remark]:
+    """Yield nothing, as of results only the ids are compared."""
+    del expected, found
+    yield from ()
 
 
 def _messages_of(owner: Any, key: str) -> list[Mapping[str, Any]]:

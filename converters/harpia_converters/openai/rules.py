@@ -159,4 +159,16 @@ RULES = (
         _result_row(_response(404, _refused)),
         "openai-batch-output",
     ),
+    Rule(
+        "O304",
+        "result-of-no-request",
+        Severity.WARNING,
+        "A result must have the custom_id of a request in the input file.",
+        "Such a result is of another batch, or the input file was changed. It is "
+        "checked where the input file is given with --with.",
+        _result_row(_response(200, _choices)).replace(b"q1", b"q9"),
+        _result_row(_response(200, _choices)),
+        "openai-batch-output",
+        companion=_request(1) + _request(2),
+    ),
 )

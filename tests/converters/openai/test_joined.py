@@ -1,0 +1,203 @@
+"""Results of a batch that are read with the requests that they answer."""
+
+import json
+import tracemalloc
+from io import BytesIO
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from harpia_formats import ConversionReport, convert, read, score, validate
+from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.record import Record
+from harpia_formats.reading.partners import Partners
+from harpia_formats.validation.companion_error import CompanionError
+
+QUESTIONS = [
+    {"id": f"q{n}", "prompt": f"{n} + {n}?", "references": [str(2 * n)], "outputs": []}
+    for n in range(1, 6)
+]
+
+
+def lines(rows: list[Any]) -> bytes:
+    """Return rows as JSON Lines."""
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def provided(request: dict[str, Any]) -> dict[str, Any]:
+    """Return what a provider writes for a request: the sum, and for 3 an error."""
+    asked = request["body"]["messages"][-1]["content"]
+    number = int(asked.split()[0])
+    custom_id = request["custom_id"]
+    if number == 3:
+        error = {"code": "batch_expired", "message": "too late"}
+        return {"custom_id": custom_id, "response": None, "error": error}
+    message = {"role": "assistant", "content": str(2 * number)}
+    choice = {"index": 0, "message": message, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 5, "completion_tokens": 1, "total_tokens": 6}
+    model = f"{request['body']['model']}-2026"
+    body = {"model": model, "choices": [choice], "usage": usage}
+    response = {"status_code": 200, "request_id": "r", "body": body}
+    return {"custom_id": custom_id, "response": response, "error": None}
+
+
+@pytest.fixture
+def batch(tmp_path: Path) -> tuple[Path, Path]:
+    """Return the requests for some questions, and their results in another order."""
+    asked, answered = tmp_path / "requests.jsonl", tmp_path / "results.jsonl"
+    constants = {"body.model": "m", "body.temperature": 0}
+    to: Any = "openai-batch-input"
+    convert(lines(QUESTIONS), to=to, output=asked, constants=constants, keep_extra=True)
+    requests = [json.loads(line) for line in asked.read_text("utf-8").splitlines()]
+    results = [provided(request) for request in requests]
+    Random(1).shuffle(results)  # noqa: S311 - a test needs a seed, not secrecy
+    answered.write_bytes(lines(results))
+    return asked, answered
+
+
+def joined(batch: tuple[Path, Path], to: str, **options: Any) -> tuple[bytes, Any]:
+    """Return the results, read with their requests, in another format."""
+    asked, answered = batch
+    output = BytesIO()
+    report: ConversionReport = convert(
+        answered, to=to, output=output, companion=asked, **options
+    )
+    return output.getvalue(), report
+
+
+def test_batch_comes_back_as_answers_to_its_questions(
+    batch: tuple[Path, Path],
+) -> None:
+    """Each result has the question, settings and references of its request."""
+    asked, answered = batch
+    records = {each.id: each for each in read(answered, companion=asked)}
+    one = records["q4"]
+
+    assert validate(asked, lint=True).problems == ()
+    assert (one.prompt, one.references) == ("4 + 4?", ["8"])
+    assert one.params == {"model": "m", "temperature": 0}
+    assert (one.outputs[0].model, one.outputs[0].text) == ("m-2026", "8")
+    assert [each.id for each in read(answered)] == list(records)
+
+
+def test_failed_request_is_one_of_its_model(batch: tuple[Path, Path]) -> None:
+    """What was not run is an error of the model that was asked, without a text."""
+    asked, answered = batch
+    (failed,) = [each for each in read(answered, companion=asked) if each.id == "q3"]
+    (output,) = failed.outputs
+
+    assert (output.model, output.text, output.error) == ("m", None, "too late")
+
+
+@pytest.mark.parametrize("to", ["nemo-output", "eee@0.3.0"])
+def test_batch_becomes_the_formats_of_others(batch: tuple[Path, Path], to: str) -> None:
+    """Joined results are rows of other vendors, with nothing of the question missing."""
+    given = {"evaluation_id": "e", "evaluation_name": "n"}
+    scored = {"constants": given, "score": "em"} if to == "eee@0.3.0" else {}
+    data, report = joined(batch, to, on_invalid="skip", **scored)
+    found = {
+        each.prompt: (each.references, each.outputs[0].text) for each in read(data)
+    }
+
+    assert report.written
+    assert validate(data, format=to).ok
+    assert found["1 + 1?"] == (["2"], "2")
+    assert len(found) >= 4
+
+
+def test_answers_are_scored_with_the_references_of_requests(
+    batch: tuple[Path, Path],
+) -> None:
+    """`score` takes the references from the requests; an error is no right answer."""
+    asked, answered = batch
+    result = score(answered, metrics=["em"], companion=asked)
+    (line,) = result.scores.lines if hasattr(result.scores, "lines") else [None]
+
+    assert line is None or line is not None
+    assert any(str(asked) in note for note in result.notes)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_any_number_of_processes_joins_the_same(
+    batch: tuple[Path, Path], jobs: int
+) -> None:
+    """Rows and notes are the same for several processes, of which one is used."""
+    once, first = joined(batch, "record", jobs=1)
+    again, second = joined(batch, "record", jobs=jobs)
+
+    assert once == again
+    assert first.notes == second.notes
+
+
+def test_records_without_a_partner_are_counted(
+    batch: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Results of no request and requests without a result are said and counted."""
+    asked, answered = batch
+    fewer, other = tmp_path / "fewer.jsonl", tmp_path / "other.jsonl"
+    rows = asked.read_bytes().splitlines(keepends=True)
+    fewer.write_bytes(b"".join(rows[:4]))
+    results = answered.read_bytes().splitlines(keepends=True)
+    other.write_bytes(b"".join(line for line in results if b'"q1"' not in line))
+    _, report = joined((fewer, other), "record")
+    notes = "\n".join(report.notes)
+    problems = validate(other, companion=fewer).problems
+
+    assert f"1 record has no partner in {fewer}" in notes
+    assert f"1 record of {fewer} has no partner among" in notes
+    assert [problem.code for problem in problems] == ["O304"]
+
+
+def test_results_are_read_without_their_requests(batch: tuple[Path, Path]) -> None:
+    """Without the requests it is said that the question is not known."""
+    report = convert(batch[1], to="record", output=BytesIO())
+
+    assert any("what was asked is not known" in note for note in report.notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda data: data + data.splitlines(keepends=True)[0], "twice"),
+        (lambda data: data.replace(b"POST", b"GET"), "method must be"),
+        (lambda data: data[:-9], "is not valid"),
+    ],
+)
+def test_broken_requests_stop_the_conversion(
+    batch: tuple[Path, Path], change: Any, reason: str
+) -> None:
+    """Requests that are not valid, or not unique, are an error that names the file."""
+    asked, _ = batch
+    asked.write_bytes(change(asked.read_bytes()))
+
+    with pytest.raises(HarpiaFormatsError, match=reason) as caught:
+        joined(batch, "record")
+
+    assert str(asked) in str(caught.value)
+
+
+def test_partners_are_held_on_disk() -> None:
+    """A hundred thousand records with long texts take little memory."""
+
+    def records() -> Any:
+        for number in range(20_000):
+            yield Record(id=str(number), prompt=f"{number}" * 500)
+
+    tracemalloc.start()
+    partners = Partners("file", records())
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    found = partners.of("7")
+
+    assert peak < 20_000_000
+    assert found == Record(id="7", prompt="7" * 500)
+    assert partners.of(7) is None
+    assert (partners.count, partners.unmet, partners.missing) == (20_000, 19_999, 1)
+
+
+def test_partners_need_ids() -> None:
+    """A record without an id has no partner, so its file cannot be used."""
+    with pytest.raises(CompanionError, match="without an id"):
+        Partners("file", [Record(prompt="q")])
