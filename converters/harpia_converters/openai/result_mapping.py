@@ -128,24 +128,24 @@ def _with_error(outputs: list[Output], error: Row) -> list[Output]:
 def join_request(result: Record, request: Record) -> Record:
     """Return the record of a result with the question and the settings of its request.
 
-    An answer that names no model is of the one that was asked, and calls of tools
-    follow the question.
+    Answers and errors are of the model that was asked; another name in the response is
+    kept. Calls of tools follow the question.
     """
-    changes: dict[str, Any] = {}
-    model = request.params.get("model", UNSET) if request.params else UNSET
+    model = (request.params or {}).get("model", UNSET)
     chat = _chat_of(request)
-    changes["outputs"] = [
-        replace(
-            output,
-            model=model if output.model is UNSET else output.model,
-            turns=output.turns and [*chat, *output.turns],
-        )
-        for output in result.outputs
-    ]
+    outputs = []
+    for output in result.outputs:
+        turns = [*chat, *output.turns] if output.turns else output.turns
+        beside = output.extra
+        if output.model not in (UNSET, model) and model is not UNSET:
+            own = (output.extra or {}).get(BATCHES, {})
+            beside = {**(output.extra or {}), BATCHES: {**own, "model": output.model}}
+        given = output.model if model is UNSET else model
+        outputs.append(replace(output, model=given, turns=turns, extra=beside))
     extra = {**(request.extra or {})}
     for owner, members in (result.extra or {}).items():
         extra[owner] = {**extra.get(owner, {}), **members}
-    return replace(request, **changes, extra=extra or UNSET)
+    return replace(request, outputs=outputs, extra=extra or UNSET)
 
 
 def _chat_of(record: Record) -> list[Row]:
