@@ -17,7 +17,7 @@ class PlacedRecord:
     #: The file as it is named in problems.
     path: str
     number: int
-    #: The row, decoded.
+    #: The row, decoded; of a row that may be large only its id.
     value: Row
     #: The key of the id of rows, "" if the format has none.
     id_key: str

@@ -336,6 +336,9 @@ class RecordStream:
         if given and self.keys is not None:
             record = self.keys.with_fields(record, given)
         id_key = variant.format.id_key
+        if not variant.dialect.is_typed and id_key:
+            # Rows may be large, and records may wait with them.
+            value = {id_key: value[id_key]} if id_key in value else {}
         place = number, value, id_key, text_of, start_of, index
         self.receive(PlacedRecord(record, self.path, *place))
 

@@ -17,6 +17,8 @@ from harpia_formats import (
 )
 from harpia_formats.conversion.parallel import large_file
 from harpia_formats.model.record import Output
+from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.reading.reader import Reading
 from harpia_formats.validation.parallel import cut
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "inspect-log" / "valid"
@@ -419,3 +421,13 @@ def test_fields_can_be_mapped() -> None:
     (record,) = read(data, format="inspect-log", columns={"category": "subject"})
 
     assert record.category == "geography"
+
+
+def test_a_record_that_waits_holds_no_events() -> None:
+    """What is kept of a row beside its record is its id, however long the row is."""
+    found: list[PlacedRecord] = []
+    data = log(sample(events=[{"event": "x" * 1000}]))
+    for _ in Reading([data], None).problems(found.append, lambda *_: None, print):
+        pass
+
+    assert [(each.value, each.row_id) for each in found] == [({"id": 1}, 1)]
