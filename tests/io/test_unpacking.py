@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ from harpia_formats.io.unpacked_text import TextPlaces
 from harpia_formats.io.unpacking import TextPart, Unpacker
 from harpia_formats.model.problem import Place
 
+REPORT = Path(__file__).parents[2] / "schemas/harpia-formats/report-1.schema.json"
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOOD = b'{\n  "messages": [\n    {"role": "user", "content": "a"}\n  ]\n}'
 BAD = '{\n  "é": 1, "messages": [\n {"role": "user", "content": 5}\n  ]\n}'.encode()
@@ -146,6 +148,7 @@ def test_place_is_that_in_the_member() -> None:
     first = {"line": 3, "column": 30, "record": 2, "member": "b/c"}
     assert group["first"] == first
     assert report.to_dict()["problems"][0]["path"] == "<data>!b/c"
+    jsonschema.validate(report.to_dict(), json.loads(REPORT.read_bytes()))
 
 
 def test_place_in_the_first_line_of_a_member() -> None:

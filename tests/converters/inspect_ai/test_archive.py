@@ -238,6 +238,18 @@ def test_sample_beyond_the_row_limit_is_one_error() -> None:
     assert (report.files[0].records, report.files[0].complete) == (2, True)
 
 
+def test_many_archives_have_the_same_report_with_workers(tmp_path: Path) -> None:
+    """Workers that validate whole archives place problems as one process does."""
+    bad = log([entry_of(whole(1)), entry_of(whole(2, scores=5))])
+    for number in range(140):
+        (tmp_path / f"{number}.eval").write_bytes(bad)
+    reports = [validate(tmp_path, jobs=jobs) for jobs in (1, 2)]
+
+    assert reports[0].to_dict() == reports[1].to_dict()
+    names = {str(one.place.full_path) for one in reports[0].problems}
+    assert f"{tmp_path / '0.eval'}!{NAME.format(2)}" in names
+
+
 def test_decompression_bomb_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A member that would become far too long is refused unread."""
     monkeypatch.setattr("harpia_formats.io.zip_members.LARGEST", 100_000)
