@@ -63,19 +63,26 @@ def unknown_format(sample: Sample, formats: Sequence[Format]) -> DetectionNote:
 def _nearest_formats(
     row: dict[str, Any], variants: Sequence[FormatVariant]
 ) -> DetectionNote:
-    """Return a note with the formats that have the most keys of `row`, if any has."""
-    near: dict[str, _Distance] = {}
+    """Return a note with the formats that `row` has most of, if it has any key of one.
+
+    Formats of which it has no required key are named only if there are no others, and
+    of several dialects of a format the nearest.
+    """
+    near: dict[str, tuple[str, _Distance]] = {}
     for variant in variants:
-        distance, name = _distance(row, variant), variant.name
-        if distance.known and (name not in near or distance.order < near[name].order):
-            near[name] = distance
-    names = sorted(near, key=lambda name: near[name].order)[:NEAREST]
-    if not names:
+        id_, distance = variant.format.id, _distance(row, variant)
+        if distance.known and (id_ not in near or distance.order < near[id_][1].order):
+            near[id_] = variant.name, distance
+    found = sorted(near.values(), key=lambda each: each[1].order)
+    likely = [each for each in found if each[1].had]
+    found = (likely or found)[:NEAREST]
+    if not found:
         return DetectionNote(CODE, "no known format: none has a key of the file", _how)
-    verb = "is" if len(names) == 1 else "are"
-    message = f"no known format; the nearest {verb} {', '.join(names)}"
-    lacking = [name for name in names if near[name].missing]
-    lacks = [f"{name} lacks {', '.join(near[name].missing)}" for name in lacking]
+    verb = "is" if len(found) == 1 else "are"
+    names = ", ".join(name for name, _ in found)
+    message = f"no known format; the nearest {verb} {names}"
+    lacks = [f"{name} lacks {', '.join(way.missing)}" for name, way in found]
+    lacks = [text for text, (_, way) in zip(lacks, found, strict=True) if way.missing]
     return DetectionNote(CODE, message, "; ".join([*lacks, _how]))
 
 
@@ -84,21 +91,35 @@ class _Distance:
     """How far a row is from a variant: keys of it that the row has, and lacks."""
 
     known: int
+    #: How many of its required keys the row has; one that is misspelt is a half.
+    had: float
     missing: tuple[str, ...]
 
     @property
-    def order(self) -> tuple[bool, int, int]:
-        """The sort key: the nearest first, of those that lack a key at all."""
-        return (not self.missing, -self.known, len(self.missing))
+    def order(self) -> tuple[float, int, int]:
+        """The sort key: the nearest first."""
+        return (-self.had, -self.known, len(self.missing))
 
 
 def _distance(row: dict[str, Any], variant: FormatVariant) -> _Distance:
     dialect = variant.dialect
     schema = (record_schema if is_whole(dialect) else document_schema)(dialect)
     if not isinstance(schema, dict):
-        return _Distance(0, ())
-    properties = schema.get("properties", {})
+        return _Distance(0, 0, ())
+    properties, required = schema.get("properties", {}), schema.get("required", ())
     keys = list(islice(row, MANY_KEYS))
-    near = [key for key in properties if key not in row and nearest(key, keys)]
-    missing = tuple(key for key in schema.get("required", ()) if key not in row)
-    return _Distance(len(properties.keys() & row.keys()) + len(near), missing)
+    near = {key for key in properties if key not in row and _is_misspelt(key, keys)}
+    missing = tuple(key for key in required if key not in row)
+    had = sum((key in row) + (key in near) / 2 for key in required)
+    known = len(properties.keys() & row.keys()) + len(near)
+    return _Distance(known, had, missing)
+
+
+def _is_misspelt(key: str, keys: Sequence[str]) -> bool:
+    """Tell whether one of `keys` is a misspelt `key`.
+
+    One with another word, such as `question` for `question_id`, is another key.
+    """
+    found = nearest(key, keys)
+    is_alike = found.count("_") == key.count("_")
+    return bool(found) and (is_alike or found.replace("_", "") == key.replace("_", ""))

@@ -249,6 +249,31 @@ def test_only_formats_with_a_common_key_are_near(
     assert (" lacks " in problem.help) == near
 
 
+@pytest.mark.parametrize(
+    ("row", "near"),
+    [
+        # A required key, even a misspelt one, before other keys of other formats.
+        ({"promt": "2+2?"}, ": nemo-input, nemo-output (flat)"),
+        # The right keys around something else come first.
+        ({"id": "1", "conversations": [{"role": "user"}]}, ": sharegpt, "),
+        # A format once, in the dialect that is nearest.
+        ({"doc_id": 0, "resps": []}, ": lm-eval-samples"),
+        # Another word behind an underscore is another key.
+        ({"question": "2+2?"}, ""),
+    ],
+)
+def test_nearest_formats_are_few_and_have_a_required_key(
+    row: dict[str, Any], near: str
+) -> None:
+    """At most three formats are near: first those with most of their required keys."""
+    (problem,) = validate(lines_of(row)).problems
+    message = problem.message.replace("nearest is ", ": ").replace("nearest are ", ": ")
+
+    assert near in message
+    assert message.count(", ") < 3
+    assert (": " in message.removeprefix("no known format: ")) == bool(near)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: (
