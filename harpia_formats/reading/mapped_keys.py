@@ -100,12 +100,14 @@ class MappedKeys:
 
     def _note_keys(self, row: Row) -> None:
         """Note which of the mapped paths `row` has, and the names of its keys."""
+        if len(self._found) == len(self._parts):
+            return
         for value_path in self._paths:
             is_key = value_path.text in row
             for part in value_path.parts():
                 if is_key or value_at(row, part.keys) is not UNSET:
                     self._found.add(part.text)
-        if len(self._found) < len(self._parts) and len(self._seen) < _many:
+        if len(self._seen) < _many:
             self._seen.update(names_in(row) if self._is_nested else row)
 
     def _value(self, value_path: ValuePath, row: Row, number: int, path: str) -> Any:

@@ -70,7 +70,11 @@ def _write(record: Record, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing 
 
 
 def _read_header(document: Row) -> Header:
-    return msgspec.convert(document, Header)
+    """Return the header in a record; a column of that name may hold something else."""
+    try:
+        return msgspec.convert(document, Header)
+    except msgspec.ValidationError:
+        return Header()
 
 
 def _write_header(header: Header, fates: FieldFates) -> Row:  # noqa: ARG001 - nothing is lost

@@ -252,7 +252,7 @@ def _first_difference(ours: Any, theirs: Any) -> str:
 def options_for(to: Format) -> list[str]:
     """Return the options that a target can meet; others have tests of their own."""
     left_out: set[str] = set()
-    if to.dialects[0].container is not Container.ROWS:
+    if to.dialects[0].container is not Container.ROWS or to.row_writer:
         left_out = {"array", "lines"}
     if adapter_of(to).capacity.scores is Cardinality.NONE:
         left_out.add("score")

@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.conversion.containers.row_writer import EncodedRows
 from harpia_formats.conversion.fill_scores import score_filler
 from harpia_formats.conversion.grouping.record_groups import RecordGroups
 from harpia_formats.conversion.header import header_row
@@ -32,6 +33,7 @@ from harpia_formats.conversion.report import LOSSES
 from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.extensions.formats_and_rules import imported
 from harpia_formats.io.file_names import path_component
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.constants import constants_by_path
@@ -393,6 +395,12 @@ def written_file(
     """Return the bytes of a file of `target` with `rows`."""
     dialect, adapter = target.dialects[0], adapter_of(target)
     texts = [encode(row) for row in rows]
+    if target.row_writer:
+        written: list[bytes] = []
+        writer = imported(target.row_writer)(written.append, "")
+        writer.add([EncodedRows(len(rows), (b"\n".join(texts),))])
+        writer.close(header)
+        return b"".join(written)
     if dialect.container is Container.WRAPPED:
         rest = b"".join(
             b",\n" + encode(key) + b": " + encode(value)

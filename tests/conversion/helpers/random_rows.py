@@ -252,7 +252,7 @@ def with_own_ids(
     )
     schema = record_schema(dialect)
     assert isinstance(schema, dict)
-    kinds = encode(schema["properties"].get(key, {})).decode()
+    kinds = encode(schema.get("properties", {}).get(key, {})).decode()
     if "integer" not in kinds:
         forms = forms[:3]
     elif "string" not in kinds:

@@ -254,6 +254,14 @@ def test_columns_named_as_fields_are_read_as_such(tmp_path: Path) -> None:
     }
 
 
+def test_column_may_be_called_as_the_header(tmp_path: Path) -> None:
+    """A column `header` that is no header of a data set is a column like others."""
+    as_parquet(pa.table({"header": [{"note": "n"}]}), tmp_path / "a.parquet")
+    (record,) = read(tmp_path / "a.parquet")
+
+    assert as_dict(record)["extra"] == {"parquet": {"header": {"note": "n"}}}
+
+
 @pytest.mark.parametrize(
     ("columns", "error"),
     [
