@@ -1,5 +1,6 @@
 """The format mt-bench-answers: what a model answered (model_answer/MODEL.jsonl)."""
 
+from harpia_converters.mt_bench import companion
 from harpia_converters.mt_bench.detection import QUESTION, VENDOR, answer_sign
 from harpia_formats.model.format import Dialect, Format
 
@@ -12,4 +13,5 @@ FORMAT = Format(
     id_key=QUESTION,
     id_with=(("model_id",),),
     read_only=True,
+    companion=companion.QUESTIONS,
 )

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harpia_converters.mt_bench import companion
 from harpia_converters.mt_bench.detection import QUESTION, VENDOR, judgement_sign
 from harpia_formats.model.format import Dialect, Format, Remark
 
@@ -38,4 +39,5 @@ FORMAT = Format(
     id_key=QUESTION,
     ids_repeat=True,
     read_only=True,
+    companion=companion.QUESTIONS,
 )

@@ -189,6 +189,8 @@ _question_fields = (
     FieldMapping((_turns,), "prompt", note="where there is one"),
     FieldMapping((_reference,), "references", note="that of the last turn"),
 )
+#: What a record has of the question with which it is read.
+_of_question = frozenset({"prompt", "references", "category"})
 _names_of_question = {f"extra.{KEY}.{_reference}": f"{_reference} (of the other turns)"}
 
 QUESTIONS = FormatAdapter(
@@ -214,10 +216,11 @@ ANSWERS = FormatAdapter(
         ),
     ),
     read=_read_answer,
+    join=join_question,
     capacity=RowCapacity(
         references=Cardinality.NONE, outputs=Cardinality.MANY_OF_ONE_MODEL, turns=True
     ),
-    other_paths=frozenset({"outputs.interaction_type", f"outputs.extra.{KEY}"}),
+    other_paths=_of_question | {"outputs.interaction_type", f"outputs.extra.{KEY}"},
     answer_path=("choices",),
     nested_lists=frozenset({_turns}),
     other_names={
@@ -236,12 +239,13 @@ JUDGEMENTS = FormatAdapter(
         FieldMapping(("judge",), "outputs.scores.signature", note="with the turn"),
     ),
     read=_read_judgement,
+    join=join_judged_question,
     capacity=RowCapacity(
         references=Cardinality.NONE,
         outputs=Cardinality.ONE,
         scores=Cardinality.ONE,
     ),
-    other_paths=frozenset({"outputs.scores.metric", f"outputs.extra.{KEY}"}),
+    other_paths=_of_question | {"outputs.scores.metric", f"outputs.extra.{KEY}"},
     answer_extra_examples=dict.fromkeys(_of_judgement, "value"),
     other_names={
         "outputs.scores.metric": "score (the name)",

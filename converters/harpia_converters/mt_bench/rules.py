@@ -11,6 +11,11 @@ _judgement = (
     b'{"question_id": 201, "model": "finch-7b", "judge": ["owl-1", "single-v1"], '
     b'"user_prompt": "Rate 4.", "judgment": "%s", "score": %s, "turn": 1}\n'
 )
+_answer = (
+    b'{"question_id": %d, "model_id": "finch-7b", '
+    b'"choices": [{"index": 0, "turns": ["4", "7"]}]}\n'
+)
+
 RULES = (
     Rule(
         "B101",
@@ -34,5 +39,18 @@ RULES = (
         _judgement % (b"Good.", b"-1"),
         _judgement % (b"Good. [[9]]", b"9"),
         "mt-bench-judgements",
+    ),
+    Rule(
+        "B103",
+        "row-without-question",
+        Severity.WARNING,
+        "The question_id of answers and judgements must be that of a question.",
+        "Such a row is about another set of questions, or the file of questions was "
+        "cut. It is checked where that file is given with --with; the row is then read "
+        "without its question.",
+        _answer % 202,
+        _answer % 201,
+        "mt-bench-answers",
+        companion=_question % b'"4", "7"',
     ),
 )

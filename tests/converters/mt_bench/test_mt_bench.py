@@ -1,8 +1,11 @@
+import json
 import os
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 import harpia_formats
 from harpia_converters.mt_bench import answers, judgements, questions, rules
@@ -205,6 +208,84 @@ def test_a_judgement_is_about_its_turn(
     assert record.extra == {"mt-bench": {"reference": [other]}}
 
 
+@pytest.fixture
+def asked(tmp_path: Path) -> Path:
+    """Return a file with the question, and one of a single turn."""
+    file = tmp_path / "question.jsonl"
+    other = {"question_id": 203, "turns": ["2+2?"], "reference": ["4"]}
+    file.write_bytes(lines(QUESTION, other))
+    return file
+
+
+def lines(*rows: Row) -> bytes:
+    """Return rows as lines."""
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+def test_files_are_read_with_their_questions(asked: Path) -> None:
+    """Answers and judgements of a file have the question that the other file has."""
+    for row in (ANSWER, JUDGEMENT | {"turn": 2}):
+        (record,) = harpia_formats.read(lines(row), companion=asked)
+
+        assert record.prompt == "Minus 3?"
+        assert record.references == ["9"]
+
+
+def test_answers_become_rows_of_others(asked: Path) -> None:
+    """With its question an answer is a row of NeMo, and a conversation of EvalEval."""
+    given = {"evaluation_id": "e", "evaluation_name": "n"}
+    found = {}
+    for to, options in (
+        ("nemo-output", {}),
+        ("eee@0.3.0", {"constants": given, "score": "em"}),
+    ):
+        output = BytesIO()
+        harpia_formats.convert(
+            lines(ANSWER),
+            to=to,
+            output=output,
+            companion=asked,
+            **options,  # type: ignore[arg-type]  # options of two kinds
+        )
+        (found[to],) = decoded(output.getvalue())
+
+    assert found["nemo-output"]["input"]["prompt"] == "Minus 3?"
+    assert found["nemo-output"]["response"] == "8"
+    assert [each["role"] for each in found["eee@0.3.0"]["messages"]] == [
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+    ]
+
+
+def decoded(data: bytes) -> list[Row]:
+    """Return the rows of an array or of lines."""
+    if data.startswith(b"["):
+        return list(json.loads(data))
+    return [json.loads(line) for line in data.splitlines()]
+
+
+def test_a_row_without_its_question_is_reported(asked: Path) -> None:
+    """Validation with the questions names the answer whose question is missing."""
+    data = lines(ANSWER, ANSWER | {"question_id": 9})
+    found = [each.code for each in validate(data, companion=asked).problems]
+
+    assert found == ["B103"]
+    assert [each.prompt for each in harpia_formats.read(data, companion=asked)] == [
+        "Minus 3?",
+        UNSET,
+    ]
+
+
+def test_an_answer_in_one_turn_of_two_is_a_conversation() -> None:
+    """What was asked later and not answered is no turn."""
+    row = ANSWER | {"choices": [{"index": 0, "turns": ["12"]}]}
+    joined = join_question(ANSWERS.read(row), QUESTIONS.read(QUESTION))
+
+    assert joined.outputs[0].turns == [user("7 + 5?"), assistant("12")]
+
+
 def test_each_row_is_of_one_format() -> None:
     """The three kinds of rows exclude each other, and judgements of pairs are none."""
     pair = {"question_id": 1, "model_1": "a", "model_2": "b", "judge": ["j", "p"]}
@@ -221,10 +302,13 @@ def test_each_row_is_of_one_format() -> None:
 
 
 @pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.code)
-def test_examples_of_a_rule_show_it(rule: Rule) -> None:
+def test_examples_of_a_rule_show_it(rule: Rule, tmp_path: Path) -> None:
     """Only the bad example of a rule gives it."""
+    companion = tmp_path / "question.jsonl"
+    companion.write_bytes(rule.companion)
+    options: Any = {"companion": companion} if rule.companion else {}
     found = [
-        {problem.code for problem in validate(data).problems}
+        {problem.code for problem in validate(data, **options).problems}
         for data in (rule.bad, rule.good)
     ]
 
@@ -260,3 +344,19 @@ def test_answers_of_fastchat_are_read() -> None:
         "gpt-4"
     }
     assert all(len(record.outputs[0].turns or ()) == 2 for record in records)
+
+
+@pytest.mark.skipif(not REAL.exists(), reason="no neighbours: set HARPIA_CORPORA")
+def test_answers_of_fastchat_have_their_questions() -> None:
+    """Joined by `question_id`, user and assistant alternate in the two turns."""
+    records = harpia_formats.read(
+        REAL / "reference_answer_gpt-4.first2.jsonl",
+        companion=REAL / "question.first22.jsonl",
+    )
+    roles = [
+        [turn["role"] for turn in output.turns or ()]
+        for record in records
+        for output in record.outputs
+    ]
+
+    assert roles == [["user", "assistant", "user", "assistant"]] * 2
