@@ -225,3 +225,39 @@ def test_hashes_are_those_of_the_tool() -> None:
             assert row["doc_hash"] == doc_hash(row["doc"])
             assert row["prompt_hash"] == prompt_hash(first)
             assert row["target_hash"] == target_hash(row["target"])
+
+
+def test_rows_of_one_document_are_grouped(folder: Path) -> None:
+    """Grouped by id, the rows of two filters are one record with both scores."""
+    output = folder / "out.jsonl"
+    convert(folder / NAME, to="record", group="id", output=output)
+    rows = [json.loads(line) for line in output.read_bytes().splitlines()]
+
+    first, second = rows[0]["outputs"]
+    assert [row["id"] for row in rows] == [0, 1]
+    assert [score["signature"].rpartition(":")[2] for score in first["scores"]] == [
+        *("strict", "loose")
+    ]
+    assert [step["extracted_value"] for step in first["attribution"]] == [
+        *("Paris", "It is Paris.")
+    ]
+    assert second["text"] == "Paris"
+    assert "scores" not in second
+
+
+def test_system_prompt_is_one_turn(tmp_path: Path) -> None:
+    """The system prompt of a chat, which is its first message, is not repeated."""
+    chat = ROOT / "fixtures/lm-eval-samples/valid/chat.jsonl"
+    output = tmp_path / "out.jsonl"
+    given = {"evaluation_id": "run", "model_id": "m", "evaluation_name": "task"}
+    convert(chat, to="eee@0.3.0", output=output, constants=given)
+
+    roles = [turn["role"] for turn in json.loads(output.read_bytes())["messages"]]
+    assert roles == ["system", "user", "assistant", "user", "assistant"]
+
+
+def test_question_of_the_document_is_the_prompt() -> None:
+    """A key of the document can be the prompt in place of the whole context."""
+    records = read(SAMPLES, columns={"prompt": "doc.country"}, format="lm-eval-samples")
+
+    assert [record.prompt for record in records] == ["France", "Peru"] * 2
