@@ -140,7 +140,9 @@ class _TypedReader:
     ) -> tuple[str, str, list[Output], Hashable] | None:
         """Return what a choice has: prompt, right choice, answers, and its key."""
         requests = requests_of(arguments)
-        if not requests or kept != [each[0] for each in answers if each]:
+        if not requests or len(answers) != len(requests):
+            return None
+        if kept != [each[0] for each in answers if each]:
             return None
         prompt = requests[0].get(CONTEXT)
         if type(prompt) is not str or type(answers[0]) is not list:
