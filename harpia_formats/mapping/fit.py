@@ -18,6 +18,8 @@ from harpia_formats.model.record import Output, Record, Score
 
 #: The detail of the fate of a score that is that of several answers together.
 JOINT_SCORE = "the score of all answers together"
+#: That of scores without a number, or without whether the answer is right.
+NO_VERDICT = "those without a number or is_correct"
 #: The fields of a score that say how well an answer was scored, and with what.
 _joint_fields = ("metric", "value", "is_correct", "result_id", "signature")
 _verdict_paths = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
@@ -49,7 +51,7 @@ def _split(
             if not has_score:
                 yield fit_chats(by_output, capacity, choices, fates)
                 continue
-            for by_score in _split_scores(by_output, choices, fates):
+            for by_score in _split_scores(by_output, capacity, choices, fates):
                 yield fit_chats(by_score, capacity, choices, fates)
 
 
@@ -167,7 +169,7 @@ def _without_joint_score(
 
 
 def _split_scores(
-    record: Record, choices: Choices, fates: FieldFates
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
     if len(record.outputs) != 1:
         yield record
@@ -175,18 +177,42 @@ def _split_scores(
     (output,) = record.outputs
     if output.scores is UNSET or len(output.scores) < 2:  # noqa: PLR2004 - several
         yield record
+        return
+    scores = output.scores
+    if capacity.needs_verdict:
+        scores = _with_verdicts(scores, fates)
+    if len(scores) == 1:
+        yield replace(record, outputs=[replace(output, scores=scores)])
     elif choices.responses is Responses.FIRST:
-        if any(score != Score() for score in output.scores):
+        if any(score != Score() for score in scores):
             fates.dropped("outputs.scores", "all but the first")
-        first = replace(output, scores=output.scores[:1])
+        first = replace(output, scores=scores[:1])
         yield replace(record, outputs=[first])
     elif choices.responses is Responses.FAIL:
-        reason = f"there are {len(output.scores)} scores, and a row holds one"
+        reason = f"there are {len(scores)} scores, and a row holds one"
         raise Unconvertible("outputs.scores", reason, "choose with --responses")
     else:
         fates.split("outputs.scores", "one row each")
-        for score in output.scores:
+        for score in scores:
             yield replace(record, outputs=[replace(output, scores=[score])])
+
+
+def _with_verdicts(scores: list[Score], fates: FieldFates) -> list[Score]:
+    """Return scores without those that lack a number or a verdict.
+
+    All of them are returned if all do, and one that has no value at all is returned,
+    since it may still get one.
+    """
+    kept = [
+        score
+        for score in scores
+        if score.value is UNSET
+        or (score.value is not None and score.is_correct is not UNSET)
+    ]
+    if not kept or len(kept) == len(scores):
+        return scores
+    fates.dropped("outputs.scores", NO_VERDICT)
+    return kept
 
 
 def refuse_joint_score(error: Unconvertible, fates: FieldFates) -> None:

@@ -33,6 +33,9 @@ class RowCapacity:
     references: Cardinality = Cardinality.ONE
     outputs: Cardinality = Cardinality.ONE
     scores: Cardinality = Cardinality.NONE
+    #: Whether a score needs a number and whether the answer is correct. Of several
+    #: scores of an answer, those without are left out if there are others.
+    needs_verdict: bool = False
     #: Whether the prompt can be a chat of several messages.
     messages: bool = False
     #: Whether an answer can be a conversation of several turns.

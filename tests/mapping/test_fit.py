@@ -140,6 +140,23 @@ def test_scores_are_a_row_each() -> None:
     assert noted == {(Fate.SPLIT, "outputs.scores")}
 
 
+def test_scores_without_a_verdict_have_no_row_of_their_own() -> None:
+    """Rows that need a verdict are made of the scores that have one, if any do."""
+    capacity = RowCapacity(scores=Cardinality.ONE, needs_verdict=True)
+    graded = Score(metric="f1", value=0.5)
+    missing = Score(metric="judge", value=None, is_correct=False)
+    right = Score(metric="em", value=1, is_correct=True)
+    record = Record(id="1", outputs=[Output(scores=[graded, missing, right])])
+    without = Record(id="1", outputs=[Output(scores=[graded, missing])])
+
+    parts, noted = parts_of(record, capacity)
+    refused, _ = parts_of(without, capacity)
+
+    assert parts == [Record(id="1", outputs=[Output(scores=[right])])]
+    assert noted == {(Fate.DROPPED, "outputs.scores")}
+    assert [part.outputs[0].scores for part in refused] == [[graded], [missing]]
+
+
 def test_answers_of_one_model_only() -> None:
     """A model that is asked for is the only one whose answers are left."""
     record = Record(outputs=[Output(model="m"), Output(model="n"), Output()])

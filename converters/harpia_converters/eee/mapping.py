@@ -213,8 +213,10 @@ _lists = RowCapacity(
     references=Cardinality.MANY,
     outputs=Cardinality.MANY_OF_ONE_MODEL,
     scores=Cardinality.ONE,
+    needs_verdict=True,
     turns=True,
 )
-V0_2_0 = _adapter(versions.V0_2_0, RowCapacity(scores=Cardinality.ONE, turns=True))
+_one_answer = RowCapacity(scores=Cardinality.ONE, needs_verdict=True, turns=True)
+V0_2_0 = _adapter(versions.V0_2_0, _one_answer)
 V0_2_0_TAG = _adapter(versions.V0_2_0_TAG, _lists)
 V0_3_0 = _adapter(versions.V0_3_0, _lists)
