@@ -26,12 +26,12 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint
 
-NO_CHOICE, LIST_AS_TEXT, NO_NUMBER = "M101", "M102", "M103"
+NO_CHOICE, LIST_AS_TEXT, NO_NUMBER = "M121", "M122", "M123"
 DOC_HASH, PROMPT_HASH, TARGET_HASH = "M111", "M112", "M113"
 
 
 def target_remarks(row: Any) -> Iterator[Remark]:
-    """Yield a remark on a target that is read otherwise than as it is (M101, M102)."""
+    """Yield a remark on a target that is read otherwise than as it is (M121, M122)."""
     requests, kind = _requests_and_type(row)
     target = row["target"]
     if kind == GENERATE and is_list_text(target):
@@ -57,7 +57,7 @@ def target_remarks(row: Any) -> Iterator[Remark]:
 
 
 def metric_remarks(row: Any) -> Iterator[Remark]:
-    """Yield a remark on each metric that is no number (M103)."""
+    """Yield a remark on each metric that is no number (M123)."""
     for name in row.get("metrics") or ():
         value = row.get(name)
         if value is not None and not isinstance(value, (int, float)):

@@ -53,7 +53,7 @@ def _results(members: bytes) -> bytes:
 
 RULES = (
     Rule(
-        "M101",
+        "M121",
         "target-is-no-choice",
         Severity.WARNING,
         "The target of a multiple choice is the index of one of its choices.",
@@ -65,7 +65,7 @@ RULES = (
         lint=True,
     ),
     Rule(
-        "M102",
+        "M122",
         "target-is-a-list",
         Severity.NOTE,
         "A target that is the text of a Python list is read as several references.",
@@ -77,7 +77,7 @@ RULES = (
         lint=True,
     ),
     Rule(
-        "M103",
+        "M123",
         "metric-is-no-number",
         Severity.NOTE,
         "A metric that is no number is not read as a score.",
