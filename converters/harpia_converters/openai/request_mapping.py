@@ -209,5 +209,5 @@ REQUESTS = FormatAdapter(
     #: The role of a message decides which field it is.
     discriminators=frozenset({("body", _messages, "*", "role"), ("url",)}),
     other_names={SYSTEM_MESSAGE: "body.messages (system)"},
-    setting_examples={"tools": [{"type": "function"}]},
+    setting_examples={_model: "model", "tools": [{"type": "function"}]},
 )
