@@ -12,7 +12,7 @@ from typing import Any
 from harpia_formats.model.exact_json import decode, encode
 
 #: The key of the version of the layout in the metadata of a table.
-LAYOUT_KEY = b"harpia_formats.record_layout"
+LAYOUT_KEY = b"harpia-formats.record-layout"
 LAYOUT = 1
 _ID, _ID_TYPE, _OTHER, _VALUE, _VALUE_JSON = "id id_type other value value_json".split()
 _INTEGER, _TEXT_TYPE = "integer", "text"

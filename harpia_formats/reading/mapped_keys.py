@@ -134,7 +134,8 @@ class MappedKeys:
             if key not in self._found:
                 near = nearest(key, sorted(self._seen))
                 hint = f"; did you mean {near}?" if near else ""
-                raise MapError(key, f"no row of {path} has such a key{hint}")
+                what = "such a column, or only null" if self._is_free else "such a key"
+                raise MapError(key, f"no row of {path} has {what}{hint}")
 
 
 def _cell_of(value: Any) -> str:

@@ -146,4 +146,4 @@ def test_columns_have_types_for_other_programs(tmp_path: Path) -> None:
 
     assert str(score.field("value").type) == "double"
     assert str(schema.field("metadata").type) == "string"
-    assert [*schema.metadata] == [b"harpia_formats.record_layout"]
+    assert [*schema.metadata] == [b"harpia-formats.record-layout"]
