@@ -14,6 +14,7 @@ _vendor = "alpaca"
 _known = frozenset({"instruction", "input", "output", "system", "history"})
 _fields = (
     FieldMapping(("instruction",), "prompt", note="and `input` below a blank line"),
+    FieldMapping(("input",), "prompt", note="below `instruction` and a blank line"),
     FieldMapping(("history",), "messages", note="with the prompt, if it is not empty"),
     FieldMapping(("system",), "system"),
     FieldMapping(("output",), "references", LIST_OF_ONE),

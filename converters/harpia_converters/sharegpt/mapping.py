@@ -123,5 +123,6 @@ SHAREGPT = FormatAdapter(
     #: Who speaks decides which field a turn is.
     discriminators=frozenset({("conversations", "*", "from")}),
     other_names={SYSTEM_MESSAGE: "conversations (system)"},
-    extra_examples={"rejected": "value"},
+    extra_examples={"rejected": "value", "tools": "value"},
+    setting_examples={"tools": [{"name": "tool", "parameters": {}}]},
 )

@@ -114,7 +114,7 @@ def _records(adapter: FormatAdapter) -> Iterator[Record]:
         category="category",
         source="source",
         params={
-            **dict.fromkeys((*_params, *_own_params(adapter), REST), 1),
+            **dict.fromkeys((*_params, REST), 1),
             **adapter.setting_examples,
         },
         metadata={REST: "value"},
@@ -264,28 +264,28 @@ def _extra_of(adapter: FormatAdapter, path: str) -> Any:
     return {adapter.vendor: found}
 
 
-def _own_params(adapter: FormatAdapter) -> Iterator[str]:
-    """Yield the settings that rows of the format have a place for, by name."""
-    for mapping in adapter.fields:
-        field, _, name = mapping.record_path.partition(".")
-        if field == "params" and name not in _params:
-            yield name
-
-
 def _carried(record: Record, adapter: FormatAdapter) -> Record:
     """Return `record` with the fields only that the format has a place for."""
     capacity = adapter.capacity
     outputs = [_carried_output(output, adapter) for output in record.outputs]
     if capacity.outputs is Cardinality.ONE:
         outputs = outputs[:1]
-    references = record.references
+    references, params = record.references, record.params
+    if "params" not in adapter.carried_paths and params is not UNSET:
+        # Rows have a place for some settings only.
+        own = {name: params[name] for name in params if _has_setting(adapter, name)}
+        params = own or UNSET
     if capacity.references is Cardinality.ONE and references is not UNSET:
         references = references[:1]
     return replace(
-        replace(record, references=references, outputs=outputs),
+        replace(record, references=references, params=params, outputs=outputs),
         **_absent(record, adapter, ""),
         **({"outputs": []} if capacity.outputs is Cardinality.NONE else {}),
     )
+
+
+def _has_setting(adapter: FormatAdapter, name: str) -> bool:
+    return f"params.{name}" in adapter.carried_paths
 
 
 def _carried_output(output: Output, adapter: FormatAdapter) -> Output:
