@@ -144,10 +144,16 @@ def _keys_of(text: bytes) -> _Keys | None:
 
 
 def _id_of(keys: _Keys) -> bytes:
-    """Return the JSON text of a line's `sample_id`, in one spelling."""
+    """Return the JSON text of a line's `sample_id`, in one spelling.
+
+    That is null where there is none, or no text: such is reported where it stands.
+    """
     if keys.sample_id is UNSET:
         return b"null"
-    return msgspec.json.encode(msgspec.json.decode(keys.sample_id))
+    try:
+        return msgspec.json.encode(msgspec.json.decode(keys.sample_id))
+    except (msgspec.DecodeError, UnicodeError):
+        return b"null"
 
 
 def _grouped(items: Iterator[Item]) -> Iterator[Item]:

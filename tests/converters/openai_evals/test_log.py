@@ -180,6 +180,15 @@ def test_values_that_are_no_json_are_placed() -> None:
     assert found >= {("J106", 4), ("S102", 3)}
 
 
+def test_an_id_that_is_no_text_is_reported_where_it_stands() -> None:
+    """Bytes that are not UTF-8 in an id are an error in their line."""
+    data = lines(sampling("a"), sampling("?"), FINAL)
+    data = data.replace(b'"?"', b'"\xff"')
+    found = {(each.code[:2], each.place.line) for each in validate(data).problems}
+
+    assert ("J1", 3) in found
+
+
 def test_places_around_the_samples_are_those_in_the_log() -> None:
     """A remark on the final report is at the value in its line."""
     data = lines(sampling("a"), match("a"), {"final_report": {"accuracy": 0.25}})
