@@ -102,6 +102,37 @@ def test_rival_looks_right_for_all_of_the_same_records() -> None:
     assert (same.variant, same.rival) == (ONE, TWO)
 
 
+def signed(key: str) -> FormatVariant:
+    """Return a format that matches rows with `any`, and has a key of its own."""
+    dialect = Dialect(
+        key, partial(sniff, key="any"), own_sign=partial(sniff, key=f"{key}!")
+    )
+    return FormatVariant(Format(key, key, "", (dialect,)), dialect)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_own_sign_settles_which_of_several_formats(count: int) -> None:
+    """Of formats that match the same rows, one with a sign of its own is chosen."""
+    first, second = signed("a"), signed("b")
+    rows = [{"any": ""}] * (count - 1)
+    choices = [
+        choose_variant([*rows, {"any": "", **own}], [first, second])
+        for own in ({"a!": ""}, {"b!": ""}, {"a!": "", "b!": ""}, {})
+    ]
+    found = [
+        (each.variant, each.rival, each.shared, each.confidence)
+        for each in choices
+        if each is not None
+    ]
+
+    assert found == [
+        (first, None, False, 1.0),
+        (second, None, False, 1.0),
+        (first, None, False, 1.0),
+        (first, second, True, 0.6),
+    ]
+
+
 def test_general_format_is_taken_where_nothing_else_fits() -> None:
     """A general format is not chosen if one record matches a particular one."""
     rows = [{"any": ""}] * 3

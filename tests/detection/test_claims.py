@@ -433,6 +433,14 @@ def test_sign_of_openai_settles_a_chat(row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("row", NEITHER)
+def test_sign_of_openai_decides_beside_that_of_files_that_are_not_read(
+    row: dict[str, Any],
+) -> None:
+    """Tools beside a verdict or typed parts are OpenAI's, whatever stands beside."""
+    assert claim_on(lines_of(row | {"tools": []})).format == "openai-chat"
+
+
+@pytest.mark.parametrize("row", NEITHER)
 def test_sign_of_another_tool_refutes_a_chat(row: dict[str, Any]) -> None:
     """A sign of a tool that is not read, in one row, makes a file of chats its."""
     for rows in ([row], [chat(), row], [row, chat(), chat()]):

@@ -92,8 +92,6 @@ BOTH = {
     # Chats have messages, and keys that are not named are the user's own.
     ("tencent-messages", "openai-chat"),
     ("tencent-outputs", "openai-chat"),
-    ("openai-chat", "tencent-messages"),
-    ("openai-chat", "haystack"),
 }
 #: Formats whose rows can be in any of them; what only one has decides for the file.
 CHATS = {"tencent-messages", "openai-chat"}
