@@ -8,12 +8,17 @@ from itertools import islice
 from pathlib import Path, PurePath
 from typing import cast
 
-from harpia_formats.io.compression import CODECS
+from harpia_formats.io.data_names import (
+    OTHER_SUFFIXES,
+    data_suffixes,
+    is_data_name,
+    no_data_files,
+)
 from harpia_formats.io.file_kinds import OtherKindError
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import STANDARD_INPUT, Source, open_source
-from harpia_formats.io.unpacking import Unpacker, suffixes_of, unpacker_of_folder
+from harpia_formats.io.unpacking import Unpacker, unpacker_of_folder
 from harpia_formats.io.urls import is_url
 
 #: Names in a folder among which a similar name is looked for; it may hold millions.
@@ -44,49 +49,11 @@ def find_sources(
     return list(found.values())
 
 
-_SUFFIXES = tuple(
-    data + compression
-    for data in (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-    for compression in ("", *(codec.suffix for codec in CODECS))
-)
-#: Names of files in a folder that are opened to see whether they are of another kind.
-_OTHER_SUFFIXES = tuple(
-    suffix + compression
-    for suffix in (
-        *(".parquet", ".arrow", ".feather", ".orc", ".avro", ".h5", ".hdf5"),
-        *(".xlsx", ".xlsm", ".xls", ".ods", ".sqlite", ".sqlite3", ".db", ".pdf"),
-        *(".pkl", ".pickle", ".pt", ".pth", ".npy", ".npz", ".safetensors", ".gguf"),
-        *(".zip", ".eval", ".tar", ".tgz", ".7z", ".rar"),
-        *(".html", ".htm", ".xml", ".yaml", ".yml", ".dat", ".bin"),
-    )
-    for compression in ("", *(codec.suffix for codec in CODECS))
-)
 _UNREADABLE = (
     (stat.S_ISSOCK, "is a socket"),
     (stat.S_ISBLK, "is a block device"),
     (stat.S_ISCHR, "is a character device"),
 )
-
-
-def is_data_name(name: str, unpackers: tuple[Unpacker, ...] = ()) -> bool:
-    """Return whether a file is called like one of JSON or CSV, or one to unpack."""
-    return name.lower().endswith(_data_suffixes(unpackers))
-
-
-def _data_suffixes(unpackers: tuple[Unpacker, ...]) -> tuple[str, ...]:
-    """Return what the names of data files end in."""
-    return (*_SUFFIXES, *suffixes_of(unpackers))
-
-
-def no_data_files(unpackers: tuple[Unpacker, ...]) -> str:
-    """Return that a folder has no data files, with what they are called."""
-    suffixes = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
-    names = [f"*{suffix}" for suffix in suffixes]
-    text = f"{', '.join(names[:-1])} or {names[-1]}, also compressed"
-    others = [f"*{suffix}" for suffix in suffixes_of(unpackers)]
-    if others:
-        text += f"; {', '.join(others)}"
-    return f"no data files in this folder ({text})"
 
 
 def _sources_of(argument: str, unpackers: tuple[Unpacker, ...]) -> Iterable[Source]:
@@ -95,7 +62,7 @@ def _sources_of(argument: str, unpackers: tuple[Unpacker, ...]) -> Iterable[Sour
     if is_url(argument):
         from harpia_formats.io.remote_discovery import remote_sources  # noqa: PLC0415 - for remote files only
 
-        suffixes = _data_suffixes(unpackers)
+        suffixes = data_suffixes(unpackers)
         return remote_sources(argument, suffixes, no_data_files(unpackers))
     try:
         mode = os.stat(argument).st_mode  # noqa: PTH116 - Path("") is the folder "."
@@ -190,7 +157,7 @@ def _is_wanted(folder: Path, name: str, unpackers: tuple[Unpacker, ...]) -> bool
     lower = name.lower()
     if is_data_name(name, unpackers):
         return True
-    if not (lower.endswith(_OTHER_SUFFIXES) or "." not in name):
+    if not (lower.endswith(OTHER_SUFFIXES) or "." not in name):
         return False
     try:
         with open_source(Source(name, folder / name)) as reader:

@@ -21,6 +21,7 @@ from harpia_formats.io.file_state import reason_of_change, state_of_stream
 from harpia_formats.io.reader import BLOCK, FullReader, SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.unpacking import Unpacker, unpacker_of_file
+from harpia_formats.io.wide_encoding import encoding_reason, wide_encoding
 
 if TYPE_CHECKING:  # most files are not unpacked
     from harpia_formats.io.unpacked_text import TextPlaces
@@ -187,7 +188,7 @@ class SourceReader:
         encoding = wide_encoding(head[:4])
         if encoding is not None:
             marked = b"\xff\xfe" in head[:4] or b"\xfe\xff" in head[:4]
-            raise SourceError(self.name, _encoding_reason(encoding, marked=marked))
+            raise SourceError(self.name, encoding_reason(encoding, marked=marked))
         origin = self._source.origin
         has_ranges = isinstance(origin, RemoteFile) and origin.ranged
         is_file = isinstance(origin, Path) or has_ranges
@@ -250,43 +251,6 @@ class SourceReader:
             raise SourceError(self.name, error_reason(error)) from error
         self._consumed += len(piece)
         return piece
-
-
-def wide_encoding(head: bytes) -> str | None:
-    """Return the name of the encoding if `head`, four bytes, is UTF-16 or UTF-32.
-
-    None if it is neither. Source: byte order marks, else the pattern of zeros in
-    RFC 4627, section 3.
-    """
-    for mark, encoding in _MARKS:
-        if head.startswith(mark):
-            return encoding
-    return _ZEROS.get(tuple(byte == 0 for byte in head))
-
-
-_MARKS = (  # the longer ones first, since one begins with another
-    (b"\xff\xfe\x00\x00", "UTF-32LE"),
-    (b"\x00\x00\xfe\xff", "UTF-32BE"),
-    (b"\xff\xfe", "UTF-16LE"),
-    (b"\xfe\xff", "UTF-16BE"),
-)
-_ZEROS: dict[tuple[bool, ...], str] = {
-    (True, True, True, False): "UTF-32BE",
-    (False, True, True, True): "UTF-32LE",
-    (True, False, True, False): "UTF-16BE",
-    (False, True, False, True): "UTF-16LE",
-}
-
-
-def _encoding_reason(encoding: str, *, marked: bool) -> str:
-    """Return that a file is not UTF-8, with the command that converts it."""
-    # If the name says the byte order, iconv keeps the mark as a character.
-    name = encoding[:-2] if marked else encoding
-    order = "little endian" if encoding.endswith("LE") else "big endian"
-    return (
-        f"is {encoding[:-2]} ({order}), not UTF-8; "
-        f"convert it with: iconv -f {name} -t UTF-8"
-    )
 
 
 def _stream_of(source: Source) -> BinaryIO:

@@ -19,7 +19,8 @@ from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.validation.companion_error import CompanionError
-from harpia_formats.validation.merge.tally import Tally, in_members
+from harpia_formats.validation.merge.places import in_members
+from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs have no pairs

@@ -22,7 +22,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.registry import all_formats
 from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
-from harpia_formats.validation.merge.tally import in_members
+from harpia_formats.validation.merge.places import in_members
 from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
 from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.plan.units import Broken, Demand

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.framing.chunk import Cursor
-from harpia_formats.io.discovery import is_data_name
+from harpia_formats.io.data_names import is_data_name
 from harpia_formats.io.file_kinds import OtherKindError, counted_kinds
 from harpia_formats.io.inputs import Input, input_of
 from harpia_formats.io.reader import SourceError

@@ -8,7 +8,7 @@ from harpia_formats.io.source import ReadProgress
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
-from harpia_formats.validation.merge.tally import placed
+from harpia_formats.validation.merge.places import placed
 from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.parallel.cut import RANGE, FilePart, range_size
 from harpia_formats.validation.parallel.handed_out import HandedOut
