@@ -16,7 +16,7 @@ ROWS = Path(__file__).parents[2] / "fixtures" / "eee@0.2.0" / "valid" / "runs.js
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
 PAGE = b"<!DOCTYPE html>\n<html><title>404</title></html>\n"
 #: Files of other kinds, by their names.
-OTHERS = {"t.parquet": b"PAR1\0\0", "page.html": PAGE, "more/p.json": PAGE}
+OTHERS = {"t.orc": b"ORC\0\0", "page.html": PAGE, "more/p.json": PAGE}
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def test_other_kinds_in_a_folder_are_one_note(folder: Path, jobs: int) -> None:
 
     assert report.ok
     assert (note.code, note.severity) == ("J114", "note")
-    assert note.message == "passed over: 2 HTML pages, 1 Parquet file, 1 YAML file"
-    assert names(report) == ["p.json", "page.html", "t.parquet", "x.yaml"]
+    assert note.message == "passed over: 2 HTML pages, 1 ORC file, 1 YAML file"
+    assert names(report) == ["p.json", "page.html", "t.orc", "x.yaml"]
     assert summary_lines(report)[-1] == (
         "1 file, 12 records, all valid; 1 note; 4 files passed over"
     )
@@ -73,16 +73,16 @@ def test_other_kind_that_is_named_is_not_read(folder: Path, name: str) -> None:
 
 def test_report_says_which_files_were_passed_over(folder: Path) -> None:
     """The JSON report has the files, not complete, with a word on the reason."""
-    put(folder, {"t.parquet": b"PAR1\0\0"})
+    put(folder, {"t.orc": b"ORC\0\0"})
     report = validate(folder)
     files = report_as_dict(report, [])["files"]
     reasons = {Path(file["path"]).name: file["reason"] for file in files}
 
     assert reasons["rows.jsonl"] is None
-    assert reasons["t.parquet"].startswith("skipped: it is a Parquet file, not JSON")
+    assert reasons["t.orc"].startswith("skipped: it is an ORC file, not JSON")
 
 
-@pytest.mark.parametrize("files", [{"a.jsonl": POINTER}, {"t.parquet": b"PAR1\0"}])
+@pytest.mark.parametrize("files", [{"a.jsonl": POINTER}, {"t.orc": b"ORC\0"}])
 @pytest.mark.parametrize("skip", [False, True])
 def test_folder_without_any_data_is_an_error(
     tmp_path: Path, files: dict[str, bytes], *, skip: bool
@@ -120,7 +120,7 @@ def succeeds(name: str, folder: Path, **options: Any) -> bool:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_data_that_is_missing_stops_a_conversion(folder: Path, name: str) -> None:
     """Records are not read past a file of data that holds something else."""
-    put(folder, {"t.parquet": b"PAR1\0\0"})
+    put(folder, {"t.orc": b"ORC\0\0"})
     passes = succeeds(name, folder)
     put(folder, {"part.jsonl": POINTER})
 
@@ -201,17 +201,17 @@ def test_excluded_files_are_counted(folder: Path) -> None:
 
 def test_detect_passes_over_other_kinds(folder: Path) -> None:
     """Files of other kinds in a folder have their kind; those named have no format."""
-    put(folder, {"t.parquet": b"PAR1\0\0", "x.json": SETTINGS})
+    put(folder, {"t.orc": b"ORC\0\0", "x.json": SETTINGS})
     found = detect(folder, exclude=("x.*",))
-    (named,) = detect(folder / "t.parquet")
+    (named,) = detect(folder / "t.orc")
 
-    assert [file.skipped for file in found] == ["", "a Parquet file"]
-    assert (named.skipped, str(named.reason)[:17]) == ("", "is a Parquet file")
+    assert [file.skipped for file in found] == ["", "an ORC file"]
+    assert (named.skipped, str(named.reason)[:14]) == ("", "is an ORC file")
 
 
 def test_report_of_workers_is_the_same(folder: Path) -> None:
     """Files that workers validate are passed over as others are."""
-    files = {f"{n}.json": (PAGE, SETTINGS, b"PAR1")[n % 3] for n in range(300)}
+    files = {f"{n}.json": (PAGE, SETTINGS, b"ORC")[n % 3] for n in range(300)}
     put(folder, files)
     large = ROWS.read_bytes() * 200
     put(folder, {f"big{n}.jsonl": large for n in range(4)})
