@@ -32,7 +32,7 @@ LETTERS = {
     "V": "Values",
     "X": "Across records",
     "L": "Losses of a conversion",
-    "M": "Scoring",
+    "M": "Scoring, and lm-evaluation-harness",
     "E": "EvalEval",
     "H": "HarpIA Lab",
     "N": "NVIDIA NeMo Evaluator",

@@ -51,7 +51,8 @@ Companion = Annotated[
     str | None,
     text(
         "FILE",
-        "Also check the files against this one: an aggregate, or HarpIA's input.",
+        "Also check the files against this one: an aggregate, HarpIA's input, or "
+        "lm-eval's results.",
         "--with",
         "--aggregate",
         panel=VALIDATION,
