@@ -107,9 +107,13 @@ class Destination:
                 scored=self.mapper.scorer is not None,
             )
         )
-        owners = adapter_of(variant.format).extra_owners
-        # Merged records can be of several files.
-        self.mapper.owners = self.mapper.owners | owners if self._groups else owners
+        source = adapter_of(variant.format)
+        owners, not_kept = source.extra_owners, source.not_kept
+        if self._groups:
+            # Merged records can be of several files.
+            owners = self.mapper.owners | owners
+            not_kept = {**self.mapper.not_kept, **not_kept}
+        self.mapper.owners, self.mapper.not_kept = owners, not_kept
         self.mapper.misfits = misfits_of(adapter_of(variant.format))
         self._program = RecordProgram(self.mapper)
         if only and self._ids_are_numbers(variant):

@@ -62,6 +62,8 @@ class RecordMapper:
     #: The paths in an extra of objects whose members have fates of their own
     #: (`FormatAdapter.extra_owners` of the source).
     owners: frozenset[str] = frozenset()
+    #: Why members of rows of the source are not kept (`FormatAdapter.not_kept`).
+    not_kept: Mapping[str, str] = field(default_factory=dict)
     #: The fields of the source whose text is kept in the extra if it is no number.
     misfits: Misfits = NO_MISFITS
     _carried: dict[str, bool] = field(default_factory=dict)
@@ -199,8 +201,10 @@ class RecordMapper:
                 # What becomes of the other messages is noted for all of them.
                 if is_system_lost:
                     fates.dropped(path, "a row has no place for it")
-            elif path not in noted and not self._carries(path):
-                fates.dropped(path)
+            elif path not in noted and (
+                path in self.not_kept or not self._carries(path)
+            ):
+                fates.dropped(path, self.not_kept.get(path, ""))
 
     def _name_members(self, paths: tuple[str, ...], fates: FieldFates) -> None:
         """Note what becomes of an object in an extra for each of its members."""

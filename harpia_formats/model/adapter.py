@@ -228,6 +228,9 @@ class FormatAdapter:
     answer_extra_examples: Mapping[str, Any] = field(default_factory=dict)
     #: Values of settings (`params`) that rows have; examples as those above.
     setting_examples: Mapping[str, Any] = field(default_factory=dict)
+    #: Why members of rows are not kept, by the path in a record of what stands for
+    #: them, such as their number: they are lost in every format.
+    not_kept: Mapping[str, str] = field(default_factory=dict)
     #: The names of what rows say beside the values of keys, by its path in a record: a
     #: key with something in parentheses, such as its place in a list.
     other_names: Mapping[str, str] = field(default_factory=dict)

@@ -259,6 +259,7 @@ LOG = FormatAdapter(
     read_header=read_header,
     other_paths=frozenset({*_other_names, f"outputs.extra.{KEY}"}),
     other_names={**_other_names, **_names_of_rest},
+    not_kept={f"{_extra}.events": "only their number is kept"},
     extra_examples=_examples,
     answer_extra_examples=_answer_examples,
 )

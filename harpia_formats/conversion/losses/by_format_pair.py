@@ -96,7 +96,9 @@ def losses_of_pair(
 def mapper_for(source: FormatAdapter, target: FormatAdapter) -> RecordMapper:
     """Return what maps records of `source` with all that `target` needs beside."""
     choices = Choices(constants=FILLED)
-    return RecordMapper(target, choices, owners=source.extra_owners)
+    return RecordMapper(
+        target, choices, owners=source.extra_owners, not_kept=source.not_kept
+    )
 
 
 @dataclass(slots=True)

@@ -168,6 +168,7 @@ class PlainConversion:
             self.adapter, options.choices(constants), scorer, WrittenRowCheck(self.to)
         )
         mapper.owners = self.source.extra_owners
+        mapper.not_kept = self.source.not_kept
         mapper.misfits = misfits_of(self.source)
         self._requirements = row_requirements(
             self.file.format,

@@ -431,3 +431,22 @@ def test_a_record_that_waits_holds_no_events() -> None:
         pass
 
     assert [(each.value, each.row_id) for each in found] == [({"id": 1}, 1)]
+
+
+@pytest.mark.parametrize("target", ["record", "nemo-output"])
+def test_lost_events_are_told(target: str, tmp_path: Path) -> None:
+    """A conversion tells that events are lost, also where all else is kept."""
+    source = tmp_path / "log.json"
+    source.write_bytes(log(sample(events=[{"event": "model"}]), sample(id=2)))
+
+    report = convert(source, to=target, output=tmp_path / "out.jsonl")
+    (file,) = report.losses
+    found = [
+        times.count
+        for fate, times in file.losses.counts.items()
+        if "events" in fate.path
+    ]
+
+    assert report.ok
+    assert not report.lossless
+    assert found == [1]
