@@ -253,7 +253,7 @@ def test_records_without_a_verdict_are_told(data: Path) -> None:
 def test_files_are_chosen(tmp_path: Path) -> None:
     """Files are left out, passed over and counted as the options say."""
     shutil.copy(RUNS, tmp_path / "rows.jsonl")
-    (tmp_path / "t.parquet").write_bytes(b"PAR1")
+    (tmp_path / "t.orc").write_bytes(b"ORC")
     (tmp_path / "settings.json").write_text('{"tabSize": 2}')
     skip, exclude = ("--skip-unrecognised",), ("--exclude", "settings.json")
 
@@ -261,7 +261,7 @@ def test_files_are_chosen(tmp_path: Path) -> None:
     assert run("validate", tmp_path, *skip).returncode == 0
     assert run("validate", tmp_path, *exclude).returncode == 0
     assert run("validate", tmp_path, *exclude, "--min-records", "99").returncode == 1
-    assert run("validate", tmp_path / "t.parquet", *exclude).returncode == 2
+    assert run("validate", tmp_path / "t.orc", *exclude).returncode == 2
     for command in (("convert", "--to", "record"), ("score", "--metrics", "em")):
         result = run(*command, tmp_path, *skip)
         assert result.returncode == 0
