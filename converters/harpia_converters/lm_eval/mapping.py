@@ -90,11 +90,15 @@ class _SampleReader:
         requests = requests_of(row["arguments"])
         answers = row["resps"]
         first = answers[0][0] if answers and answers[0] else None
-        kind = self._type or guessed_type(requests, first)
+        is_text = len(requests) == 1 and _are_texts(answers)
+        kind = self._type
+        if not kind or (kind == GENERATE and not is_text):
+            # Results of another task are not believed.
+            kind = guessed_type(requests, first)
         found, rest = self._scores.read(row)
         scores: Any = found or UNSET
         fields: Row = {"id": row["doc_id"]}
-        if kind == GENERATE and len(requests) == 1 and _are_texts(answers):
+        if kind == GENERATE and is_text:
             self._generated(row, requests[0], fields, rest)
             fields["outputs"] = self._outputs(row, answers[0], scores)
         else:

@@ -276,3 +276,13 @@ def test_requests_are_in_the_order_of_their_numbers(size: int, chance: Any) -> N
     found = [request["arg_0"] for request in requests_of(arguments)]
 
     assert found == list(range(size))
+
+
+def test_type_of_other_results_is_not_believed() -> None:
+    """A choice is read as one, whatever the results of another task say."""
+    results = ROOT / "fixtures" / "lm-eval-results" / "valid" / "results.json"
+
+    first, *_ = read(FIXTURES / "choices.jsonl", companion=results)
+
+    assert first.choices == ["Lyon", "Paris", "Nice"]
+    assert first.references == ["Paris"]
