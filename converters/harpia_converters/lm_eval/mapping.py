@@ -177,7 +177,7 @@ class _SampleReader:
             rest["arguments"] = row["arguments"]
         if references is not None:
             fields["references"] = references
-        if references is None or references[0] != target:
+        if references is None or references[:1] != [target]:
             rest["target"] = target
 
 
