@@ -58,7 +58,9 @@ def content_of(message: Row, attachments: Attachments) -> Content:
     """Return what a message says, with the values of its references."""
     content = message.get("content")
     reasoning = message.get("reasoning")
-    thoughts = [attachments.text(reasoning)] if reasoning else []
+    thoughts: list[str] = []
+    if reasoning and type(reasoning) is str:
+        thoughts.append(attachments.text(reasoning))
     if type(content) is str:
         return Content(attachments.text(content), _joined(thoughts), [])
     texts: list[str] = []
@@ -71,9 +73,9 @@ def content_of(message: Row, attachments: Attachments) -> Content:
             # Of redacted reasoning only a summary can be read.
             is_hidden = part.get("redacted") or not part.get("reasoning")
             given = part.get("summary") if is_hidden else part["reasoning"]
-            if given:
+            if given and type(given) is str:
                 thoughts.append(attachments.text(given))
-            elif part.get("reasoning"):
+            elif given or part.get("reasoning"):
                 others.append(part)
         else:
             others.append(attachments.resolved(part))

@@ -5,6 +5,8 @@ from typing import Any
 
 #: Characters of a target that may be the text of a list.
 _longest = 1 << 20
+#: Digits of the longest index.
+_digits = 9
 
 
 def chosen(target: Any, choices: list[str]) -> list[str] | None:
@@ -16,7 +18,7 @@ def chosen(target: Any, choices: list[str]) -> list[str] | None:
     value = target
     if type(value) is str:
         text = value.strip()
-        if text.isdecimal():
+        if text.isdecimal() and len(text) <= _digits:
             value = int(text)
         elif text.startswith("[") and (found := literal_list(text)) is not None:
             value = found
@@ -42,7 +44,8 @@ def texts_of(target: Any) -> list[str] | None:
             return found
         return [target]
     if type(target) is list:
-        return target if all(type(item) is str for item in target) else None
+        is_texts = target and all(type(item) is str for item in target)
+        return target if is_texts else None
     if target is None or type(target) is dict:
         return None
     return [str(target)]
@@ -59,6 +62,6 @@ def literal_list(text: str) -> list[Any] | None:
         return None
     try:
         value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):
+    except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
         return None
     return value if type(value) is list else None

@@ -93,7 +93,7 @@ def _read_item(
         calls.append({"id": call_id, "name": name, "arguments": arguments})
         return without(item, {"type", *_call_keys})
     key, found = ("summary", thoughts) if kind == "reasoning" else ("content", texts)
-    if kind not in {"reasoning", "message"} or type(item.get(key)) is not list:
+    if kind not in ("reasoning", "message") or type(item.get(key)) is not list:
         return item
     rest = without(item, {key, "type", "role"})
     others = []

@@ -54,6 +54,18 @@ def test_parts_that_are_no_text_come_back() -> None:
     assert written(record) == ({"input": chat, "target": "a dot"}, [])
 
 
+def test_reasoning_that_is_no_text_is_kept() -> None:
+    """Reasoning in a form that Inspect does not have is kept, and is no text."""
+    part = {"type": "reasoning", "reasoning": {"of": "another tool"}}
+    asked = [{"role": "user", "content": [part], "reasoning": ["too"]}]
+
+    record = DATASET.read({"input": asked, "target": "4"})
+
+    assert record.messages == [{**asked[0], "content": None}]
+    kept = {"input_parts": [{"message": 0, **part}]}
+    assert record.extra == {"inspect-dataset": kept}
+
+
 def test_parts_of_another_chat_are_lost_aloud() -> None:
     """Kept parts that fit no message are not written, and that is said."""
     kept = {"inspect-dataset": {"input_parts": [{"message": 5, "type": "image"}]}}

@@ -270,6 +270,16 @@ def test_items_of_a_response_are_one_answer() -> None:
     }
 
 
+def test_item_of_no_known_type_is_kept() -> None:
+    """An item whose type is no text is kept as it is, and is no answer."""
+    item = {"type": ["message"], "content": [{"type": "output_text", "text": "4"}]}
+
+    (output,) = RESULTS.read(result({"model": "m", "output": [item]})).outputs
+
+    assert output.text is None
+    assert output.extra == {"openai-batch": {"output": [item]}}
+
+
 def test_results_of_the_documented_shape() -> None:
     """The results have Lima and a call for geo-2, Maputo for geo-1, in that order."""
     records = list(read(neighbour("batch_output.jsonl")))
