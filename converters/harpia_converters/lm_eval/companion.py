@@ -1,4 +1,4 @@
-"""Check samples against the results of their run (rules M201, M202)."""
+"""Check samples against the results of their run (rules A201, A202)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -41,7 +41,7 @@ def _no_remarks(expected: Any, row: Mapping[str, Any]) -> Iterator[Remark]:  # n
 
 
 def _closing(expected: Any, seen: FileSummary) -> Iterator[Remark]:  # noqa: ARG001 - the shape of `Companion.closing`
-    """Yield a remark if the results have nothing of the task (M201)."""
+    """Yield a remark if the results have nothing of the task (A201)."""
     task, known = expected
     if task and known is None:
         yield Remark(

@@ -1,4 +1,4 @@
-"""The lints of samples: what their targets and metrics are, and their hashes (M1)."""
+"""The lints of samples: what their targets and metrics are, and their hashes (A1)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -26,12 +26,12 @@ from harpia_formats.model.adapter import Row
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint
 
-NO_CHOICE, LIST_AS_TEXT, NO_NUMBER = "M121", "M122", "M123"
-DOC_HASH, PROMPT_HASH, TARGET_HASH = "M111", "M112", "M113"
+NO_CHOICE, LIST_AS_TEXT, NO_NUMBER = "A121", "A122", "A123"
+DOC_HASH, PROMPT_HASH, TARGET_HASH = "A111", "A112", "A113"
 
 
 def target_remarks(row: Any) -> Iterator[Remark]:
-    """Yield a remark on a target that is read otherwise than as it is (M121, M122)."""
+    """Yield a remark on a target that is read otherwise than as it is (A121, A122)."""
     requests, kind = _requests_and_type(row)
     target = row["target"]
     if kind == GENERATE and is_list_text(target):
@@ -57,7 +57,7 @@ def target_remarks(row: Any) -> Iterator[Remark]:
 
 
 def metric_remarks(row: Any) -> Iterator[Remark]:
-    """Yield a remark on each metric that is no number (M123)."""
+    """Yield a remark on each metric that is no number (A123)."""
     for name in row.get("metrics") or ():
         value = row.get(name)
         if value is not None and not isinstance(value, (int, float)):
@@ -70,7 +70,7 @@ def metric_remarks(row: Any) -> Iterator[Remark]:
 
 
 def hash_remarks(row: Any) -> Iterator[Remark]:
-    """Yield a remark on each hash that is not that of what it names (M111-M113)."""
+    """Yield a remark on each hash that is not that of what it names (A111-A113)."""
     doc, target = row["doc"], row["target"]
     known = row.get("doc_hash", "")
     if known and known not in {doc_hash(doc), doc_hash_with_nan(doc)}:

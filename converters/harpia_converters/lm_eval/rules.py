@@ -1,9 +1,9 @@
-"""The rules on samples of lm-evaluation-harness (M1), and on their results (M2)."""
+"""The rules on samples of lm-evaluation-harness (A1), and on their results (A2)."""
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
-OTHER_COUNT, OTHER_HASH = "M201", "M202"
+OTHER_COUNT, OTHER_HASH = "A201", "A202"
 
 _samples, _file = "lm-eval-samples", "samples_sums_2026-01-02T03-04-05.000006.jsonl"
 
@@ -53,7 +53,7 @@ def _results(members: bytes) -> bytes:
 
 RULES = (
     Rule(
-        "M121",
+        "A121",
         "target-is-no-choice",
         Severity.WARNING,
         "The target of a multiple choice is the index of one of its choices.",
@@ -65,7 +65,7 @@ RULES = (
         lint=True,
     ),
     Rule(
-        "M122",
+        "A122",
         "target-is-a-list",
         Severity.NOTE,
         "A target that is the text of a Python list is read as several references.",
@@ -77,7 +77,7 @@ RULES = (
         lint=True,
     ),
     Rule(
-        "M123",
+        "A123",
         "metric-is-no-number",
         Severity.NOTE,
         "A metric that is no number is not read as a score.",
@@ -90,7 +90,7 @@ RULES = (
         lint=True,
     ),
     Rule(
-        "M111",
+        "A111",
         "other-document",
         Severity.WARNING,
         "doc_hash is the SHA-256 of the document.",
@@ -101,7 +101,7 @@ RULES = (
         lint=True,
     ),
     Rule(
-        "M112",
+        "A112",
         "other-prompt",
         Severity.WARNING,
         "prompt_hash is the SHA-256 of the first context.",
@@ -112,7 +112,7 @@ RULES = (
         lint=True,
     ),
     Rule(
-        "M113",
+        "A113",
         "other-target",
         Severity.WARNING,
         "target_hash is the SHA-256 of the target.",

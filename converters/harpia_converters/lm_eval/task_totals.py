@@ -1,4 +1,4 @@
-"""Add up the samples of a task, to compare them with the results (M201, M202)."""
+"""Add up the samples of a task, to compare them with the results (A201, A202)."""
 
 import hashlib
 from collections.abc import Iterator, Mapping

@@ -154,7 +154,7 @@ def test_missing_samples_are_found(folder: Path) -> None:
     (folder / NAME).write_text("".join((lines[0], lines[2])))
     of_document = [problem.code for problem in validate(folder).problems]
 
-    assert (of_row, of_document) == (["M202"], ["M201", "M202"])
+    assert (of_row, of_document) == (["A202"], ["A201", "A202"])
 
 
 def test_several_tasks_have_one_file_of_results(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_several_tasks_have_one_file_of_results(tmp_path: Path) -> None:
         for problem in validate(tmp_path).problems
     }
 
-    assert found == {f"samples_other_task_{DATE}.jsonl": "M201"}
+    assert found == {f"samples_other_task_{DATE}.jsonl": "A201"}
 
 
 def test_samples_of_another_task_are_found(folder: Path) -> None:
@@ -183,7 +183,7 @@ def test_samples_of_another_task_are_found(folder: Path) -> None:
 
     (problem,) = report.problems
     assert (problem.code, problem.message) == (
-        "M201",
+        "A201",
         "the results have no task rivers",
     )
 
@@ -202,13 +202,13 @@ def test_real_samples_are_a_part_of_their_run() -> None:
     """Assertion 1: 10 of 5,000 documents; the task hash is not that of the rows."""
     report = validate(FILES / "real")
 
-    assert [problem.code for problem in report.problems] == ["M201", "M202"]
+    assert [problem.code for problem in report.problems] == ["A201", "A202"]
 
 
 @needs_files
 def test_made_samples_agree_with_their_results() -> None:
     """Assertion 6: the hash rules hold for all rows, the task hashes for all tasks."""
-    report = validate(FILES / "made", select=["M1", "M2", "J", "S"], ignore=["M123"])
+    report = validate(FILES / "made", select=["A1", "A2", "J", "S"], ignore=["A123"])
 
     assert report.ok
     assert report.problems == ()

@@ -85,7 +85,7 @@ def records_of(folder: Path, task: str) -> list[Record]:
 @pytest.mark.skipif(not PYTHON, reason="set HARPIA_LM_EVAL to a Python with lm-eval")
 def test_run_of_the_tool(written: Path) -> None:
     """Samples and results of a run are valid, belong together, and are records."""
-    report = validate(written, select=["J", "S", "V", "M1", "M2"])
+    report = validate(written, select=["J", "S", "V", "A1", "A2"])
     generated, chosen = (records_of(written, f"made_{kind}") for kind in ("gen", "mc"))
     answers = [[output.text for output in record.outputs] for record in generated]
     scores: Any = chosen[0].outputs[0].scores
