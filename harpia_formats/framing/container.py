@@ -14,6 +14,7 @@ from harpia_formats.framing.chunk import (
     FramingFault,
     is_blank,
 )
+from harpia_formats.framing.constants import masked
 from harpia_formats.framing.limits import ROW_LIMIT, WINDOW
 from harpia_formats.framing.lines import line_rows
 from harpia_formats.framing.next_value import (
@@ -153,7 +154,7 @@ def _is_array_a_line(buffer: ByteBuffer) -> bool:
     """Tell whether the first line is a whole array and another value follows it."""
     buffer.fill(WINDOW)
     first, second, _ = _first_lines(buffer.data[:WINDOW])
-    return second.startswith((b"[", b"{")) and not parser_error(first)
+    return second.startswith((b"[", b"{")) and not _error_of(first)
 
 
 def _is_document(buffer: ByteBuffer, limit: int) -> bool:
@@ -167,14 +168,23 @@ def _is_document(buffer: ByteBuffer, limit: int) -> bool:
     while not is_whole and len(buffer.data) < limit and buffer.grow(limit):
         first, second, is_whole = _first_lines(buffer.data)
     # With its newline, a line that ends inside of a string is broken, not cut off.
-    if not second or parser_error(first + b"\n") != CUT_OFF:
+    if not second or _error_of(first + b"\n") != CUT_OFF:
         return False
     if not second.startswith((b"{", b"[")):
         return True
     if _is_closed_later(buffer):
         return True
     is_open = first.rstrip(JSON_SPACE).endswith((b"{", b"[", b",", b":"))
-    return is_open and bool(parser_error(second))
+    return is_open and bool(_error_of(second))
+
+
+def _error_of(line: bytes) -> str:
+    """Return the parser's message about a line, whose numbers may be NaN or Infinity.
+
+    They break no value here: whether they are a fault depends on the format.
+    """
+    error = parser_error(line)
+    return parser_error(masked(line)) if error not in {"", CUT_OFF} else error
 
 
 def _is_closed_later(buffer: ByteBuffer) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import ValidationFailed, convert, validate
+from harpia_formats import ValidationFailed, convert, read, validate
 from harpia_formats.io.inputs import sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source, open_source
@@ -69,6 +69,18 @@ def text_of(given: Any) -> bytes:
 def ids_in(data: bytes) -> list[tuple[int | str, int]]:
     """Return id and epoch of each sample of a log, in its order."""
     return [(one["id"], one["epoch"]) for one in json.loads(text_of(data))["samples"]]
+
+
+def test_header_in_one_line_may_have_nan() -> None:
+    """A metric without a value does not make rows of the lines of a log."""
+    metric = b'"results": {"total_samples": 1, "scores": [{"value": NaN}]}'
+    start = json.dumps(START).encode()[:-1]
+    header = Entry("header.json", b"%b, %b}" % (start, metric), DEFLATE)
+    data = archive_of([entry_of(sample("a")), header])
+
+    (record,) = read(data)
+
+    assert record.id == "a"
 
 
 def test_text_is_that_of_the_log_in_json() -> None:
