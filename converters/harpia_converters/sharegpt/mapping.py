@@ -66,8 +66,13 @@ def _read(row: Row) -> Record:
 
 
 def _put(key: str, value: Any, fields: Row, rest: Row) -> None:
-    """Put a member of a row that holds no turns into the `fields`, or else `rest`."""
-    if key == "chosen":
+    """Put a member of a row that holds no turns into the `fields`, or else `rest`.
+
+    Sets that were written by tables have null for an absent key; it is kept.
+    """
+    if value is None:
+        rest[key] = None
+    elif key == "chosen":
         fields["references"] = [value["value"]]
         beside = _without(value, frozenset({"value"}))
         if beside != {"from": "gpt"}:

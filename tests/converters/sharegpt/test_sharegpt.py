@@ -148,6 +148,18 @@ def test_tools_are_read_from_their_text() -> None:
     assert codes_of(ASKED, tools="") == []
 
 
+def test_null_is_an_absent_key() -> None:
+    """Null, which tables write for an absent key, is no id, system prompt or tools."""
+    nulls = dict.fromkeys(("id", "system", "tools"))
+    data = json.dumps({"conversations": [ASKED, ANSWERED], **nulls}).encode()
+
+    assert validate(data).ok
+    assert record_of(ASKED, ANSWERED, **nulls) == {
+        **record_of(ASKED, ANSWERED),
+        "extra": {"sharegpt": nulls},
+    }
+
+
 def test_unknown_speaker_is_kept_as_a_role_and_reported() -> None:
     """A speaker that no tool knows stays a role; three other spellings are known."""
     bot = {"from": "bot", "value": "4"}
