@@ -195,8 +195,9 @@ ROWS: Mapping[str, Callable[[Sample], Value]] = {
     "record": record,
     "csv": table,
 }
-#: All formats that records are read from and written to.
-FORMATS = tuple(writable_formats())
+#: The formats of the vendors of evaluation data, CSV and our own, in the order of all
+#: formats: those that records are read from and written to, without those of tools.
+FORMATS = tuple(format_ for format_ in writable_formats() if format_ in ROWS)
 #: The layouts of files: how rows are put together.
 ARRAY, LINES, WRAPPED, COLUMNS, TABLE = "array", "lines", "wrapped", "columns", "table"
 

@@ -39,6 +39,7 @@ calls of Python functions look slower than they are.
 
 ## What was measured
 
+- The formats of the vendors, CSV and `record`, not those that tools have of their own.
 - The same questions, references, answers and scores in every format, made with a seed:
   in English, in Chinese as UTF-8, and with many quotes, backslashes, line breaks and
   `\\u` escapes. A record takes {sizes}.
