@@ -68,11 +68,12 @@ _readable = {
     Layout.TEXT: {Container.TABLE},
 }
 _of_object = set(Container) - {Container.TABLE}
-#: Variants that are remembered, by the identity of their formats and the layout: many
-#: small files ask for the same ones.
+#: Variants that are remembered, by the identity of their formats, the layout and the
+#: unpacker: many small files ask for the same ones.
 _REMEMBERED = 256
 _known: dict[
-    tuple[tuple[int, ...], Layout | None], tuple[tuple[Format, ...], "Variants"]
+    tuple[tuple[int, ...], Layout | None, str | None],
+    tuple[tuple[Format, ...], "Variants"],
 ] = {}
 
 
@@ -111,16 +112,25 @@ class Variants(tuple[FormatVariant, ...]):  # noqa: SLOT001 - cached properties 
         return by_key, always
 
 
-def variants_of(formats: Iterable[Format], layout: Layout | None = None) -> Variants:
-    """Return every dialect of `formats` that a file of `layout` may be in."""
+def variants_of(
+    formats: Iterable[Format],
+    layout: Layout | None = None,
+    unpacker: str | None = None,
+) -> Variants:
+    """Return every dialect of `formats` that a file of `layout` may be in.
+
+    With the name of an `unpacker`, "" for files of text, those that only other
+    unpackers make are left out.
+    """
     asked = tuple(formats)
-    key = (tuple(map(id, asked)), layout)
+    key = (tuple(map(id, asked)), layout, unpacker)
     known = _known.get(key)
     if known is None:
         wanted = set(Container) if layout is None else _readable.get(layout, _of_object)
         found = Variants(
             FormatVariant(format_, dialect)
             for format_ in asked
+            if unpacker is None or format_.unpacked_by in {"", unpacker}
             for dialect in format_.dialects
             if dialect.container in wanted
         )

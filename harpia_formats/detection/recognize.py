@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from harpia_formats.detection.candidates import (
     FormatChoice,
@@ -43,9 +42,9 @@ def recognize(
 
     `asked` is the family that the user named, None if none was named.
     """
-    if asked is None:
-        formats = _formats_of_files(tuple(formats), sample.unpacker)
-    choice = choose_variant(sample.rows, variants_of(formats, sample.layout))
+    unpacker = sample.unpacker if asked is None else None
+    variants = variants_of(formats, sample.layout, unpacker)
+    choice = choose_variant(sample.rows, variants)
     if choice is not None and choice.shared and find_unread(sample.rows):
         choice = None
     if choice is None:
@@ -54,19 +53,13 @@ def recognize(
         # Of rows that are no JSON the errors in their text are reported.
         if not sample.rows or sample.broken:
             return Recognition()
-        return Recognition(notes=(unknown_format(sample, formats),))
+        return Recognition(notes=(unknown_format(sample, variants),))
     notes = [
         *_version_notes(choice, formats, asked),
         *_rival_notes(choice),
         *_answer_notes(choice, sample),
     ]
     return Recognition(choice.variant, choice, tuple(notes))
-
-
-@cache
-def _formats_of_files(formats: tuple[Format, ...], unpacker: str) -> tuple[Format, ...]:
-    """Return those of `formats` that files of an unpacker, or of none, can be in."""
-    return tuple(one for one in formats if one.unpacked_by in {"", unpacker})
 
 
 def recognize_as(

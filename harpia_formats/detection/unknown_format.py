@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from harpia_formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.sample import Sample
 from harpia_formats.detection.unread_files import find_unread
-from harpia_formats.model.format import Format
 from harpia_formats.parsing.csv_delimiter import named, shown_delimiter
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
 from harpia_formats.text.spelling import nearest
@@ -39,12 +38,11 @@ def unknown_text(delimiter: str = "") -> DetectionNote:
     return DetectionNote(CODE, message, f"{help_}; {_how}", "csv")
 
 
-def unknown_format(sample: Sample, formats: Sequence[Format]) -> DetectionNote:
-    """Return a note with what the file may be, or the nearest formats."""
+def unknown_format(sample: Sample, variants: Sequence[FormatVariant]) -> DetectionNote:
+    """Return a note with what the file may be, or the nearest of `variants`."""
     row = sample.rows[0]
     if not isinstance(row, dict):
         return DetectionNote(CODE, "no known format: the records are not objects", _how)
-    variants = variants_of(formats, sample.layout)
     unread = find_unread(sample.rows)
     if unread is not None:
         title, sign = unread

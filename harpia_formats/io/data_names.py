@@ -1,5 +1,7 @@
 """What files with data are called, by which they are found in folders."""
 
+from functools import cache
+
 from harpia_formats.io.compression import CODECS
 from harpia_formats.io.unpacking import Unpacker, suffixes_of
 
@@ -27,6 +29,7 @@ def is_data_name(name: str, unpackers: tuple[Unpacker, ...] = ()) -> bool:
     return name.lower().endswith(data_suffixes(unpackers))
 
 
+@cache
 def data_suffixes(unpackers: tuple[Unpacker, ...]) -> tuple[str, ...]:
     """Return what the names of data files end in."""
     return (*_SUFFIXES, *suffixes_of(unpackers))

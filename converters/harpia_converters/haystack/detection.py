@@ -203,12 +203,18 @@ def _sign_below(value: Mapping[str, Any], sign: Sniff) -> str:
     """Return what `sign` returns for members of `value`, or "" if the rest differs."""
     if value.keys() & _other_containers:
         return ""
-    members = {key: member for key, member in value.items() if member is not None}
-    rest = [key for key, member in members.items() if not isinstance(member, Mapping)]
-    # Most values are refused here, before their members are looked into.
+    objects: list[Mapping[str, Any]] = []
+    rest: list[str] = []
+    for key, member in value.items():
+        if isinstance(member, dict):
+            objects.append(member)
+        elif member is not None:
+            rest.append(key)
+            # Most values are refused here, before their members are looked into.
+            if len(rest) > _most_strays:
+                return ""
     if not _are_strays(rest):
         return ""
-    objects = (member for member in members.values() if isinstance(member, Mapping))
     found = next(filter(None, map(sign, objects)), "")
     return found and f"{found} under a component's name"
 
