@@ -21,6 +21,7 @@ from harpia_converters.lm_eval.requests import (
     has_several_inputs,
     requests_of,
 )
+from harpia_converters.lm_eval.scores import LIKELIHOODS
 from harpia_converters.lm_eval.targets import chosen, is_list_text, texts_of
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.format import Remark
@@ -40,8 +41,8 @@ def target_remarks(row: Any) -> Iterator[Remark]:
             yield Remark(
                 LIST_AS_TEXT,
                 ("target",),
-                f"the target is a list as text: it is read as {len(references):,} "
-                "references",
+                "the target is a list as text: it is read as a list of references, "
+                f"{len(references):,} in all",
             )
     if kind != CHOICE:
         return
@@ -57,16 +58,19 @@ def target_remarks(row: Any) -> Iterator[Remark]:
 
 
 def metric_remarks(row: Any) -> Iterator[Remark]:
-    """Yield a remark on each metric that is no number (A123)."""
+    """Yield a remark on each metric that is no number of a sample (A123)."""
     for name in row.get("metrics") or ():
         value = row.get(name)
-        if value is not None and not isinstance(value, (int, float)):
-            yield Remark(
-                NO_NUMBER,
-                (name,),
-                f"{name} is no number: what the metric of the task is computed of",
-                "it is kept, and is never read as a score",
-            )
+        is_number = isinstance(value, (int, float))
+        if value is None or (is_number and name not in LIKELIHOODS):
+            continue
+        what = "a log-likelihood" if is_number else "no number"
+        yield Remark(
+            NO_NUMBER,
+            (name,),
+            f"{name} is {what}: what the metric of the task is computed of",
+            "it is kept, and is never read as a score",
+        )
 
 
 def hash_remarks(row: Any) -> Iterator[Remark]:

@@ -82,8 +82,9 @@ RULES = (
         Severity.NOTE,
         "A metric that is no number is not read as a score.",
         "Metrics such as word_perplexity have a list for each sample, of which the "
-        "metric of the task is computed. It is kept in the extra of the record, and "
-        "counted among the losses; it never becomes 0.",
+        "metric of the task is computed, and perplexity has a log-likelihood. It is "
+        "kept in the extra of the record, and counted among the losses; it never "
+        "becomes 0, and a mean of log-likelihoods is never called a perplexity.",
         _generated(b'"2"', b'"metrics": ["bits"], "bits": [-0.5, 3]'),
         _generated(b'"2"', b'"metrics": ["bits"], "bits": 0.5'),
         _samples,

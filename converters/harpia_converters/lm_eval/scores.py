@@ -20,6 +20,8 @@ _nothing: Any = object()
 _hashes = ("doc_hash", "prompt_hash", "target_hash")
 #: Metrics by which an answer is right or wrong.
 RIGHT_OR_WRONG = frozenset({"acc", "acc_norm", "exact_match"})
+#: Metrics of a task of which a sample has the log-likelihood under the same name.
+LIKELIHOODS = frozenset({"perplexity"})
 
 
 class ScoreReader:
@@ -35,7 +37,7 @@ class ScoreReader:
         """Return the scores of a sample, and its members that no field holds.
 
         A metric that is no number is one of these: a list is what the metric of the
-        whole task is computed of.
+        whole task is computed of. So is a log-likelihood, which is no perplexity.
         """
         rest = {key: row[key] for key in _hashes if key in row}
         filter_ = row.get("filter", "none")
@@ -45,7 +47,7 @@ class ScoreReader:
         scores = []
         for name in others if names is None else names:
             value = row.get(name, _nothing)
-            if _is_number(value):
+            if _is_number(value) and name not in LIKELIHOODS:
                 scores.append(self._score(name, value, filter_))
         found = {score.metric for score in scores}
         rest |= {key: row[key] for key in others if key not in found}

@@ -167,15 +167,15 @@ def test_metrics_that_are_lists_are_no_scores() -> None:
 
 
 def test_likelihood_is_no_answer() -> None:
-    """All metrics of a likelihood are scores, only accuracy is right or wrong."""
+    """A log-likelihood is no score, although it is called perplexity as the metric."""
     (record,) = fixture("likelihoods.jsonl")
     scores: Any = record.outputs[0].scores
+    extra: Any = record.extra
 
-    assert [(each.metric, each.value) for each in scores] == [
-        ("perplexity", -1.25),
-        ("acc", 1),
+    assert [(each.metric, each.value, each.is_correct) for each in scores] == [
+        ("acc", 1, True)
     ]
-    assert [as_dict(each).get("is_correct") for each in scores] == [None, True]
+    assert extra["lm-eval"]["perplexity"] == -1.25
     assert (record.outputs[0].text, record.references) == (None, [" Peru"])
 
 
