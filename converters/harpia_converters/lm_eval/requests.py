@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from harpia_formats.mapping.content_parts import read_parts
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import NOT_JSON, decode
 
@@ -116,4 +117,4 @@ def chat_in(context: Any) -> list[Row] | None:
     is_chat = type(messages) is list and all(
         type(each) is dict and type(each.get("role")) is str for each in messages
     )
-    return messages if is_chat else None
+    return [read_parts(message) for message in messages] if is_chat else None

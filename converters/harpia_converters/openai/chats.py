@@ -11,6 +11,7 @@ from harpia_converters.openai.tool_calls import (
     read_message,
     write_message,
 )
+from harpia_formats.mapping.content_parts import PARTS, read_parts, write_parts
 from harpia_formats.mapping.question_fates import is_from_turns, no_question
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
@@ -39,7 +40,7 @@ def read_question(messages: list[Row]) -> Row:
         return fields
     if any(CALLS in message or OLD_CALL in message for message in messages):
         messages = [read_message(message) for message in messages]
-    return {"messages": messages}
+    return {"messages": [read_parts(message) for message in messages]}
 
 
 def _plain_question(messages: list[Row]) -> Row:
@@ -92,6 +93,10 @@ def _written(message: Row, done: dict[str, None], *, from_turns: bool) -> Row:
         given = f"the role {role!r}" if isinstance(role, str) else "no role"
         reason = f"a message has {given}, and OpenAI knows {', '.join(ROLES)}"
         raise Unconvertible("messages", reason)
+    message = write_parts(message)
+    if PARTS in message:
+        done["without the parts of another text"] = None
+        message = without(message, {PARTS})
     if from_turns and not message.keys() <= _known_keys:
         done["with OpenAI's keys only"] = None
         message = {key: message[key] for key in message if key in _known_keys}

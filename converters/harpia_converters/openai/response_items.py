@@ -3,6 +3,7 @@
 from typing import Any
 
 from harpia_converters.openai.tool_calls import CALLS, read_arguments
+from harpia_formats.mapping.content_parts import read_parts
 from harpia_formats.model.adapter import Row
 
 _call_keys = {"type", "call_id", "name", "arguments"}
@@ -22,7 +23,7 @@ def _read_item(item: Any) -> Row | None:
     if type(item) is not dict:
         return None
     if type(item.get("role")) is str:
-        return item
+        return read_parts(item)
     texts = all(type(value) is str for value in item.values())
     if texts and item.keys() == _call_keys and item["type"] == "function_call":
         arguments = read_arguments(item["arguments"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_converters.lm_eval.mapping import SAMPLES
-from harpia_converters.lm_eval.requests import as_objects, requests_of
+from harpia_converters.lm_eval.requests import as_objects, chat_in, requests_of
 from harpia_converters.lm_eval.targets import chosen, texts_of
 from harpia_formats import read
 from harpia_formats.model.record import Record, as_dict
@@ -268,6 +268,16 @@ def test_reference_of_a_multiple_choice(target: Any, expected: Any) -> None:
 def test_references_of_a_text(target: Any, expected: Any) -> None:
     """A text is one reference, unless it is the text of a list of texts."""
     assert texts_of(target) == expected
+
+
+def test_chat_with_an_image_is_read_with_its_text() -> None:
+    """The content of a message is its text, with the parts that it has beside it."""
+    parts = [{"type": "image_url"}, {"type": "text", "text": "What is this?"}]
+    chat = json.dumps([{"role": "user", "content": parts}])
+
+    assert chat_in([chat]) == [
+        {"role": "user", "content": "What is this?", "content_parts": parts}
+    ]
 
 
 @given(st.integers(1, 40), st.randoms())

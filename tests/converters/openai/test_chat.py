@@ -167,6 +167,58 @@ def test_text_of_parts_is_the_expected_answer() -> None:
     assert written(other)[1] == {"extra.openai.messages.content": Fate.DROPPED}
 
 
+IMAGE = {"type": "image_url", "image_url": {"url": "https://example.org/tram.png"}}
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ([{"type": "text", "text": "What is "}, {"type": "text", "text": "2+2?"}], 1),
+        ([{"type": "text", "text": "What is 2+2?"}, IMAGE], 1),
+        ([IMAGE], 0),
+        ([], 0),
+    ],
+)
+def test_parts_of_a_message_are_beside_its_text(parts: Any, text: int) -> None:
+    """The content of a message in a record is text; its parts come back."""
+    row = {"messages": [user(parts), said("4")]}
+    record = CHAT.read(row)
+    content = "What is 2+2?" if text else None
+
+    assert record.messages == [{**user(content), "content_parts": parts}]
+    assert written(record) == (row, {})
+
+
+def test_parts_of_another_text_are_not_written() -> None:
+    """Parts that do not have the text of their message are left out, and told."""
+    message = {**user("other"), "content_parts": [IMAGE]}
+
+    row, fates = written(Record(messages=[message], gt="a"))
+
+    assert row == {"messages": [user("other"), said("a")]}
+    assert fates == {"messages": Fate.MERGED, "prompt": Fate.DEFAULTED}
+
+
+@pytest.mark.parametrize("format_id", ["openai-chat", "openai-batch-input"])
+def test_rows_with_parts_become_records_and_come_back(
+    format_id: str, tmp_path: Path
+) -> None:
+    """What is read of a row with parts is a valid record, of which the row is made."""
+    names = {"openai-chat": "parts-and-roles", "openai-batch-input": "responses"}
+    path = ROOT / "fixtures" / format_id / "valid" / f"{names[format_id]}.jsonl"
+    there, back = tmp_path / "records.jsonl", tmp_path / "rows.jsonl"
+
+    convert(path, to="record", output=there)
+    convert(there, to=format_id, output=back)
+
+    assert validate(there, format="record").ok
+    # The arguments of calls are written without spaces.
+    given = path.read_bytes().replace(b"{ }", b"{}")
+    assert [decode(line) for line in back.read_bytes().splitlines()] == [
+        decode(line) for line in given.splitlines()
+    ]
+
+
 def test_reference_is_what_is_learnt() -> None:
     """Without gt the first reference is the last message, and that is reported."""
     row, fates = written(
