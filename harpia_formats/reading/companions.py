@@ -15,6 +15,7 @@ from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.detection.file_name import without_compression
 from harpia_formats.io.inputs import Input
 from harpia_formats.io.reader import SourceError
+from harpia_formats.io.reread import is_lasting
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.row_reader import NO_SURROUNDINGS, PARTNERS
 from harpia_formats.model.adapter import FormatAdapter
@@ -62,8 +63,11 @@ class Companions:
         self._given = [
             Path(each) for each in inputs if isinstance(each, (str, PathLike))
         ]
-        self._named = None if named is None else self._document(named_companion(named))
+        source = None if named is None else named_companion(named)
+        self._is_lasting = source is not None and is_lasting(source)
+        self._named = None if source is None else self._document(source)
         self._is_used = named is None
+        self._are_all_read = False
         #: The name of the document with which each file was read, by that of the file.
         self.used: dict[str, str] = {}
         #: The format of the document that a file was read without, and what is not
@@ -116,13 +120,19 @@ class Companions:
             return NO_SURROUNDINGS
         self._is_used = True
         self.used[source.name] = named.name
+        if not self._is_lasting:
+            raise CompanionError(named.name, "is a pipe; it must be a file")
         if self._partners is None:
             records = self._records_of(self._path, named.format)
             self._partners = Partners(named.name, records)
         return {PARTNERS: self._partners}
 
-    def check_used(self) -> None:
-        """Raise `CompanionError` if no file was read with the one that is named."""
+    def end(self) -> None:
+        """Note that all files were read to their ends.
+
+        Raises `CompanionError` if none was read with the document that is named.
+        """
+        self._are_all_read = True
         if not self._is_used and self._named is not None:
             reason = f"is {self._named.format}, with which none of the files is read"
             raise CompanionError(self._named.name, reason)
@@ -136,7 +146,9 @@ class Companions:
             f"{name} is read without {format_}: {what}; name the file with --with"
             for name, (format_, what) in self.missing.items()
         )
-        unmet = () if self._partners is None else self._partners.notes()
+        # Until then rows may be missing, and others may be read for the second time.
+        partners = self._partners if self._are_all_read else None
+        unmet = () if partners is None else partners.notes()
         return (*found, *lacking, *unmet)
 
     def _of_file(

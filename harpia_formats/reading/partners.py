@@ -18,8 +18,10 @@ from harpia_formats.validation.companion_error import CompanionError
 
 #: Records that are stored at once.
 _BATCH = 1_000
-_table = (
-    "CREATE TABLE partner (number INTEGER PRIMARY KEY, id BLOB UNIQUE, record BLOB)"
+_tables = (
+    "CREATE TABLE partner (number INTEGER PRIMARY KEY, id BLOB UNIQUE, record BLOB)",
+    # A row may be read more than once, such as to report why it is not written.
+    "CREATE TABLE missing (id BLOB PRIMARY KEY) WITHOUT ROWID",
 )
 
 
@@ -34,15 +36,22 @@ class Partners:
         # Without a name the database is temporary and is removed when it is closed.
         self._base = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         finalize(self, self._base.close)
-        self._base.execute(_table)
+        for table in _tables:
+            self._base.execute(table)
         #: How many records there are.
         self.count = 0
         rows = self._rows(iter(records))
         while batch := list(islice(rows, _BATCH)):
             self._store(batch)
-        #: How many rows asked for a record that is not there.
-        self.missing = 0
+        # One transaction for the ids that are missing; it ends with the database.
+        self._base.execute("BEGIN")
         self._met = bytearray(self.count + 1)
+
+    @property
+    def missing(self) -> int:
+        """How many ids rows asked for of which there is no record."""
+        (count,) = self._base.execute("SELECT count(*) FROM missing").fetchone()
+        return int(count)
 
     @property
     def unmet(self) -> int:
@@ -51,22 +60,28 @@ class Partners:
 
     def of(self, id_: Any) -> Record | None:
         """Return the record with this id, None if there is none; both are counted."""
-        query = "SELECT number, record FROM partner WHERE id = ?"
-        found = self._base.execute(query, (encode(id_),)).fetchone()
+        query, key = "SELECT number, record FROM partner WHERE id = ?", (encode(id_),)
+        found = self._base.execute(query, key).fetchone()
         if found is None:
-            self.missing += 1
+            self._base.execute("INSERT OR IGNORE INTO missing VALUES (?)", key)
             return None
         number, text = found
         self._met[number] = 1
         return record_of(decode(text))
 
     def notes(self) -> Iterator[str]:
-        """Yield how many rows and records had no partner."""
-        if self.missing:
-            yield f"{_lacking(self.missing)} no partner in {self.name}"
-        if self.unmet:
-            lacking = _lacking(self.unmet, f" of {self.name}")
-            yield f"{lacking} no partner among the records that were read"
+        """Yield how many ids of rows, and how many records, had no partner."""
+        if missing := self.missing:
+            ids = (
+                "1 id of a row has" if missing == 1 else f"{missing:,} ids of rows have"
+            )
+            yield f"{ids} no partner in {self.name}"
+        if unmet := self.unmet:
+            of = f"of {self.name}"
+            records = (
+                f"1 record {of} has" if unmet == 1 else f"{unmet:,} records {of} have"
+            )
+            yield f"{records} no partner among the records that were read"
 
     def _rows(self, records: Iterator[Record]) -> Iterator[tuple[int, bytes, bytes]]:
         for record in records:
@@ -84,7 +99,3 @@ class Partners:
                 id_ = row[1].decode()
                 raise CompanionError(self.name, f"has the id {id_} twice") from None
         self._base.execute("COMMIT")
-
-
-def _lacking(number: int, of: str = "") -> str:
-    return f"1 record{of} has" if number == 1 else f"{number:,} records{of} have"

@@ -217,7 +217,7 @@ class Reading:
                 yield from self._file(source, count, stream, workers)
             if self._options.fail_fast and not self.tally.report().ok:
                 return
-        self.companions.check_used()
+        self.companions.end()
         self.tally.excluded = self._exclusion.count
         self.tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records

@@ -1,10 +1,12 @@
 """Results of a batch that are read with the requests that they answer."""
 
 import json
+import os
 import tracemalloc
 from io import BytesIO
 from pathlib import Path
 from random import Random
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -144,9 +146,39 @@ def test_records_without_a_partner_are_counted(
     notes = "\n".join(report.notes)
     problems = validate(other, companion=fewer).problems
 
-    assert f"1 record has no partner in {fewer}" in notes
+    assert f"1 id of a row has no partner in {fewer}" in notes
     assert f"1 record of {fewer} has no partner among" in notes
     assert [problem.code for problem in problems] == ["O304"]
+
+
+def test_rows_that_are_read_twice_are_counted_once(
+    batch: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A row is read again to say why it cannot be written; its id counts once."""
+    asked, answered = batch
+    fewer = tmp_path / "fewer.jsonl"
+    rows = asked.read_bytes().splitlines(keepends=True)
+    fewer.write_bytes(b"".join(rows[:2]))
+    _, report = joined((fewer, answered), "nemo-output", on_invalid="skip")
+
+    assert any(
+        note.startswith("3 ids of rows have no partner") for note in report.notes
+    )
+
+
+def test_requests_in_a_pipe_are_refused(
+    batch: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Requests are read twice, which a pipe cannot be; the error says so."""
+    asked, answered = batch
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_bytes, args=(asked.read_bytes(),), daemon=True)
+    writer.start()
+
+    with pytest.raises(HarpiaFormatsError, match="is a pipe; it must be a file"):
+        convert(answered, to="record", output=BytesIO(), companion=pipe)
+    writer.join()
 
 
 def test_results_are_read_without_their_requests(batch: tuple[Path, Path]) -> None:
