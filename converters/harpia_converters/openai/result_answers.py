@@ -6,7 +6,12 @@ from msgspec import UNSET
 
 from harpia_converters.openai.content import text_of
 from harpia_converters.openai.extra_fields import BATCHES, without
-from harpia_converters.openai.tool_calls import CALLS, read_arguments, read_message
+from harpia_converters.openai.tool_calls import (
+    CALLS,
+    as_turn_call,
+    read_arguments,
+    read_message,
+)
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import Output
 
@@ -46,7 +51,10 @@ def _chat_answer(choice: Row, model: Any, place: Any) -> Output:
     turns: Any = UNSET
     if message.get(CALLS):
         calls = read_message(message)[CALLS]
-        turns = [{"role": "assistant", "content": text, CALLS: calls}]
+        turn_calls = [as_turn_call(call) for call in calls]
+        turns = [{"role": "assistant", "content": text, CALLS: turn_calls}]
+        if turn_calls != calls:  # arguments that are no object
+            left[CALLS] = message[CALLS]
     if left:
         rest["message"] = left
     return Output(
@@ -89,8 +97,10 @@ def _read_item(
     kind = item.get("type")
     if kind == "function_call" and all(type(item.get(k)) is str for k in _call_keys):
         call_id, name, arguments = (item[key] for key in _call_keys)
-        arguments = read_arguments(arguments)
-        calls.append({"id": call_id, "name": name, "arguments": arguments})
+        call = {"id": call_id, "name": name, "arguments": read_arguments(arguments)}
+        calls.append(as_turn_call(call))
+        if calls[-1] != call:  # arguments that are no object
+            return item
         return without(item, {"type", *_call_keys})
     key, found = ("summary", thoughts) if kind == "reasoning" else ("content", texts)
     if kind not in ("reasoning", "message") or type(item.get(key)) is not list:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from harpia_converters.openai.extra_fields import BATCHES, as_extra, without
 from harpia_converters.openai.result_answers import chat_answers, response_answer
 from harpia_converters.openai.row_checks import ERROR_STATUS
+from harpia_converters.openai.tool_calls import as_turn
 from harpia_converters.openai.usage import read_usage
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -132,7 +133,7 @@ def join_request(result: Record, request: Record) -> Record:
     kept. Calls of tools follow the question.
     """
     model = (request.params or {}).get("model", UNSET)
-    chat = _chat_of(request)
+    chat = [as_turn(message) for message in _chat_of(request)]
     outputs = []
     for output in result.outputs:
         turns = [*chat, *output.turns] if output.turns else output.turns

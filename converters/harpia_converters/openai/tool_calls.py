@@ -47,6 +47,21 @@ def write_message(message: Row) -> Row:
     return {**message, CALLS: [_write_call(call) for call in calls]}
 
 
+def as_turn_call(call: Row) -> Row:
+    """Return a call of a record for a turn, where arguments are an object or null."""
+    if type(call.get("arguments", {})) in {dict, type(None)}:
+        return call
+    return {**call, "arguments": None}
+
+
+def as_turn(message: Row) -> Row:
+    """Return a message of a record as a turn: `message` itself if its calls are."""
+    calls = message.get(CALLS)
+    if not isinstance(calls, list) or not all(type(call) is dict for call in calls):
+        return message
+    return {**message, CALLS: [as_turn_call(call) for call in calls]}
+
+
 def read_arguments(text: str) -> Any:
     """Return the object that the JSON text is, or `text` itself if it is none."""
     try:

@@ -270,6 +270,34 @@ def test_items_of_a_response_are_one_answer() -> None:
     }
 
 
+BROKEN = {"name": "f", "arguments": '{"x": '}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {
+            "choices": [
+                {"message": said(None, tool_calls=[{**CALL, "function": BROKEN}])}
+            ]
+        },
+        {"output": [{"type": "function_call", "call_id": "c1", **BROKEN}]},
+    ],
+)
+def test_broken_arguments_are_kept_beside_a_record_that_is_valid(body: Any) -> None:
+    """Arguments that are no object are null in the turn, and kept as they are."""
+    row = encode(result({"model": "m", **body})) + b"\n"
+    made = BytesIO()
+    convert(row, to="record", output=made)
+    (record,) = read(made.getvalue(), format="record")
+    (output,) = record.outputs
+    turns: Any = output.turns
+
+    call = {"id": "c1", "name": "f", "arguments": None}
+    assert turns == [{"role": "assistant", "content": None, "tool_calls": [call]}]
+    assert BROKEN["arguments"] in str(output.extra)
+
+
 def test_item_of_no_known_type_is_kept() -> None:
     """An item whose type is no text is kept as it is, and is no answer."""
     item = {"type": ["message"], "content": [{"type": "output_text", "text": "4"}]}
