@@ -33,6 +33,8 @@ AT_KEY = {"S103", "S104", "J105"}
 NOT_RECOGNISED: dict[str, str | None] = {
     # Tasks in a list, without scores, are many tools'.
     "nemo-results/S102-tasks-list": None,
+    # In text, the rows of a table with the fields of records are records.
+    "parquet/records": "record",
     # A table whose header is that of no other format is any table.
     "tencent-csv/S101+S101-question-and-solution": "csv",
     "tencent-csv/S103+S103-header-in-capitals": "csv",

@@ -9,6 +9,8 @@ RECORD = "record"
 
 #: Keys of which a record has at least one beside its outputs.
 _other_keys = ("prompt", "messages", "references", "header")
+#: Keys of an output, of which a record without these has at least one.
+_answer_keys = ("text", "scores")
 #: Keys by which an EvalEval row is detected.
 _eee_keys = {"interaction_type", "answer_attribution"}
 
@@ -21,7 +23,19 @@ def sign_of(row: Mapping[str, Any]) -> str:
     if outputs and not any(isinstance(output, Mapping) for output in outputs):
         return ""
     beside = next((key for key in _other_keys if key in row), "")
+    beside = beside or _beside_answers(row, outputs)
     return f"`outputs` and `{beside}`" if beside else ""
+
+
+def _beside_answers(row: Mapping[str, Any], outputs: list[Any]) -> str:
+    """Return the key by which a row that asks nothing is a record, or ""."""
+    if isinstance(row.get("extra"), Mapping):
+        return "extra"
+    has_answer = any(
+        isinstance(output, Mapping) and any(key in output for key in _answer_keys)
+        for output in outputs
+    )
+    return "id" if has_answer and "id" in row else ""
 
 
 FORMAT = Format(

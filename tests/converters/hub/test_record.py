@@ -190,14 +190,22 @@ def test_decoder_accepts_full_records_and_no_bad_mutant() -> None:
         ({"outputs": [], "references": None}, "`outputs` and `references`"),
         ({"outputs": [], "header": {}}, "`outputs` and `header`"),
         ({"outputs": [], "prompt": "?", "unknown": 1}, "`outputs` and `prompt`"),
+        ({"outputs": [], "extra": {}}, "`outputs` and `extra`"),
+        ({"outputs": [{"text": None}], "id": 7}, "`outputs` and `id`"),
+        ({"outputs": [{"scores": []}], "id": 7}, "`outputs` and `id`"),
+        ({"outputs": [{"name": "x"}], "id": 7}, ""),
+        ({"outputs": [], "id": 7}, ""),
         ({"outputs": []}, ""),
         ({"outputs": {}, "prompt": "?"}, ""),
         ({"prompt": "?", "messages": []}, ""),
         (FULL[0] | {"interaction_type": 1, "answer_attribution": 2}, ""),
     ],
 )
-def test_record_is_detected_by_outputs_and_prompt(row: Any, sign: str) -> None:
-    """A list of outputs beside a prompt is a record, unless the row is EvalEval's."""
+def test_record_is_detected_by_outputs(row: Any, sign: str) -> None:
+    """A list of outputs beside a prompt is a record, unless the row is EvalEval's.
+
+    So is one that was read of a file of answers alone, which has no prompt.
+    """
     assert SNIFF(row) == sign
 
 
