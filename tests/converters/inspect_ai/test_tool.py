@@ -49,9 +49,80 @@ print(json.dumps([
     for sample in log.samples
 ]))
 """
+#: Runs a task with scores of several kinds and a sample that fails; prints the means.
+SCORES = """
+import json, sys
+from inspect_ai import Task, eval
+from inspect_ai.dataset import Sample
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import Score, accuracy, match, mean, scorer
+from inspect_ai.solver import solver
+folder, ending = sys.argv[1:]
+@scorer(metrics=[mean()])
+def sometimes():
+    async def score(state, target):
+        return Score(value=float("nan") if state.sample_id == "a/b" else 0.75)
+    return score
+@scorer(metrics=[mean()])
+def never():
+    async def score(state, target):
+        return Score(value=float("nan"))
+    return score
+@scorer(metrics={"exact": [mean()], "half": [mean()]})
+def several():
+    async def score(state, target):
+        return Score(value={"exact": "C", "half": 0.5})
+    return score
+@solver
+def failing():
+    async def solve(state, generate):
+        if state.sample_id == "fails":
+            raise RuntimeError("no sandbox")
+        return await generate(state)
+    return solve
+said = [ModelOutput.from_content("mockllm/model", "Lima") for _ in range(2)]
+for each in said:
+    each.usage = ModelUsage(input_tokens=5, output_tokens=1, total_tokens=6)
+samples = [Sample("q", id=id_, target="Lima") for id_ in ("a/b", "fails", "c d")]
+scorers = [match(), sometimes(), never(), several()]
+task = Task(samples, failing(), scorer=scorers, fail_on_error=False, name="demo")
+model = get_model("mockllm/model", custom_outputs=said)
+options = {"log_dir": folder, "log_format": ending, "display": "none", "max_samples": 1}
+(log,) = eval(task, model=model, **options)
+names = {"exact": "several.exact", "half": "several.half"}
+print(json.dumps({
+    names.get(score.name, score.name): metric.value
+    for score in log.results.scores
+    for name, metric in score.metrics.items()
+    if name in ("accuracy", "mean") and metric.value == metric.value
+}))
+"""
+needs_inspect = pytest.mark.skipif(
+    not PYTHON, reason="set HARPIA_INSPECT to a Python with Inspect"
+)
 
 
-@pytest.mark.skipif(not PYTHON, reason="set HARPIA_INSPECT to a Python with Inspect")
+@needs_inspect
+@pytest.mark.parametrize("ending", ["eval", "json"])
+def test_stored_scores_of_the_tool(ending: str, tmp_path: Path) -> None:
+    """The means of stored scores are those of Inspect; NaN and errors are unscored."""
+    done = subprocess.run(  # noqa: S603 - the Python that the caller named
+        [PYTHON, "-c", SCORES, str(tmp_path / "logs"), ending],
+        capture_output=True,
+        check=True,
+        encoding="utf-8",
+    )
+    expected = json.loads(done.stdout.splitlines()[-1])
+    (path,) = (tmp_path / "logs").iterdir()
+    report = harpia_formats.validate(path)
+    scores = harpia_formats.score(path, stored=True, missing="skip")
+
+    assert report.ok
+    assert {problem.code for problem in report.problems} == {"I201", "I202", "J209"}
+    assert {score.name: score.value for score in scores} == pytest.approx(expected)
+
+
+@needs_inspect
 @pytest.mark.parametrize("ending", ["eval", "json"])
 def test_log_of_the_tool(ending: str, tmp_path: Path) -> None:
     """A log of a run on a data set that was written here says what Inspect reads."""

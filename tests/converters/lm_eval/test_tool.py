@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import read, validate
+from harpia_formats import read, score, validate
 from harpia_formats.model.record import Record
 
 pytestmark = pytest.mark.tools
@@ -82,7 +82,29 @@ def records_of(folder: Path, task: str) -> list[Record]:
     return list(read(path))
 
 
-@pytest.mark.skipif(not PYTHON, reason="set HARPIA_LM_EVAL to a Python with lm-eval")
+needs_tool = pytest.mark.skipif(
+    not PYTHON, reason="set HARPIA_LM_EVAL to a Python with lm-eval"
+)
+
+
+@needs_tool
+@pytest.mark.parametrize("task", ["made_gen", "made_mc"])
+def test_stored_scores_of_the_tool(written: Path, task: str) -> None:
+    """The mean of stored scores is what the results say, for each filter."""
+    (results,) = written.glob("results_*.json")
+    told = json.loads(results.read_text())["results"][task]
+    expected = {
+        key.removesuffix(",none").replace(",", "|filter:"): value
+        for key, value in told.items()
+        if "," in key and "_stderr" not in key
+    }
+    (path,) = written.glob(f"samples_{task}_*.jsonl")
+    found = {each.name: each.value for each in score(path, stored=True)}
+
+    assert found == pytest.approx(expected)
+
+
+@needs_tool
 def test_run_of_the_tool(written: Path) -> None:
     """Samples and results of a run are valid, belong together, and are records."""
     report = validate(written, select=["J", "S", "V", "A1", "A2"])
