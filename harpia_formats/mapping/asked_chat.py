@@ -43,7 +43,7 @@ def write_chat(record: Record, fates: FieldFates) -> list[Row]:
     chat: list[Row] = []
     done = []
     if record.messages:
-        chat = [_with_text(message) for message in record.messages]
+        chat = [with_text(message) for message in record.messages]
         if not all(map(is_, chat, record.messages)):
             done.append(_emptied)
         is_led = any(message["role"] == "system" for message in chat)
@@ -59,8 +59,11 @@ def write_chat(record: Record, fates: FieldFates) -> list[Row]:
     return chat
 
 
-def _with_text(message: Row) -> Row:
-    """Return `message` with a text as its content, empty if it has none."""
+def with_text(message: Row) -> Row:
+    """Return `message` with a text as its content, empty if it has none.
+
+    Raises `Unconvertible` for a message without a role or with other content.
+    """
     role, content = message.get("role"), message.get("content")
     if not isinstance(role, str):
         raise Unconvertible("messages", "a message has no role")

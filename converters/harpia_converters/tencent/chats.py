@@ -6,8 +6,8 @@ from harpia_converters.tencent.extra_fields import KEY, without
 from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
-    with_text,
 )
+from harpia_formats.mapping.asked_chat import with_text
 from harpia_formats.mapping.question_fates import (
     is_from_turns,
     no_question,

@@ -9,8 +9,8 @@ from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
     expected_answer,
-    with_text,
 )
+from harpia_formats.mapping.asked_chat import with_text
 from harpia_formats.mapping.question_fates import (
     CUT,
     no_question,

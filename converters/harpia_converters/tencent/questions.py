@@ -2,8 +2,6 @@
 
 from msgspec import UNSET
 
-from harpia_converters.tencent.extra_fields import without
-from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 
@@ -11,21 +9,6 @@ from harpia_formats.model.record import Record
 MESSAGE_KEYS = ("role", "content")
 #: The change made to a message without content.
 EMPTIED = "empty text for null"
-
-
-def with_text(message: Row) -> Row:
-    """Return `message` with a text as its content, empty if it has none.
-
-    Raises `Unconvertible` for a message without a role or with other content.
-    """
-    role, content = message.get("role"), message.get("content")
-    if not isinstance(role, str):
-        raise Unconvertible("messages", "a message has no role")
-    if isinstance(content, str):
-        return message
-    if content is not None:
-        raise Unconvertible("messages", "the content of a message is not text")
-    return {"role": role, "content": "", **without(message, MESSAGE_KEYS)}
 
 
 def expected_answer(record: Record, key: str, fates: FieldFates) -> str:
