@@ -79,11 +79,13 @@ def result_remarks(row: Any) -> Iterator[Remark]:
         return
     has_error = body.get("error") is not None
     if has_error != (status >= ERROR_STATUS):
-        found = "an error" if has_error else "no error"
+        at_error: Path = ("response", "body", "error")
         yield Remark(
             STATUS,
-            ("response", "status_code"),
-            f"the status is {status}, and the body has {found}",
+            at_error if has_error else ("response", "status_code"),
+            f"the body has an error beside the status {status}"
+            if has_error
+            else f"the status is {status}, and the body has no error",
             f"a status from {ERROR_STATUS} is an error, which the body explains",
         )
 

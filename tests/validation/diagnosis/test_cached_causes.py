@@ -331,7 +331,7 @@ def wording(problem: Problem) -> tuple[str, str, str]:
         problem.message,
     )
     pointer = re.sub(r"(?<=/)\d+(?=/|$)", "*", problem.place.pointer)
-    return problem.code, pointer, re.sub(r"\[\d+\]|\d+", "…", found)
+    return problem.code, pointer, re.sub(r"\[\d+\]|-?\d+", "…", found)
 
 
 @pytest.mark.parametrize("identifier", ROW_FORMATS)
