@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from harpia_formats.conversion.losses.specimens import FILLED
 from harpia_formats.mapping.columns import MapError
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.registry import writable_formats
@@ -72,19 +73,10 @@ def test_every_fixture_comes_back_through_our_own_records(source: str) -> None:
 @pytest.mark.parametrize("source", ["harpia", "nemo-output", "tencent-outputs"])
 def test_differences_never_exceed_the_records(source: str, via: str) -> None:
     """Through any format every record is counted, and there is no traceback."""
-    given = {
-        "evaluation_id": "e",
-        "outputs.scores.value": 1,
-        "outputs.scores.is_correct": True,
-        "evaluation_name": "n",
-        "outputs.model": "m",
-        "outputs.text": "a",
-        "references": ["r"],
-    }
     file = FIXTURES / source / "valid" / "array.json"
     if not file.exists():
         file = FIXTURES / source / "valid" / "answers.json"
-    report = roundtrip(file, via=via, constants=given)
+    report = roundtrip(file, via=via, constants=FILLED)
 
     assert report.records > 0
     assert 0 <= report.differing <= report.records

@@ -8,22 +8,13 @@ from typing import Any
 import pytest
 
 from harpia_formats import ConversionError, read
+from harpia_formats.conversion.losses.specimens import FILLED
 from harpia_formats.conversion.parallel import large_file
 from harpia_formats.mapping.question import HASH_DIGITS
 from harpia_formats.registry import adapter_of, writable_formats
 from unchecked import convert
 
-GIVEN = {
-    "outputs.scores.evaluation_id": "e",
-    "outputs.scores.evaluation_name": "n",
-    "outputs.scores.value": 1,
-    "outputs.scores.is_correct": True,
-    "outputs.model": "m",
-    "outputs.text": "a",
-    "references": ["r"],
-    "category": "c",
-    "source": "s",
-}
+GIVEN = FILLED | {"category": "c", "source": "s"}
 REPEATED = [
     {"id": "7", "prompt": "a", "references": ["r"], "outputs": [{"text": "A"}]},
     {"id": "7", "prompt": "b", "references": ["r"], "outputs": [{"text": "B"}]},
