@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import SchemaError, ValidationFailed, check_schema, infer_schema
+from harpia_formats.framing.constants import with_nulls
 from harpia_formats.inference.options import InferOptions
 from harpia_formats.inference.seen import KEY_LIMIT, TEXT_LIMIT, Seen
 from harpia_formats.inference.to_schema import schema_of
+from harpia_formats.registry import all_formats
 from harpia_formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.schema.validator import schema_validator_of
 
@@ -350,11 +352,17 @@ def test_no_row_gives_no_schema(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", sorted(ROOT.glob("fixtures/*/valid/*.jsonl")))
 def test_fixtures_are_valid_by_their_schema(path: Path) -> None:
-    """The rows of every valid fixture are valid by the schema inferred from them."""
-    schema = infer_schema(path, closed=True).schema
+    """The rows of every valid fixture are valid by the schema inferred from them.
+
+    Without a format NaN is an error, so it is null here where the format reads it so.
+    """
+    data, dialects = path.read_bytes(), all_formats()[path.parts[-3]].dialects
+    if any(dialect.reads_nan for dialect in dialects):
+        data = with_nulls(data)
+    schema = infer_schema(data, closed=True).schema
     assert schema is not None
     validator = schema_validator_of(schema)
 
     assert check_schema(schema).problems == ()
-    for line in path.read_bytes().split(b"\n"):
+    for line in data.split(b"\n"):
         assert not line.strip() or validator.is_valid(json.loads(line))

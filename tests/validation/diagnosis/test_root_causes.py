@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.framing.chunk import Cursor
+from harpia_formats.framing.constants import with_nulls
 from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
 from harpia_formats.model.problem import pointer_of
@@ -19,7 +20,7 @@ from harpia_formats.schema.dialect import document_schema, is_whole, record_sche
 from harpia_formats.schema.load import SchemaError
 from harpia_formats.schema.user_schema import check_schema
 from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing.mutation import mutants
+from harpia_formats.testing.mutation import POOL, mutants
 from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.root_causes import Cause, root_causes
@@ -404,11 +405,30 @@ def records_of(variant: FormatVariant) -> list[Any]:
         data = path.read_bytes()
         texts += [data] if path.suffix == ".json" else data.splitlines()
     schema_validator = schema_validator_of(schema_of(variant))
+    if variant.dialect.reads_nan:
+        texts = [with_nulls(text) for text in texts]
     values = [msgspec.json.decode(text) for text in texts]
     rows = [
         row for value in values for row in (value if type(value) is list else [value])
     ]
     return [row for row in rows if schema_validator.is_valid(row)]
+
+
+def takes_any_member(variant: FormatVariant) -> bool:
+    """Return whether rows may have any keys with any values."""
+    schema = schema_of(variant)
+    schema_validator = schema_validator_of(schema)
+    return "properties" not in schema and all(
+        schema_validator.is_valid({"key": value}) for value in POOL
+    )
+
+
+def enough_of(variant: FormatVariant, count: int) -> int:
+    """Return how many of so many mutants must be refused, so that much is tested.
+
+    Where rows may have any members, only mutants that are no objects are refused.
+    """
+    return count // (50 if takes_any_member(variant) else 5)
 
 
 def laws_hold(variant: FormatVariant, records: Iterator[Any]) -> int:
@@ -446,7 +466,7 @@ def test_laws(variant: FormatVariant) -> None:
     """Invalid records have causes, each with a message; valid ones have none."""
     records = islice(mutants(records_of(variant), 20_260_214), 500)
 
-    assert laws_hold(variant, records) > 100
+    assert laws_hold(variant, records) > enough_of(variant, 500)
 
 
 @pytest.mark.long
@@ -455,7 +475,7 @@ def test_laws_at_length(variant: FormatVariant) -> None:
     """The laws hold for twenty thousand mutants of each format."""
     records = islice(mutants(records_of(variant), 20_260_804), 20_000)
 
-    assert laws_hold(variant, records) > 4_000
+    assert laws_hold(variant, records) > enough_of(variant, 20_000)
 
 
 KEYS = st.sampled_from(["a", "b", "", "1", "01", "then", "items", "properties"])
