@@ -138,6 +138,9 @@ class Companion:
     #: likely first, in which rows are read with what it says (see
     #: `FormatAdapter.around_of`).
     beside: Callable[[str], tuple[str, ...]] | None = None
+    #: Given the companion document, its name and that of a file, both without folders:
+    #: why the file is not one of those to which the document belongs, "" if it may be.
+    refusal: Callable[[Mapping[str, Any], str, str], str] | None = None
     #: What is not known, or is guessed, of rows that are read without it.
     without: str = ""
     #: Whether each row is read with the record of the companion file that has its id

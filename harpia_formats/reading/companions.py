@@ -159,6 +159,7 @@ class Companions:
             if self._named.format != companion.format:
                 return None
             self._is_used = True
+            _check_belongs(self._named, name, companion)
             return self._named
         if companion.beside is None or not isinstance(source.origin, Path):
             return None
@@ -210,6 +211,19 @@ def is_companion_format(identifier: str) -> bool:
     )
 
 
+def _check_belongs(document: _Document, name: str, companion: Companion) -> None:
+    """Raise `CompanionError` for a document that belongs to other files."""
+    if companion.refusal is not None:
+        own = _plain_name(document.name)
+        reason = companion.refusal(document.members, own, name)
+        if reason:
+            raise CompanionError(document.name, f"does not belong to {name}: {reason}")
+
+
 def _name_of(source: Source) -> str:
     """Return the name of a file without its folder and without `.gz` and the like."""
-    return without_compression(os.path.basename(fspath(source.name)))  # noqa: PTH119 - a name, also of a URL
+    return _plain_name(fspath(source.name))
+
+
+def _plain_name(path: str) -> str:
+    return without_compression(os.path.basename(path))  # noqa: PTH119 - a name, also of a URL

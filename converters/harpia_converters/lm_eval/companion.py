@@ -5,6 +5,7 @@ from typing import Any
 
 from harpia_converters.lm_eval.detection import (
     RESULTS,
+    results_date,
     results_names,
     samples_names,
     task_and_date,
@@ -63,6 +64,16 @@ def _file_names(name: str, expected: Mapping[str, Any]) -> tuple[str, ...]:
     return samples_names(name, tuple(expected))
 
 
+def _refusal(document: Mapping[str, Any], name: str, samples: str) -> str:
+    """Return why samples are not of the run of the results: the task, or the date."""
+    task, date = task_and_date(samples)
+    tasks = expectations_of(document)
+    if task and tasks and task not in tasks:
+        return f"the results have no task {task} (they have: {', '.join(tasks)})"
+    own = results_date(name)
+    return f"the results are of {own}" if date and own and date != own else ""
+
+
 #: How samples are checked against the results of their run.
 COMPANION = Companion(
     format=RESULTS,
@@ -75,5 +86,6 @@ COMPANION = Companion(
     totals=_totals,
     totals_codes=(OTHER_COUNT, OTHER_HASH),
     beside=results_names,
+    refusal=_refusal,
     without="the model is not known, and the type of the task is guessed by its rows",
 )

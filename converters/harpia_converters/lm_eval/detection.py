@@ -52,10 +52,17 @@ def results_names(samples_name: str) -> tuple[str, ...]:
     return (f"{_results_start}{date}.json",) if date else ()
 
 
+def results_date(name: str) -> str:
+    """Return the date in the name of a file of results, "" without one."""
+    stem = name.removesuffix(".json")
+    if stem == name or not stem.startswith(_results_start):
+        return ""
+    return stem.removeprefix(_results_start)
+
+
 def samples_names(results_name: str, tasks: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the files of samples of these tasks, given their results."""
-    stem = results_name.removesuffix(".json")
-    if stem == results_name or not stem.startswith(_results_start):
+    date = results_date(results_name)
+    if not date:
         return ()
-    date = stem.removeprefix(_results_start)
     return tuple(f"{_samples_start}{task}_{date}.jsonl" for task in tasks)

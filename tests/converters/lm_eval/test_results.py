@@ -128,6 +128,26 @@ def test_another_file_is_no_companion(wrong: Path) -> None:
         list(read(SAMPLES, companion=wrong))
 
 
+@pytest.mark.parametrize(
+    ("samples", "results", "reason"),
+    [
+        (f"samples_rivers_{DATE}.jsonl", "r.json", r"no task rivers \(.*: capitals\)"),
+        (NAME, "results_2025-01-01.json", "the results are of 2025-01-01"),
+    ],
+)
+def test_results_of_another_run_are_refused(
+    tmp_path: Path, samples: str, results: str, reason: str
+) -> None:
+    """Results that are named have the task of the samples, and their date if any."""
+    shutil.copy(SAMPLES, tmp_path / samples)
+    shutil.copy(RESULTS, tmp_path / results)
+
+    with pytest.raises(
+        CompanionError, match=f"does not belong to {samples}: .*{reason}"
+    ):
+        list(read(tmp_path / samples, companion=tmp_path / results))
+
+
 def test_results_alone_hold_no_records() -> None:
     """Results that are the only input are no records."""
     with pytest.raises(harpia_formats.ConversionError, match="without records"):
