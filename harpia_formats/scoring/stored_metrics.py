@@ -9,6 +9,7 @@ from harpia_formats.metrics.metric import BEST
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.scoring.intervals import number_or_none
+from harpia_formats.scoring.mixed_scores import MixedScores
 from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
 from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.scoring.select_metrics import SelectedMetrics
@@ -37,6 +38,9 @@ class StoredMetrics:
 
     #: The names of the metrics that are wanted, all if empty.
     wanted: tuple[str, ...]
+    #: The fields by which the scores are shown in groups.
+    by: tuple[str, ...] = ()
+    _mixed: MixedScores = field(default_factory=MixedScores)
     _found: dict[_Key, _Values] = field(default_factory=dict)
     _keys: tuple[_Key, ...] = ()
 
@@ -44,7 +48,9 @@ class StoredMetrics:
         """Add the stored scores of a record."""
         for output in record.outputs:
             for score in output.scores or ():
-                values = self._found.setdefault(_key_of(score), _Values())
+                key = _key_of(score)
+                self._mixed.add(key, record, output, score)
+                values = self._found.setdefault(key, _Values())
                 if number_or_none(score.value) is None:
                     values.others += 1
                 else:
@@ -79,7 +85,10 @@ class StoredMetrics:
                 for key, values in chosen.items()
                 if values.numbers
             ),
-            notes=tuple(_notes(chosen, labels)),
+            notes=(
+                *_notes(chosen, labels),
+                *self._mixed.notes({key: labels[key] for key in self._keys}, self.by),
+            ),
         )
 
     def _check_wanted(self, labels: dict[_Key, str]) -> None:

@@ -60,7 +60,7 @@ class StoredScoring(Scoring):
 
     def _run(self) -> Generator[Problem, None, None]:
         self._inputs = [rereadable_input(source) for source in self._inputs]
-        found = StoredMetrics(self._wanted)
+        found = StoredMetrics(self._wanted, self._options.by)
         reading = self._read_before(
             lambda placed: found.add(self._models.select(placed.record)),
             lambda variant, _: check_scores(variant),

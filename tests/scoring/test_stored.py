@@ -246,3 +246,21 @@ def test_scores_of_helm_are_shown() -> None:
 
     assert found == {"test": 0.5, "valid": 0.0}
     assert scores["exact_match"].signature == "exact_match|impl:helm"
+
+
+def test_means_over_several_tasks_or_splits_are_noted() -> None:
+    """What is a mean over tasks and splits is named, unless it is shown by them."""
+    records = [answered(1, "4", ("acc", 1, "")), answered(2, "5", ("acc", 0, ""))]
+    for record, task, split in zip(records, "ab", ("test", "valid"), strict=True):
+        record["outputs"][0]["scores"][0]["evaluation_name"] = task
+        record["metadata"]["split"] = split
+    tasks = "acc is a mean over 2 tasks (a, b); --by evaluation_name shows each"
+    splits = "acc is a mean over 2 splits (test, valid); --by metadata.split shows each"
+
+    assert score(lines(records), stored=True).said == (tasks, splits)
+    by_both = ("evaluation_name", "metadata.split")
+    assert score(lines(records), stored=True, by=by_both).said == ()
+    records[0]["outputs"][0]["model"] = "org/n"  # scored apart
+    assert not any(
+        "mean over" in note for note in score(lines(records), stored=True).said
+    )
