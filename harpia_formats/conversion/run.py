@@ -37,6 +37,7 @@ from harpia_formats.mapping.targets import (
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import FileCount
+from harpia_formats.reading.mapped_keys import REPLACED
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
 from harpia_formats.registry import adapter_of, all_unpackers
@@ -257,6 +258,8 @@ class Conversion:
         """Get ready for a file; raises `ConversionError`."""
         self._chunks.end_file()
         self._totals.begin(variant, count)
+        if (keys := self._reading.keys) is not None:
+            self._totals.losses.names.map_fields(keys.record_paths, REPLACED)
         self._totals.losses.places = self._tally.places.get(count.path)
         if self._groups is not None and adapter_of(variant.format).repeats_answers:
             self._groups.merge_answers()

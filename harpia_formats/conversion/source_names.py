@@ -1,7 +1,7 @@
 """Name the fields of records by the keys that they have in the rows of their source."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harpia_formats.model.adapter import FormatAdapter
@@ -32,6 +32,8 @@ class SourceNames:
         self._open: dict[str, Path] = {}
         #: The owners of keys of the vendor, whose inner keys have names of their own.
         self._owners: frozenset[str] = frozenset()
+        #: The names of mapped fields, by the paths in rows from which they are read.
+        self.mapped: dict[str, str] = {}
         if adapter is None:
             return
         self._fields = _fields_of(adapter)
@@ -51,6 +53,22 @@ class SourceNames:
             if "outputs.extra" not in self._fields:
                 self._open[f"outputs.extra.{adapter.vendor}"] = adapter.answer_path
         self._owners = adapter.extra_owners
+
+    def map_fields(self, columns: Mapping[str, str], replaced: str) -> None:
+        """Name fields by the paths in rows from which they are read instead.
+
+        `columns` has these by the paths in records. The own values of these fields are
+        the members of `replaced` in `extra`.
+        """
+        fields = dict(self._fields)
+        for path, column in columns.items():
+            owner, _, name = path.rpartition(".")
+            own = ".".join(filter(None, (owner, "extra", replaced, name)))
+            if path in self._fields:
+                fields[own] = self._fields[path]
+            self.mapped[column] = f"{column} ({path})"
+            fields[path] = self.mapped[column], tuple(column.split("."))
+        self._fields = fields
 
     def of(self, path: str) -> str:
         """Return the name of the field at `path`."""

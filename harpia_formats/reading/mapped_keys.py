@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
 from harpia_formats.mapping.columns import (
@@ -22,7 +22,7 @@ from harpia_formats.mapping.value_paths import (
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Format
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Record, as_dict
 from harpia_formats.registry import adapter_of, format_of
 from harpia_formats.text.spelling import nearest
 
@@ -30,6 +30,11 @@ from harpia_formats.text.spelling import nearest
 _table = "csv"
 #: Keys of rows that are kept to suggest one of them for a misspelt key.
 _many = 1_000
+#: The key in `extra` of the values of a record that mapped ones replace.
+REPLACED = "map"
+#: The columns of values that are no text.
+_no_texts = frozenset({"messages", "references", "choices", "contexts", "score"})
+_output_prefix = "outputs."
 
 
 def keys_of_map(columns: Mapping[str, str], formats: Sequence[Format]) -> "MappedKeys":
@@ -55,6 +60,17 @@ class MappedKeys:
         #: The name of the column of each key.
         names = column_names(self._adapter, _table, columns)
         self._names = names_by_column(names)
+        #: The path in records of each mapped field, and its path in rows.
+        self.record_paths = {
+            mapping.record_path: names[mapping.name]
+            for mapping in self._adapter.fields
+            if mapping.name in names
+        }
+        paths = sorted(self.record_paths)
+        self._of_record = [path for path in paths if "." not in path]
+        self._of_output = sorted(
+            {path.split(".")[1] for path in paths if path.startswith(_output_prefix)}
+        )
         self._paths = [parse_value_path(text) for text in self._names]
         self._parts = {part.text for path in self._paths for part in path.parts()}
         self._is_nested = any(path.is_nested for path in self._paths)
@@ -81,6 +97,10 @@ class MappedKeys:
             if value is not None and value is not UNSET:
                 name = self._names[value_path.text]
                 is_number = self._is_free and name == "id" and type(value) is int
+                if type(value) in {dict, list} and name not in _no_texts:
+                    what = "a list" if type(value) is list else "an object"
+                    reason = f"it is {what} in record {number} of {path}"
+                    raise MapError(value_path.text, f"{reason}, and {name} is text")
                 cells[name] = value if is_number else _cell_of(value)
         rest = {key: value for key, value in row.items() if key not in self._names}
         if self._is_free:
@@ -119,14 +139,20 @@ class MappedKeys:
             raise MapError(value_path.text, reason) from error
 
     def with_fields(self, record: Record, cells: Row) -> Record:
-        """Return `record` with the fields of the mapped keys instead of its own."""
-        given = self._adapter.read(cells)
-        fields = _fields_of(given)
+        """Return `record` with the fields of the mapped keys instead of its own.
+
+        Own values that are others stay in its `extra`.
+        """
+        fields = _fields_of(self._adapter.read(cells))
         outputs = fields.pop("outputs", None)
-        if outputs and record.outputs:
-            changes = _fields_of(outputs[0])
-            outputs = [replace(output, **changes) for output in record.outputs]
-        return replace(record, **fields, outputs=outputs or record.outputs)
+        if record.outputs:
+            given = _fields_of(outputs[0]) if outputs else {}
+            outputs = [
+                _with_own_in_extra(output, self._of_output, given)
+                for output in record.outputs
+            ]
+        record = replace(record, outputs=outputs or [])
+        return _with_own_in_extra(record, self._of_record, fields)
 
     def check_seen(self, path: str) -> None:
         """Raise `MapError` if no row of the file at `path` had one of the keys."""
@@ -153,3 +179,27 @@ def _fields_of(part: Any) -> dict[str, Any]:
     """Return the fields that a record or an output has."""
     values = {name: getattr(part, name) for name in part.__struct_fields__}
     return {name: value for name, value in values.items() if value is not UNSET}
+
+
+def _with_own_in_extra(part: Any, names: Sequence[str], given: dict[str, Any]) -> Any:
+    """Return a record or an output with the given values of some of its fields.
+
+    A field that is not given is absent. Own values that are others are in `extra`.
+    """
+    changes = dict.fromkeys(names, UNSET) | given
+    replaced = {
+        name: _plain(own)
+        for name in names
+        if (own := getattr(part, name)) is not UNSET and own != changes[name]
+    }
+    if replaced:
+        extra = {} if part.extra is UNSET else part.extra
+        changes["extra"] = {**extra, REPLACED: replaced}
+    return replace(part, **changes)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value of a field as JSON; scores are lists of objects."""
+    if type(value) is not list:
+        return value
+    return [as_dict(item) if isinstance(item, Struct) else item for item in value]

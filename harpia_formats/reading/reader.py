@@ -168,6 +168,11 @@ class Reading:
         #: The headers of each file whose format is known.
         self.headers: list[list[Header]] = []
 
+    @property
+    def keys(self) -> MappedKeys | None:
+        """The fields that are read from mapped keys of JSON rows."""
+        return self._keys
+
     def problems(
         self,
         receive: Receive,

@@ -333,7 +333,7 @@ class RecordStream:
             own, given = self.keys.split(value, number, self.path)
         assert self._read is not None  # noqa: S101 - it is set with the variant
         record = self._read(own)
-        if given and self.keys is not None:
+        if self.keys is not None:
             record = self.keys.with_fields(record, given)
         id_key = variant.format.id_key
         if not variant.dialect.is_typed and id_key:

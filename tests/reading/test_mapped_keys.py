@@ -163,3 +163,39 @@ def test_format_of_whole_documents_has_no_keys() -> None:
     """A format whose records are not rows takes no map."""
     with pytest.raises(ConversionError, match="and for other keys of JSON rows"):
         list(read(b"{}", format="nemo-results", columns={"response": "a"}))
+
+
+ASKED = {"input": [{"role": "user", "content": "2+2?"}], "ideal": "4"}
+
+
+def test_what_a_mapped_value_replaces_stays_in_extra() -> None:
+    """The format's own value of a mapped field is kept, also if the path has none."""
+    rows = [ASKED | {"note": {"answer": "four"}}, ASKED]
+    mapped, lacking = read(lines_of(*rows), columns={"references": "note.answer"})
+
+    assert mapped.references == ["four"]
+    assert lacking.references is msgspec.UNSET
+    for record in (mapped, lacking):
+        assert isinstance(record.extra, dict)
+        assert record.extra["map"] == {"references": ["4"]}
+
+
+def test_a_replaced_value_is_told_as_lost_where_it_has_no_place(tmp_path: Path) -> None:
+    """The table names the mapped path as kept, and the format's own key as dropped."""
+    rows = convert(
+        lines_of(ASKED | {"note": {"answer": "four"}}),
+        to="nemo-input",
+        output=tmp_path / "x.jsonl",
+        columns={"references": "note.answer"},
+    ).table()
+    kept = {row["field"]: row["kept"] for row in rows}
+
+    assert kept["note.answer (references)"] == 1
+    assert kept["ideal"] == 0
+    assert "note.answer" not in kept
+
+
+def test_a_list_is_no_text() -> None:
+    """A mapped value that is a list is refused for a field that is text."""
+    with pytest.raises(MapError, match=r"it is a list in record 1 of .*prompt is text"):
+        only(lines_of(ASKED), columns={"prompt": "input.content"})

@@ -35,11 +35,14 @@ class FieldLine:
 def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
     """Return a line for each field, in the order in which records have them.
 
-    Keys of open objects, such as `metadata`, follow the fields.
+    Keys of open objects, such as `metadata`, follow the fields. There is none for a key
+    whose value arrives as the field that is mapped to it.
     """
     lines: dict[str, FieldLine] = {}
+    mapped: dict[str, str] = {}
     for file in files:
         losses = file.losses
+        mapped |= losses.names.mapped
         fates = (fate_count.field_fate.path for fate_count in losses.counts.values())
         for path in (*losses.carried, *fates):
             name = losses.names.of(path)
@@ -56,6 +59,9 @@ def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
                 line.hows[how] = line.hows.get(how, 0) + loss.count
         for (fate, name), count in losses.fates.items():
             lines[name].fates[fate] += count
+    for key, name in mapped.items():
+        if name in lines and not lines[name].fates:
+            lines.pop(key, None)
     found = [line for line in lines.values() if line.records or line.fates]
     return sorted(found, key=lambda line: line.beside)
 
