@@ -1,7 +1,7 @@
 """Read fields of a record from keys of its row that the format has no place for."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from harpia_formats.mapping.value_paths import (
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Format
-from harpia_formats.model.record import Record, as_dict
+from harpia_formats.model.record import Output, Record, as_dict
 from harpia_formats.registry import adapter_of, format_of
 from harpia_formats.text.spelling import nearest
 
@@ -35,6 +35,7 @@ REPLACED = "map"
 #: The columns of values that are no text.
 _no_texts = frozenset({"messages", "references", "choices", "contexts", "score"})
 _output_prefix = "outputs."
+_Part = TypeVar("_Part", Record, Output)
 
 
 def keys_of_map(columns: Mapping[str, str], formats: Sequence[Format]) -> "MappedKeys":
@@ -181,7 +182,9 @@ def _fields_of(part: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not UNSET}
 
 
-def _with_own_in_extra(part: Any, names: Sequence[str], given: dict[str, Any]) -> Any:
+def _with_own_in_extra(
+    part: _Part, names: Sequence[str], given: dict[str, Any]
+) -> _Part:
     """Return a record or an output with the given values of some of its fields.
 
     A field that is not given is absent. Own values that are others are in `extra`.

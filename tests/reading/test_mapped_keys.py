@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import MapError, convert, read, score
+from harpia_formats.conversion.losses.table import field_lines
 from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.record import Record
 
 MAP = {"response": "model_response", "references": "expected_answer"}
@@ -165,7 +167,7 @@ def test_format_of_whole_documents_has_no_keys() -> None:
         list(read(b"{}", format="nemo-results", columns={"response": "a"}))
 
 
-ASKED = {"input": [{"role": "user", "content": "2+2?"}], "ideal": "4"}
+ASKED: dict[str, Any] = {"input": [{"role": "user", "content": "2+2?"}], "ideal": "4"}
 
 
 def test_what_a_mapped_value_replaces_stays_in_extra() -> None:
@@ -182,17 +184,16 @@ def test_what_a_mapped_value_replaces_stays_in_extra() -> None:
 
 def test_a_replaced_value_is_told_as_lost_where_it_has_no_place(tmp_path: Path) -> None:
     """The table names the mapped path as kept, and the format's own key as dropped."""
-    rows = convert(
+    report = convert(
         lines_of(ASKED | {"note": {"answer": "four"}}),
         to="nemo-input",
         output=tmp_path / "x.jsonl",
         columns={"references": "note.answer"},
-    ).table()
-    kept = {row["field"]: row["kept"] for row in rows}
+    )
+    lines = {line.name: line for line in field_lines(report.losses)}
 
-    assert kept["note.answer (references)"] == 1
-    assert kept["ideal"] == 0
-    assert "note.answer" not in kept
+    assert lines["note.answer (references)"].kept == 1
+    assert lines["ideal"].fates == {Fate.DROPPED: 1}
 
 
 def test_a_list_is_no_text() -> None:
