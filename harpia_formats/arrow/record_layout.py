@@ -85,14 +85,18 @@ def rows_of_batch(batch: Any) -> list[Row]:
     return [_record_row(cells) for cells in batch.to_pylist()]
 
 
-def is_record_layout(metadata: Mapping[bytes, bytes] | None) -> bool:
+def is_record_layout(
+    metadata: Mapping[bytes, bytes] | None, names: Iterable[str] = ()
+) -> bool:
     """Tell whether a schema with this metadata is that of records.
 
-    Raises `NewerLayoutError` if it is in a later layout than this one.
+    Without the version in the metadata, which pandas and polars leave out, it is one if
+    the columns `names` say so. Raises `NewerLayoutError` if it is in a later layout
+    than this one.
     """
     version = (metadata or {}).get(LAYOUT_KEY)
     if version is None:
-        return False
+        return _all_signs <= set(names) <= _record_cells.keys() | _all_signs
     if version != str(LAYOUT).encode():
         shown = version.decode("utf-8", "replace")
         raise NewerLayoutError(
@@ -192,6 +196,8 @@ _record_cells: dict[str, _ToCells] = {
     **_all(_objects, _json_cell),
     "outputs": _items_cell(_output_cells),
 }
+#: The columns by which the layout is known without its version.
+_all_signs = frozenset({_ID, _ID_TYPE, _OTHER, "outputs"})
 _json_columns = frozenset({*_objects, *_output_objects})
 
 

@@ -29,6 +29,10 @@ class Table(Protocol):
     def metadata(self) -> dict[bytes, bytes]:
         """What its writer said of the columns, by key."""
 
+    @property
+    def names(self) -> list[str]:
+        """The names of its columns."""
+
     def batches(self) -> Iterator[Any]:
         """Yield its record batches; raises `BadTableError`."""
 
@@ -95,9 +99,11 @@ class _Parquet:
 
     file: Any
     metadata: dict[bytes, bytes] = field(init=False)
+    names: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.metadata = self.file.schema_arrow.metadata or {}
+        self.names = self.file.schema_arrow.names
 
     def batches(self) -> Iterator[Any]:
         """Yield batches of few rows, row group by row group."""
@@ -120,9 +126,11 @@ class _ArrowFile:
     pa: Any
     reader: Any
     metadata: dict[bytes, bytes] = field(init=False)
+    names: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.metadata = self.reader.schema.metadata or {}
+        self.names = self.reader.schema.names
 
     def batches(self) -> Iterator[Any]:
         """Yield the batches as they are in the file."""
@@ -137,9 +145,11 @@ class _ArrowStream:
     pa: Any
     reader: Any
     metadata: dict[bytes, bytes] = field(init=False)
+    names: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.metadata = self.reader.schema.metadata or {}
+        self.names = self.reader.schema.names
 
     def batches(self) -> Iterator[Any]:
         """Yield the batches until the end."""

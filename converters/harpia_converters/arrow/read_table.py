@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from harpia_converters.arrow.batches import BadTableError, opened_table
+from harpia_converters.arrow.batches import BadTableError, Table, opened_table
 from harpia_formats.arrow.json_values import json_rows
 from harpia_formats.arrow.package import MissingPyarrow, load_pyarrow
 from harpia_formats.arrow.record_layout import (
@@ -87,7 +87,7 @@ def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[b
     try:
         with opened_table(file) as table:
             release_unused = load_pyarrow().default_memory_pool().release_unused
-            rows_of = _row_maker(table.metadata, features)
+            rows_of = _row_maker(table, features)
             for batch in table.batches():
                 for part in _slices(batch):
                     rows = rows_of(part)
@@ -106,12 +106,12 @@ def _reason(reason: str, row: int) -> str:
 
 
 def _row_maker(
-    metadata: dict[bytes, bytes], features: dict[str, Any]
+    table: Table, features: dict[str, Any]
 ) -> Callable[[Any], list[dict[str, Any]]]:
     """Return what makes rows of batches: records if the table is of records."""
-    if is_record_layout(metadata):
+    if is_record_layout(table.metadata, table.names):
         return rows_of_batch
-    described = features or _features_of(metadata)
+    described = features or _features_of(table.metadata)
     return lambda batch: json_rows(batch, described)
 
 

@@ -9,7 +9,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats import ConversionError, Record, convert, detect, diff, read, write
+from harpia_formats import (
+    ConversionError,
+    Record,
+    convert,
+    detect,
+    diff,
+    from_table,
+    read,
+    to_table,
+    write,
+)
 from harpia_formats.arrow.package import MissingPyarrow
 from harpia_formats.conversion.containers import arrow_table
 from harpia_formats.conversion.containers.arrow_table import TableWriter, table_writer
@@ -147,3 +157,12 @@ def test_columns_have_types_for_other_programs(tmp_path: Path) -> None:
     assert str(score.field("value").type) == "double"
     assert str(schema.field("metadata").type) == "string"
     assert [*schema.metadata] == [b"harpia-formats.record-layout"]
+
+
+def test_records_come_back_without_the_metadata() -> None:
+    """A program may drop the version of the layout and the types of empty columns."""
+    before = [Record(id=1, prompt="2+2?", extra={"a": {"b": [1]}}), Record(id="1")]
+    table = to_table(before)
+    cells = table.replace_schema_metadata(None).to_pylist()
+
+    assert list(from_table(type(table).from_pylist(cells))) == before
