@@ -250,13 +250,13 @@ def _write_field(code: Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> 
             *put,
         ]
     elif given.required:
-        lacks = [f"v = written_value({name}, UNSET, UNSET, fates)", *put_if_any]
+        lacks = [f"v = written_value({name}, UNSET, UNSET, fates, record)", *put_if_any]
     has = put
     if given.codec is not None and given.codec.write is not as_is:
         has = [
             f"x = {code.name_of(given.codec.write)}(v)",
             "if x is UNSET or type(x) is ChangedValue:",
-            f"    v = written_value({name}, v, x, fates)",
+            f"    v = written_value({name}, v, x, fates, record)",
             *(f"    {line}" for line in put_if_any),
             "else:",
             "    v = x",

@@ -23,6 +23,12 @@ from harpia_formats.mapping.compiled_table import (
     compile_read,
     compile_write,
 )
+from harpia_formats.mapping.written_values import (
+    default_of,
+    lacking,
+    missing_in,
+    written_value,
+)
 from harpia_formats.model.adapter import DECLINED, ChangedValue, FieldMapping, Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score, fits
@@ -89,7 +95,7 @@ class FieldTable:
         """
         if not can_compile(self._leaves):
             return self.interpreted_write
-        return compile_write(self._leaves, _written_value, self._finish, self.placed)
+        return compile_write(self._leaves, self._written, self._finish, self.placed)
 
     def interpreted_read(self, row: Row) -> Record:
         """Return the record of a row: the specification of `read`."""
@@ -118,10 +124,25 @@ class FieldTable:
             codec, value = leaf.field.codec, held
             if held is not UNSET and codec is not None:
                 value = codec.write(held)
-            value = _written_value(leaf.field, held, value, fates)
+            value = self._written(leaf.field, held, value, fates, record)
             if value is not UNSET:
                 _put(row, leaf.field.path, value)
         return self._finish(row, record, fates)
+
+    def _written(
+        self,
+        given: FieldMapping,
+        held: Any,
+        value: Any,
+        fates: FieldFates,
+        record: Record,
+    ) -> Any:
+        """Return what `written_value` does; what it raises names all missing fields."""
+        try:
+            return written_value(given, held, value, fates)
+        except Unconvertible as error:
+            missing = missing_in(self._leaves, _owners_of(record))
+            raise lacking([given, *missing], error.path) from None
 
     def _finish(self, row: Row, record: Record, fates: FieldFates) -> Row:
         """Return `row` with the members that are no fields."""
@@ -178,31 +199,6 @@ def _take(node: _Tree, owner: Row, levels: tuple[dict[str, Any], ...]) -> Row:
     return dict(sorted(rest.items())) if len(rest) > 1 else rest
 
 
-def _written_value(
-    given: FieldMapping, held: Any, value: Any, fates: FieldFates
-) -> Any:
-    """Return what is written for the value `held` of a field, and note its fate.
-
-    `value` is what its codec returns. Raises `Unconvertible` if a row must have the
-    field and there is no value.
-    """
-    if type(value) is ChangedValue:
-        if held is not None or value.value is not UNSET:
-            fates.changed(given.record_path, value.how)
-        value = value.value
-        noted = held is not None
-    else:
-        noted = False
-    if value is not UNSET:
-        return value
-    value = _default_of(given, fates)
-    if value is UNSET and held is None:
-        fates.null(given.record_path)
-    elif value is UNSET and held is not UNSET and not noted:
-        fates.changed(given.record_path, "left out")
-    return value
-
-
 def _put_scores(row: Row, leaf: Leaf, record: Record, fates: FieldFates) -> None:
     """Put each score under its key, such as the name of its metric.
 
@@ -227,23 +223,9 @@ def _put_scores(row: Row, leaf: Leaf, record: Record, fates: FieldFates) -> None
     if written:
         _put(row, leaf.field.path[:-1], written)
     elif leaf.field.required:
-        _default_of(leaf.field, fates)
+        default_of(leaf.field, fates)
     if is_known and len(written) < len(scores):
         fates.dropped("outputs.scores", "those without a key of their own")
-
-
-def _default_of(given: FieldMapping, fates: FieldFates) -> Any:
-    """Return what is written for a field that a record lacks, and note it.
-
-    Raises `Unconvertible` if a row must have the field and there is no default.
-    """
-    if given.default is not UNSET:
-        fates.defaulted(given.record_path, given.default_text)
-    elif given.required:
-        reason = f"the record has nothing for `{given.name}`"
-        help_ = f"give it with --set {given.name}=VALUE"
-        raise Unconvertible(given.record_path, reason, help_)
-    return given.default
 
 
 def _put(row: Row, path: Iterable[str], value: Any) -> None:

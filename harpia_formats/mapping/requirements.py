@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from msgspec import UNSET
 
+from harpia_formats.mapping.written_values import listed
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.field_fates import Unconvertible
@@ -57,7 +58,7 @@ class RowRequirements:
             if not paths.intersection(fulfilling(path))
         ]
         if missing:
-            names = _listed([f"`{name}`" for _, name in missing])
+            names = listed([f"`{name}`" for _, name in missing])
             reason = f"the record has nothing for {names}"
             raise Unconvertible(missing[0][0], reason, self.help)
 
@@ -78,7 +79,7 @@ def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
     """
     missing = missing_fields(source_adapter, target_adapter, constants, scored=scored)
     if missing:
-        names = _listed([field.name for field in missing])
+        names = listed([field.name for field in missing])
         raise ConversionError(
             f"{target.id} needs {names}, which {source.id} does not have; "
             f"{_help(missing, scored=scored)}"
@@ -139,7 +140,7 @@ def _help(missing: Sequence[FieldMapping], *, scored: bool) -> str:
             if field.record_path not in _computed
         ]
         remedies.append("--score em or --score f1 for the score")
-    return f"give {_listed(remedies)}" if remedies else ""
+    return f"give {listed(remedies)}" if remedies else ""
 
 
 def _has_one(record: Record, path: str) -> bool:
@@ -207,10 +208,6 @@ def _is_missing(
         source.carries(path) or path in constants
         for path in fulfilling(target_field.record_path)
     )
-
-
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def holds_answers(adapter: FormatAdapter) -> bool:

@@ -148,6 +148,20 @@ def test_results_of_another_run_are_refused(
         list(read(tmp_path / samples, companion=tmp_path / results))
 
 
+def test_all_fields_that_rows_lack_are_named_at_once(folder: Path) -> None:
+    """Without results a row lacks several fields, which one problem names."""
+    given = {"evaluation_id": "e"}
+    out = folder / "out.jsonl"
+    with pytest.raises(harpia_formats.ValidationFailed) as failed:
+        convert(SAMPLES, to="eee@0.3.0", constants=given, output=out)
+
+    problem = failed.value.report.problems[0]
+    lacks = "`model_id` and `evaluation_name`"
+    assert problem.message == f"the record has nothing for {lacks}"
+    values = '{"model_id": VALUE, "evaluation_name": VALUE}'
+    assert problem.help == f"give them with constants={values}"
+
+
 def test_results_alone_hold_no_records() -> None:
     """Results that are the only input are no records."""
     with pytest.raises(harpia_formats.ConversionError, match="without records"):
