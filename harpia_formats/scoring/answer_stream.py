@@ -94,6 +94,8 @@ class AnswerScorer:
     #: The number of answers, and of missing ones among them that count as 0.
     number: int = 0
     zeros: int = 0
+    #: Answers without a text that hold stored scores.
+    only_stored: int = 0
     #: Whether a record may hold answers of several models.
     holds_models: bool = False
     #: Characters of the waiting answers and references.
@@ -195,6 +197,7 @@ class AnswerScorer:
         if self.stored is not None:
             return self._stored(answer, self.stored(answer.output))
         count = len(self.measured)
+        self.only_stored += answer.text is None and bool(answer.output.scores)
         is_zero = answer.text is None and self.options.missing == Missing.ZERO
         if answer.text is None and not (is_zero and answer.record.references):
             self._report(NO_ANSWER, answer, "there is no answer to score")

@@ -27,6 +27,12 @@ def notes_of(
     yield from (entry.note for entry in answers.differences.differing())
     if answers.zeros:
         yield f"{answers.zeros:,} missing answers count as 0"
+    if answers.only_stored:
+        have = "answer has" if answers.only_stored == 1 else "answers have"
+        yield (
+            f"{answers.only_stored:,} {have} no text and a stored score: --stored "
+            "shows stored scores"
+        )
     is_resampled = options.replicates and any(
         not metric.measure.is_bounded_mean for metric in answers.measured
     )

@@ -7,6 +7,7 @@ from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.io.inputs import Input, rereadable_input, rewind_inputs
 from harpia_formats.mapping.choices import ReferenceFrom
+from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
@@ -63,7 +64,7 @@ class StoredScoring(Scoring):
         found = StoredMetrics(self._wanted, self._options.by)
         reading = self._read_before(
             lambda placed: found.add(self._models.select(placed.record)),
-            lambda variant, _: check_scores(variant),
+            check_scores,
         )
         if reading is None:
             yield from self._answers.problems.pop_last()
@@ -78,7 +79,7 @@ class StoredScoring(Scoring):
 
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
         """Note the file that is read. Raises `ScoreError` if it holds no scores."""
-        check_scores(variant)
+        check_scores(variant, count)
         self._answers.count = count
         self._source = self._source or variant.format
         holds = adapter_of(variant.format).capacity.outputs
@@ -86,12 +87,15 @@ class StoredScoring(Scoring):
         self._opened_writer()
 
 
-def check_scores(variant: FormatVariant) -> None:
-    """Raise `ScoreError` for a format that holds no scores."""
-    if not adapter_of(variant.format).carries("outputs.scores.value"):
-        raise ScoreError(
-            f"{variant.format.id} holds no scores; without --stored scores are computed"
-        )
+def check_scores(variant: FormatVariant, count: FileCount) -> None:
+    """Raise `ScoreError` for a file whose format holds no scores."""
+    adapter = adapter_of(variant.format)
+    if adapter.carries("outputs.scores.value"):
+        return
+    help_ = "leave it out"
+    if holds_answers(adapter):
+        help_ += "; without --stored scores are computed"
+    raise ScoreError(f"{count.path}: {variant.format.id} holds no scores; {help_}")
 
 
 def _check(options: ScoreOptions) -> None:

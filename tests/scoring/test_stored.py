@@ -147,7 +147,8 @@ def test_many_stored_scores_have_the_same_mean_with_several_jobs() -> None:
 
 def test_a_format_without_scores_is_refused() -> None:
     """Its answers can be scored, but have no scores."""
-    with pytest.raises(ScoreError, match="nemo-output holds no scores"):
+    named = r"answers\.jsonl: nemo-output holds no scores; .* --stored .* computed"
+    with pytest.raises(ScoreError, match=named):
         score(FIXTURES / "nemo-output" / "valid" / "answers.jsonl", stored=True)
 
 
@@ -264,3 +265,21 @@ def test_means_over_several_tasks_or_splits_are_noted() -> None:
     assert not any(
         "mean over" in note for note in score(lines(records), stored=True).said
     )
+
+
+def test_stored_scores_without_answers_are_noted() -> None:
+    """Where no text can be scored, the option that shows stored scores is named."""
+    record = answered(1, "4", ("acc", 1, "")) | {"references": ["a"]}
+    record["outputs"][0]["text"] = None
+
+    said = score(lines([record])).said
+
+    assert said == (
+        "1 answer has no text and a stored score: --stored shows stored scores",
+    )
+
+
+def test_formats_without_answers_are_not_scored_otherwise() -> None:
+    """Where nothing can be computed either, nothing says that it can."""
+    with pytest.raises(ScoreError, match=r"alpaca holds no scores; leave it out$"):
+        score(FIXTURES / "alpaca" / "valid" / "instructions.json", stored=True)
