@@ -224,8 +224,19 @@ def test_compiled_tables_write_rows_alike() -> None:
             assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("to", ["nemo-output", "csv", "record", "haystack"])
-@pytest.mark.parametrize("name", ["record", "eee@0.3.0", "csv", "haystack", "harpia"])
+@pytest.mark.parametrize(
+    ("name", "to"),
+    [
+        ("record", "nemo-output"),
+        ("record", "haystack"),
+        ("eee@0.3.0", "csv"),
+        ("eee@0.3.0", "record"),
+        ("csv", "nemo-output"),
+        ("csv", "haystack"),
+        ("haystack", "record"),
+        ("harpia", "csv"),
+    ],
+)
 def test_any_number_of_processes_writes_the_same(
     name: str, to: str, tmp_path: Path
 ) -> None:
