@@ -105,7 +105,8 @@ class _Log:
         if _spread.fullmatch(member):
             reason = (
                 "is a log in Inspect's chunked form, which has several members for "
-                "each sample and is not read"
+                "each sample and is not read; give a log that Inspect wrote in its "
+                "usual form, with one member for each sample, or as .json"
             )
             raise SourceError(self._name, reason)
         if member in {HEADER, REDUCTIONS, START}:
