@@ -27,8 +27,10 @@ def fit_chats(
     Raises `Unconvertible` where the choices forbid that, or nothing is asked.
     """
     if capacity.messages and not capacity.turns:
-        is_asked = record.prompt is not UNSET or bool(record.messages)
-        if capacity.asks_only and is_asked:
+        if capacity.outputs is Cardinality.NONE and record.messages:
+            # The chat that was asked is known, and turns of the answer are none of it.
+            return record
+        if capacity.asks_only and record.prompt is not UNSET:
             return record
         return _turns_to_messages(record, fates)
     if not capacity.messages and record.messages is not UNSET:

@@ -86,7 +86,10 @@ SAMPLES = FormatAdapter(
     read=_read,
     write=_write,
     capacity=RowCapacity(
-        references=Cardinality.MANY, outputs=Cardinality.NONE, messages=True
+        references=Cardinality.MANY,
+        outputs=Cardinality.NONE,
+        messages=True,
+        asks_only=True,
     ),
     extras_path=(),
     discriminators=frozenset({(_input, "*", "role")}),
