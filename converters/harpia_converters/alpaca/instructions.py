@@ -80,6 +80,7 @@ FORMAT = Format(
             "alpaca",
             sniff,
             remarks=remarks,
+            lints="harpia_converters.alpaca.lints:LINTS",
             one_of=frozenset({"instruction"}),
         ),
     ),

@@ -123,3 +123,9 @@ def test_instructions_become_questions_of_nemo(tmp_path: Path) -> None:
             "source": "",
         }
     ]
+
+
+def test_an_empty_input_is_no_finding_of_lints() -> None:
+    """Rows without an input have it as empty text, and lints say nothing of that."""
+    row = b'{"instruction": "Rima com frio?", "input": "", "output": "rio"}\n'
+    assert not validate(row, format="alpaca", lint=True).problems
