@@ -7,6 +7,7 @@ from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.losses.problems import ConversionProblems
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.record_steps import RecordSteps, steps_of
+from harpia_formats.conversion.remedies import with_remedies
 from harpia_formats.conversion.report import ConversionTotals, StopConversion
 from harpia_formats.mapping.select_model import ModelSelection, split_by_model
 from harpia_formats.model.exact_json import encode
@@ -157,6 +158,8 @@ class RecordConverter:
         self, error: Unconvertible, record: Record, place: Place, file: int, text: bytes
     ) -> None:
         """Report a record that cannot be converted; stop, or leave the record out."""
+        source = self._totals.variants[file].format
+        error = with_remedies(error, record, source, self._options)
         missing_model = ""
         if error.path.startswith("outputs"):
             missing_model = self._models.missing_in(record)

@@ -10,7 +10,12 @@ from contextlib import contextmanager
 
 from harpia_formats.conversion.options import FILLING_METRICS, Ids, OnInvalid
 from harpia_formats.io.sink import SinkError
-from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.mapping.choices import (
+    ReferenceFrom,
+    References,
+    Responses,
+    Turns,
+)
 from harpia_formats.mapping.requirements import ConversionError
 
 #: Options without a value.
@@ -23,6 +28,7 @@ _VALUES = {
     "turns": "|".join(Turns),
     "responses": "|".join(Responses),
     "references": "|".join(References),
+    "reference-from": "|".join(ReferenceFrom),
     "on-invalid": "|".join(OnInvalid),
     "from": "csv",
     "to": "csv",
@@ -32,12 +38,14 @@ _ARGUMENTS = {
     "from": "from_",
     "map": "columns",
     "on-invalid": "on_invalid",
+    "reference-from": "reference_from",
     "set": "constants",
 }
 _OPTIONS = (*_FLAGS, *_VALUES, "map", "set", "quarantine", "model", "max-row-bytes")
 
 _CONSTANT = r"--set (\S+?)=VALUE"
 _CONSTANTS = re.compile(rf"{_CONSTANT}(?:(?:, | and ){_CONSTANT})*")
+_COLUMN = re.compile(r"--map (\w+)=COLUMN")
 _WITH_VALUE = [
     (re.compile(rf"--{name} ({value})\b"), name) for name, value in _VALUES.items()
 ]
@@ -49,6 +57,7 @@ def with_arguments(message: str) -> str:
     if "--" not in message:
         return message
     reworded = _CONSTANTS.sub(_mapping, message)
+    reworded = _COLUMN.sub(r'columns={"\1": COLUMN}', reworded)
     for pattern, name in _WITH_VALUE:
         reworded = pattern.sub(rf'{_ARGUMENTS.get(name, name)}="\1"', reworded)
     return _ALONE.sub(_argument, reworded)

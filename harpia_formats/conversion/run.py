@@ -15,6 +15,7 @@ from harpia_formats.conversion.output_files import (
     name_of,
     output_files,
 )
+from harpia_formats.conversion.remedies import remedies_for_losses
 from harpia_formats.conversion.report import (
     ConversionReport,
     ConversionTotals,
@@ -184,6 +185,11 @@ class Conversion:
                 yield problem
                 yield from self._new_problems()
         except StopConversion:
+            keys = self._reading.keys
+            if keys is not None and not self._totals.failed_by_loss:
+                # A misspelt key may be why the record lacks a field.
+                path = self._totals.counts[self._totals.current].path
+                keys.check_seen(path, is_stopped=True)
             yield from self._new_problems()
             return
         finally:
@@ -327,4 +333,8 @@ class Conversion:
         """Return what the user should know of the inputs and outputs."""
         renamed = () if self._outputs is None else self._outputs.notes
         read_with = self._reading.companions.notes()
-        return (*read_with, *renamed, *self._side.group.notes)
+        remedies: tuple[str, ...] = ()
+        if self._destination is not None:
+            adapter = self._destination.adapter
+            remedies = remedies_for_losses(self._totals, adapter, self._options)
+        return (*read_with, *renamed, *self._side.group.notes, *remedies)

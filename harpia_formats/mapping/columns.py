@@ -26,6 +26,12 @@ _paths = {
 }
 
 
+def field_name(path: str) -> str:
+    """Return the name of the field at `path` that a column can hold, "" for others."""
+    names = {_paths.get(name, name): name for name in FIELDS}
+    return names.get(path, "")
+
+
 class MapError(HarpiaFormatsError):
     """A map of columns that cannot be used, with the wrong part and the reason."""
 

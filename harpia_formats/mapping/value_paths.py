@@ -60,6 +60,10 @@ class ValuePath:
         if self.selector is None or value is UNSET or value is None:
             return value
         wanted = self.selector.find(row)
+        if wanted is UNSET and len(self.keys) > 1:
+            beside = value_at(row, self.keys[:-1])
+            if isinstance(beside, Mapping):
+                wanted = self.selector.find(beside)
         if wanted is UNSET or wanted is None:
             return UNSET
         if type(value) is not list:

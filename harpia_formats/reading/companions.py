@@ -195,7 +195,7 @@ class Companions:
         try:
             read = read_companion_file(source, options)
         except SourceError as error:
-            raise CompanionError(error.path, error.reason) from error
+            raise CompanionError.of(error) from error
         read.ids.close()
         return _Document(read.path, read.format, read.document)
 

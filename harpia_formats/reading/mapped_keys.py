@@ -126,7 +126,10 @@ class MappedKeys:
         for value_path in self._paths:
             is_key = value_path.text in row
             for part in value_path.parts():
-                if is_key or value_at(row, part.keys) is not UNSET:
+                beside = (*value_path.keys[:-1], *part.keys)
+                if is_key or any(
+                    value_at(row, keys) is not UNSET for keys in (part.keys, beside)
+                ):
                     self._found.add(part.text)
         if len(self._seen) < _many:
             self._seen.update(names_in(row) if self._is_nested else row)
@@ -155,14 +158,18 @@ class MappedKeys:
         record = replace(record, outputs=outputs or [])
         return _with_own_in_extra(record, self._of_record, fields)
 
-    def check_seen(self, path: str) -> None:
-        """Raise `MapError` if no row of the file at `path` had one of the keys."""
+    def check_seen(self, path: str, *, is_stopped: bool = False) -> None:
+        """Raise `MapError` if no row of the file at `path` had one of the keys.
+
+        `is_stopped` tells that it was not read to its end.
+        """
         for key in sorted(self._parts):
             if key not in self._found:
                 near = nearest(key, sorted(self._seen))
                 hint = f"; did you mean {near}?" if near else ""
                 what = "such a column, or only null" if self._is_free else "such a key"
-                raise MapError(key, f"no row of {path} has {what}{hint}")
+                rows = f"no row of {path}{' up to here' if is_stopped else ''}"
+                raise MapError(key, f"{rows} has {what}{hint}")
 
 
 def _cell_of(value: Any) -> str:

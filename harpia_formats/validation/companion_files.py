@@ -212,4 +212,4 @@ def _read(source: Source, options: Options) -> "CompanionFile":
     try:
         return read_companion_file(source, options)
     except SourceError as error:
-        raise CompanionError(error.path, error.reason) from error
+        raise CompanionError.of(error) from error

@@ -113,3 +113,11 @@ def test_names_are_those_of_all_levels() -> None:
         "choices.label",
         "answerKey",
     ]
+
+
+def test_item_is_selected_by_what_stands_beside_the_list() -> None:
+    """Where the row has no such key, that of the object around the list counts."""
+    path = parse_value_path("doc.choices[answer]")
+
+    assert path.find({"doc": {"choices": ["3", "4"], "answer": 1}}) == "4"
+    assert path.find({"doc": {"choices": ["3", "4"], "answer": 1}, "answer": 0}) == "3"

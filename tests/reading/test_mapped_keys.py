@@ -200,3 +200,11 @@ def test_a_list_is_no_text() -> None:
     """A mapped value that is a list is refused for a field that is text."""
     with pytest.raises(MapError, match=r"it is a list in record 1 of .*prompt is text"):
         only(lines_of(ASKED), columns={"prompt": "input.content"})
+
+
+def test_key_beside_a_list_is_seen() -> None:
+    """A key that only stands beside the list is not taken for one that is missing."""
+    row = chat(doc={"options": ["3", "4"], "key": "B"})
+    record = only(lines_of(row), columns={"references": "doc.options[key]"})
+
+    assert record.references == ["4"]

@@ -1,0 +1,53 @@
+"""Which options are named for what a conversion lacks or drops."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import ValidationFailed, convert
+
+CHAT = {
+    "messages": [
+        {"role": "user", "content": "2+2?"},
+        {"role": "assistant", "content": "4"},
+    ]
+}
+
+
+def lines_of(*rows: dict[str, Any]) -> bytes:
+    """Return rows as JSON Lines."""
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def test_a_chat_with_an_answer_may_take_it_as_reference(tmp_path: Path) -> None:
+    """A record without a reference is told of the one that its chat ends with."""
+    with pytest.raises(ValidationFailed) as failed:
+        convert(lines_of(CHAT), to="nemo-input", output=tmp_path / "x.jsonl")
+
+    (problem,) = failed.value.report.problems
+    assert 'reference_from="gt"' in (problem.help or "")
+
+
+def test_a_dropped_answer_of_a_chat_is_told_with_the_option(tmp_path: Path) -> None:
+    """A note names the option where a target has a place for references."""
+    path = tmp_path / "x.jsonl"
+    report = convert(lines_of(CHAT), to="inspect-dataset", output=path)
+
+    assert [note for note in report.notes if "reference" in note]
+
+
+def test_a_table_of_any_columns_is_told_of_the_map(tmp_path: Path) -> None:
+    """Columns with other names are an error or a loss, and both name the option."""
+    pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
+    pq = pytest.importorskip("pyarrow.parquet")
+    table, path = tmp_path / "t.parquet", tmp_path / "x.json"
+    pq.write_table(pa.table({"id": ["a"], "question": ["2+2?"]}), table)
+    with pytest.raises(ValidationFailed) as failed:
+        convert(table, to="nemo-input", output=path)
+    (problem,) = failed.value.report.problems
+    notes = convert(table, to="haystack", output=path).notes
+
+    assert 'columns={"prompt": COLUMN}' in (problem.help or "")
+    assert [note for note in notes if "COLUMN" in note]
