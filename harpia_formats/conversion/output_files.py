@@ -42,6 +42,8 @@ MODEL = "{model}"
 _word = re.compile(r"\{(\w+)\}")
 #: Files that may be open at once.
 MAX_FILES = 200
+_text_suffixes = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv"})
+_table_suffixes = frozenset({".parquet", ".arrow", ".feather"})
 
 
 def output_files(
@@ -98,8 +100,21 @@ class OutputFiles:
         if isinstance(self.output, (str, PathLike)):
             if fspath(self.output) == "-":
                 self.output = None
-            elif not self.is_split:
+                return
+            if not self.is_split:
                 self.group.claim(fspath(self.output))
+            self._note_other_suffix(masked(fspath(self.output)))
+
+    def _note_other_suffix(self, name: str) -> None:
+        """Note that the name of an output says that it is of another kind."""
+        suffix = suffix_of(name)
+        if self.target.row_writer and suffix in _text_suffixes:
+            self.notes.append(f"{name} is a Parquet file, not {suffix}")
+        elif not self.target.row_writer and suffix in _table_suffixes:
+            self.notes.append(
+                f"{name} is text of {self.target.id}, not {suffix}; --to parquet "
+                "writes a table"
+            )
 
     @property
     def is_split(self) -> bool:
@@ -165,6 +180,9 @@ class OutputFiles:
             self._places[model] = ""
             is_standard = self.output is None
             stream = standard_output() if self.output is None else self.output
+            if is_standard and self.target.row_writer and stream.isatty():
+                reason = f"{self.target.id} is binary, and this is a terminal; name "
+                raise SinkError("standard output", f"{reason}a file as the output")
             name = "standard output" if is_standard else name_of(self.output)
             sink = StreamSink(stream, name)
             self.group.add_stream(sink)

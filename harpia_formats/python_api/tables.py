@@ -50,13 +50,18 @@ def _columns_of(table: Any, pa: Any) -> tuple[Any, Iterator[Any]]:
 
 
 def table_of_records(records: Iterable[Record]) -> Any:
-    """Return records as a `pyarrow.Table`; raises `MissingPyarrow`."""
+    """Return records as a `pyarrow.Table`.
+
+    Raises `MissingPyarrow`, and `TypeError` for what is no record.
+    """
     from harpia_formats.arrow.record_layout import batch_of_rows, record_schema  # noqa: PLC0415 - only tables need it
 
     pa = load_pyarrow()
     batches = []
     rows: list[dict[str, Any]] = []
     for record in records:
+        if not isinstance(record, Record):
+            raise TypeError(f"{type(record).__name__} is no Record")
         rows.append(as_dict(record))
         if len(rows) == BATCH:
             batches.append(batch_of_rows(rows))

@@ -1,12 +1,13 @@
 """Which options are named for what a conversion lacks or drops."""
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harpia_formats import ValidationFailed, convert
+from harpia_formats import SinkError, ValidationFailed, convert, to_table
 
 CHAT = {
     "messages": [
@@ -51,3 +52,45 @@ def test_a_table_of_any_columns_is_told_of_the_map(tmp_path: Path) -> None:
 
     assert 'columns={"prompt": COLUMN}' in (problem.help or "")
     assert [note for note in notes if "COLUMN" in note]
+
+
+@pytest.mark.parametrize(
+    ("to", "name"), [("parquet", "x.jsonl"), ("record", "x.parquet")]
+)
+def test_a_name_of_another_kind_is_told(to: str, name: str, tmp_path: Path) -> None:
+    """An output with a suffix of text, or of a table, that is not one has a note."""
+    pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
+    report = convert(lines_of(CHAT), to=to, output=tmp_path / name)
+
+    assert [note for note in report.notes if name in note]
+
+
+class Terminal(io.BytesIO):
+    """A standard output that is a terminal."""
+
+    @property
+    def buffer(self) -> "Terminal":
+        """The stream of bytes."""
+        return self
+
+    def isatty(self) -> bool:
+        """Tell that it is a terminal."""
+        return True
+
+
+def test_no_table_is_written_to_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A binary format needs a file, or a pipe."""
+    pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stdout", terminal)
+    with pytest.raises(SinkError, match="name a file"):
+        convert(lines_of(CHAT), to="parquet", output="-")
+
+    assert not terminal.getvalue()
+
+
+def test_only_records_become_a_table() -> None:
+    """Something else than a record is named by its type."""
+    pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
+    with pytest.raises(TypeError, match="str is no Record"):
+        to_table("abc")  # type: ignore[arg-type] # what is refused
