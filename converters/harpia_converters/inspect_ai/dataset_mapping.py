@@ -1,5 +1,6 @@
 """The adapter of inspect-dataset: samples to records and back."""
 
+from string import ascii_uppercase
 from typing import Any
 
 from msgspec import UNSET
@@ -107,7 +108,7 @@ def _write(record: Record, fates: FieldFates) -> Row:
     """
     kept = {} if record.extra is UNSET else record.extra.get(_vendor, {})
     parts = kept.get(_parts)
-    row: Row = {_input: _asked(record, parts, fates), _target: _targets(record)}
+    row: Row = {_input: _asked(record, parts, fates), _target: _targets(record, fates)}
     asks_nothing = {"prompt": UNSET, "system": UNSET, "messages": UNSET}
     bare = replace(record, **asks_nothing, references=UNSET)
     if kept.keys() & _taken:
@@ -157,12 +158,33 @@ def _with_parts(chat: list[Row], parts: list[Row]) -> list[Row]:
     return written
 
 
-def _targets(record: Record) -> Any:
-    """Return the target of a sample: "" if the record has no references."""
+def _targets(record: Record, fates: FieldFates) -> Any:
+    """Return the target of a sample: "" if the record has no references.
+
+    References that are choices are written as their letters, by which Inspect scores.
+    """
     if record.references is UNSET:
         return ""
-    is_one = len(record.references) == 1 and record.references[0]
-    return record.references[0] if is_one else record.references
+    targets = record.references
+    if record.choices:
+        targets = _letters_of(targets, record.choices)
+        if targets != record.references:
+            fates.changed("references", "the letters of the choices")
+    return targets[0] if len(targets) == 1 and targets[0] else targets
+
+
+def _letters_of(references: list[str], choices: list[str]) -> list[str]:
+    """Return the letters of the choices that `references` are.
+
+    They are returned as they are if one is a letter already, or not just one choice.
+    """
+    letters = ascii_uppercase[: len(choices)]
+    if any(text in letters or choices.count(text) != 1 for text in references):
+        return references
+    places = [choices.index(text) for text in references]
+    if any(place >= len(letters) for place in places):
+        return references
+    return [letters[place] for place in places]
 
 
 def _without_taken(kept: Row, row: Row, fates: FieldFates) -> Row:

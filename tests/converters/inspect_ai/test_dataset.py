@@ -31,10 +31,30 @@ def written(record: Record) -> tuple[Row, list[str]]:
 @pytest.mark.parametrize("target", ["4", ["4", "four"], "", []])
 def test_a_sample_comes_back(asked: Any, target: Any) -> None:
     """A sample that is read and written again is the same, with its further keys."""
-    row = {"input": asked, "target": target, "choices": ["3", "4"], "id": 7}
+    row = {"input": asked, "target": target, "choices": ["3", "5"], "id": 7}
     row |= {"metadata": {"level": 1}, "files": {"a": "b"}, "sandbox": "docker"}
 
     assert written(DATASET.read(row)) == (row, [])
+
+
+@pytest.mark.parametrize(
+    ("choices", "references", "target"),
+    [
+        (["3", "4"], ["4"], "B"),
+        (["3", "4"], ["4", "3"], ["B", "A"]),
+        (["3", "4"], ["B"], "B"),
+        (["3", "4"], ["four"], "four"),
+        (["4", "4"], ["4"], "4"),
+    ],
+)
+def test_references_among_choices_are_letters(
+    choices: list[str], references: list[str], target: Any
+) -> None:
+    """References that are choices are written as letters, and that is told."""
+    row, fates = written(Record(prompt="q", choices=choices, references=references))
+    is_changed = target not in (references, references[0])
+    assert row["target"] == target
+    assert fates == ["references: the letters of the choices"] * is_changed
 
 
 def test_empty_target_is_no_reference() -> None:
