@@ -129,3 +129,6 @@ def test_an_empty_input_is_no_finding_of_lints() -> None:
     """Rows without an input have it as empty text, and lints say nothing of that."""
     row = b'{"instruction": "Rima com frio?", "input": "", "output": "rio"}\n'
     assert not validate(row, format="alpaca", lint=True).problems
+    nothing = row.replace(b"Rima com frio?", b" ")
+    (problem,) = validate(nothing, format="alpaca", lint=True).problems
+    assert problem.code == "V306"
