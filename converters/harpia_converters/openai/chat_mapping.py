@@ -91,7 +91,7 @@ def write_example(record: Record, fates: FieldFates) -> Row:
         if key not in SETTINGS:
             continue
         if _is_setting(key, value):
-            row[key] = value
+            row[key] = _as_tools(value, fates) if key == "tools" else value
         else:
             fates.dropped(f"params.{key}", "not in OpenAI's form")
     put_back(row, rest, EXAMPLES, _known, fates)
@@ -145,6 +145,20 @@ def _record_kept(kept: Row, back: Row, fates: FieldFates) -> None:
             fates.dropped(f"{_of_answer}.{key}", "the messages are other ones")
     for key in back.keys() - kept.keys():
         fates.defaulted(f"{_of_answer}.{key}", "of the last message")
+
+
+def _as_tools(tools: list[Row], fates: FieldFates) -> list[Row]:
+    """Return `tools` with each bare function in the object that OpenAI asks for."""
+    written = [
+        {"type": "function", "function": tool}
+        if type(tool.get("name")) is str and not {"type", "function"} & tool.keys()
+        else tool
+        for tool in tools
+    ]
+    if written == tools:
+        return tools
+    fates.changed("params.tools", "each in an object of the type function")
+    return written
 
 
 def _is_setting(key: str, value: Any) -> bool:

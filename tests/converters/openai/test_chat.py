@@ -339,3 +339,15 @@ def test_chats_become_the_formats_of_others(to: str) -> None:
     assert report.written
     assert not report.lossless
     assert validate(output.getvalue(), format=to).ok
+
+
+def test_bare_functions_become_tools() -> None:
+    """A tool without a type is written as OpenAI asks, and that is told."""
+    bare = {"name": "add", "parameters": {"type": "object"}}
+    record = {"prompt": "2 + 3?", "references": ["5"], "params": {"tools": [bare]}}
+    output = BytesIO()
+    data = json.dumps({**record, "outputs": []}).encode()
+    report = convert(data, to="openai-chat", output=output)
+    row = json.loads(output.getvalue())
+    assert row["tools"] == [{"type": "function", "function": bare}]
+    assert "params.tools" in {fate.path for fate in report.losses[0].losses.counts}
