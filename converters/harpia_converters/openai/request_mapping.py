@@ -36,6 +36,11 @@ _responses, _completions = "/responses", "/completions"
 #: Keys of the body that ask at the endpoint of responses.
 _reserved = {"input", _instructions}
 
+#: Settings of a generation that other tools name, and OpenAI refuses in a chat.
+_foreign_settings = frozenset(
+    "until do_sample max_gen_toks max_new_tokens generation_kwargs".split()
+)
+
 
 def _write_id(value: Any) -> Any:
     return value if type(value) is str else ChangedValue(str(value), "as text")
@@ -122,6 +127,8 @@ def write_request(record: Record, fates: FieldFates) -> Row:
     for key, value in settings.items():
         if key in reserved:
             fates.dropped(f"params.{key}", "the key belongs to the question")
+        elif url == CHAT_URL and key in _foreign_settings:
+            fates.dropped(f"params.{key}", "OpenAI has no such setting of a chat")
         else:
             body[key] = value
     back, taken = _read_body(body, url)

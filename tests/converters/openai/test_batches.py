@@ -13,7 +13,7 @@ from harpia_converters.openai.result_mapping import RESULTS
 from harpia_formats import ConversionError, convert, read, validate
 from harpia_formats.mapping.choices import Choices
 from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.exact_json import encode
+from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.record import Record
 
@@ -350,3 +350,16 @@ def test_requests_of_the_documented_shape() -> None:
     assert (two.params or {})["n"] == 2
     assert three.prompt == "What is the capital of Kenya?"
     assert codes == {"O202"}
+
+
+def test_settings_of_other_tools_are_not_sent() -> None:
+    """A request for a chat has no settings that only other tools know."""
+    params = {"model": "m", "temperature": 0, "until": ["."], "do_sample": False}
+    record = {"id": "1", "prompt": "2 + 3?", "params": params, "outputs": []}
+    output = BytesIO()
+    data = encode(record)
+    report = convert(data, to="openai-batch-input", output=output)
+    body = decode(output.getvalue())["body"]
+    assert body.keys() == {"model", "messages", "temperature"}
+    lost = {fate.path for fate in report.losses[0].losses.counts}
+    assert lost >= {"params.until", "params.do_sample"}
