@@ -52,7 +52,9 @@ class CommonFields:
         self._scores = all(
             capacity.scores is not Cardinality.NONE for capacity in capacities
         )
-        self._of_several_vendors = len({one.vendor for one in self.adapters}) > 1
+        # Records hold the extra fields of any vendor.
+        own = {one.vendor for one in self.adapters if not one.carries("extra")}
+        self._of_several_vendors = len(own) > 1
 
     @property
     def is_all(self) -> bool:

@@ -18,7 +18,7 @@ from harpia_converters.lm_eval.detection import (
 )
 from harpia_converters.lm_eval.hashes import doc_hash, prompt_hash, target_hash
 from harpia_converters.lm_eval.task_totals import TaskTotals
-from harpia_formats import CompanionError, convert, read, validate
+from harpia_formats import CompanionError, convert, diff, read, validate
 from harpia_formats.framing.constants import with_nulls
 
 ROOT = Path(__file__).parents[3]
@@ -160,6 +160,18 @@ def test_all_fields_that_rows_lack_are_named_at_once(folder: Path) -> None:
     assert problem.message == f"the record has nothing for {lacks}"
     values = '{"model_id": VALUE, "evaluation_name": VALUE}'
     assert problem.help == f"give them with constants={values}"
+
+
+def test_records_are_compared_with_the_samples_in_all_they_hold(folder: Path) -> None:
+    """Records hold the extra fields of samples, so these are compared, too."""
+    samples, records = folder / NAME, folder / "records.jsonl"
+    convert(samples, to="record", output=records)
+    assert diff(samples, records).ok
+
+    found = records.read_bytes()
+    records.write_bytes(found.replace(b'"doc_hash":"7178', b'"doc_hash":"0000'))
+    assert records.read_bytes() != found
+    assert not diff(samples, records).ok
 
 
 def test_results_alone_hold_no_records() -> None:
