@@ -121,6 +121,12 @@ class OutputFiles:
         """Whether each model has a file of its own."""
         return isinstance(self.output, (str, PathLike)) and MODEL in fspath(self.output)
 
+    @property
+    def is_begun(self) -> bool:
+        """Whether a part was written that cannot be removed, as of a stream."""
+        sinks = (sink for sink, _ in self._files.values())
+        return any(isinstance(sink, StreamSink) and sink.is_begun for sink in sinks)
+
     def encoder(self, model: str = "") -> RowEncoder:
         """Return what encodes the next rows of the file of a model."""
         file = self._files.get(model)

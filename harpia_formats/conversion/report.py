@@ -67,6 +67,8 @@ class ConversionReport(Result):
     written: bool
     #: Whether `on_loss="fail"` stopped the conversion.
     failed_by_loss: bool = False
+    #: Whether the output is a stream that holds only a part of the rows.
+    is_cut: bool = False
     #: The names of the files with the rows that were put aside, and their findings.
     quarantine: tuple[str, ...] = ()
     #: What the user should know of the output files, such as names that were changed.
@@ -88,9 +90,9 @@ class ConversionReport(Result):
         if self.failed_by_loss:
             fields = chain.from_iterable(file.lost_fields for file in self.losses)
             lost = dict.fromkeys(fields)
-            reason = f"{_NOTHING}, because it would lose {', '.join(lost)}"
+            reason = f"{self.nothing}, because it would lose {', '.join(lost)}"
         elif self.is_empty:
-            reason = f"{_NOTHING}, because there is no record in the input"
+            reason = f"{self.nothing}, because there is no record in the input"
         raise ValidationFailed(self.report, self, reason)
 
     @property
@@ -99,11 +101,17 @@ class ConversionReport(Result):
         records = sum(file.records for file in self.report.files)
         return self.report.ok and not records and not self.written
 
+    @property
+    def nothing(self) -> str:
+        """What a conversion that failed has left behind."""
+        names = ", ".join(self.outputs)
+        return f"the output in {names} is not complete" if self.is_cut else _NOTHING
+
     def headline(self) -> str:
         """Return what was written in one line."""
         if not self.written:
             names = " and ".join(self.quarantine)
-            what = f"no row was written, only {names}" if names else _NOTHING
+            what = f"no row was written, only {names}" if names else self.nothing
             return f"{what}, {self.skipped:,} records left out"
         names = ", ".join(self.outputs)
         lost = "lossless" if self.lossless else "with losses"

@@ -325,6 +325,7 @@ class Conversion:
             losses=tuple(self._totals.files),
             written=self._is_done,
             failed_by_loss=self._totals.failed_by_loss,
+            is_cut=not self._is_done and bool(self._outputs and self._outputs.is_begun),
             quarantine=() if self._quarantine is None else self._quarantine.names,
             notes=self._notes(),
         )

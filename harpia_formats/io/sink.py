@@ -51,9 +51,12 @@ class StreamSink:
     def __init__(self, stream: BinaryIO, name: str = "standard output") -> None:
         self._stream = stream
         self._name = name
+        #: Whether bytes were written, which cannot be taken back.
+        self.is_begun = False
 
     def write(self, data: bytes) -> None:
         """Write `data`; raises `SinkError`."""
+        self.is_begun = self.is_begun or bool(data)
         with self._errors():
             self._stream.write(data)
 

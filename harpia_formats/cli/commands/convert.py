@@ -88,8 +88,8 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
 ) -> ExitCode:
     """Convert files into another format, and show what is lost.
 
-    Output appears only after all input is read and valid. The table of losses
-    goes to standard error.
+    An output file appears only after all input is read and valid. The table of
+    losses goes to standard error.
 
     Exit codes:
     - 0: converted

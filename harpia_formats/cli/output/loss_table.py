@@ -88,7 +88,7 @@ def written_line(report: ConversionReport) -> str:
     why = "something would be lost" if report.failed_by_loss else "see above"
     if report.is_empty:
         why = "there is no record in the input"
-    if report.quarantine:
+    if report.quarantine and not report.is_cut:
         names = " and ".join(safe(name, _PATH) for name in report.quarantine)
         return f"no row was written, only {names}: {why}"
-    return f"nothing was written: {why}"
+    return f"{safe(report.nothing, _PATH)}: {why}"

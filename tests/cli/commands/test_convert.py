@@ -394,6 +394,18 @@ def test_document_without_records_in_a_folder_is_passed_over(
 # What is lost
 
 
+def test_rows_on_standard_output_are_not_denied() -> None:
+    """Where a stream holds rows, a run that fails does not say that none were."""
+    twice = b'{"id": "a", "prompt": "Why?", "outputs": []}\n' * 2
+    to = ("--to", "openai-batch-input", "--set", "body.model=m")
+    result = run("--from", "record", *to, stdin=twice)
+
+    assert result.stdout
+    assert result.returncode == 1
+    assert b"the output in <stdout> is not complete: see above" in result.stderr
+    assert b"nothing was written" not in result.stderr
+
+
 def test_a_loss_that_is_a_failure_writes_nothing(data: Path) -> None:
     """With --on-loss fail a loss ends with 1 and no output is written."""
     before = names(data)
