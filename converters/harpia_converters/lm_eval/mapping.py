@@ -247,6 +247,7 @@ SAMPLES = FormatAdapter(
     ),
     repeats_answers=True,
     dialect_normalizers={"lists": as_objects},
+    setting_examples={"until": ["\n"]},
     extra_examples=dict.fromkeys(_others, "value"),
     other_names={f"extra.{_vendor}.{key}": name for key, name in _others.items()},
     other_paths=frozenset(
