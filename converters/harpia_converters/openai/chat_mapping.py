@@ -27,6 +27,8 @@ from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record
 
 _messages = "messages"
+#: The key of an example of preference that one for fine-tuning has not.
+_worse = "non_preferred_output"
 _lists = ("tools", "functions")
 SETTINGS = (*_lists, "parallel_tool_calls")
 #: Values of the settings.
@@ -87,6 +89,8 @@ def write_example(record: Record, fates: FieldFates) -> Row:
     beside = rest.get(_messages)
     kept: Row = rest.pop(_messages) if isinstance(beside, dict) and beside else {}
     row: Row = {_messages: _chat(record, kept, fates)}
+    if rest.pop(_worse, UNSET) is not UNSET:
+        fates.dropped(f"extra.{EXAMPLES}.{_worse}", "an example has one answer")
     for key, value in (record.params or {}).items():
         if key not in SETTINGS:
             continue

@@ -63,5 +63,8 @@ PREFERENCE = FormatAdapter(
     discriminators=frozenset({(*_chat, "*", "role")}),
     other_names={SYSTEM_MESSAGE: "input.messages (system)"},
     setting_examples=SETTING_EXAMPLES,
-    extra_examples={_preferred: [{"role": "assistant", "content": None}]},
+    extra_examples={
+        _preferred: [{"role": "assistant", "content": None}],
+        "non_preferred_output": [{"role": "assistant", "content": "worse"}],
+    },
 )

@@ -351,3 +351,13 @@ def test_bare_functions_become_tools() -> None:
     row = json.loads(output.getvalue())
     assert row["tools"] == [{"type": "function", "function": bare}]
     assert "params.tools" in {fate.path for fate in report.losses[0].losses.counts}
+
+
+def test_answers_not_preferred_are_no_part_of_an_example() -> None:
+    """A chat has no key for an answer that is not preferred, and its loss is told."""
+    (file,) = (FIXTURES / "openai-preference" / "valid").glob("*.jsonl")
+    output = BytesIO()
+    report = convert(file, to="openai-chat", output=output)
+    assert b"non_preferred_output" not in output.getvalue()
+    lost = {fate.path for fate in report.losses[0].losses.counts}
+    assert "extra.openai.non_preferred_output" in lost
