@@ -72,7 +72,7 @@ def sample(number: int, words: random.Random) -> dict[str, Any]:
 def packers() -> dict[str, tuple[int, Callable[[bytes], bytes]]]:
     """Return the number and the function of each compression by its name."""
     if sys.version_info >= (3, 14):
-        from compression import zstd  # noqa: PLC0415 - may be missing elsewhere
+        from compression import zstd  # noqa: PLC0415 - other Pythons lack it
     else:
         from backports import zstd  # noqa: PLC0415 - an extra
 

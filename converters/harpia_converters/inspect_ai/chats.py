@@ -101,7 +101,7 @@ def _turn_of(message: Row, attachments: Attachments) -> tuple[Row, list[Row]]:
 
 
 def _call_of(call: Row, attachments: Attachments) -> Row:
-    """Return a call of a tool; arguments that are no object are kept elsewhere."""
+    """Return a call of a tool; arguments that are no object are left to `_rest_of`."""
     given = call.get("arguments")
     arguments = attachments.resolved(given) if type(given) is dict else None
     return {"id": call["id"], "name": call["function"], "arguments": arguments}

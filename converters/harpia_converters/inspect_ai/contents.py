@@ -9,7 +9,7 @@ _references = ("attachment://", "tc://")
 
 
 class Attachments:
-    """The values that a sample keeps once and refers to from elsewhere."""
+    """The values that a sample keeps once and refers to from other places in it."""
 
     def __init__(self, sample: Row) -> None:
         """Take the sample that they belong to."""

@@ -93,7 +93,7 @@ def test_common_rows_are_read_directly(
         found.append(record is not None)
         return record
 
-    monkeypatch.setattr(direct._TypedReader, "read", noted)  # noqa: SLF001 - as above
+    monkeypatch.setattr(direct._TypedReader, "read", noted)  # noqa: SLF001 - to see what it returns
     line = (FIXTURES / "valid" / name).read_text().splitlines()[0]
 
     converted([json.loads(line)] * 300, tmp_path, "nemo-output")
