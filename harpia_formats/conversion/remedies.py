@@ -10,6 +10,7 @@ from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
+from harpia_formats.registry import adapter_of
 
 _FROM_GT = "--reference-from gt"
 
@@ -38,7 +39,7 @@ def remedies_for_losses(
     for file, variant in zip(totals.files, totals.variants, strict=True):
         counts = file.losses.counts
         dropped = {fate.path for fate in counts if fate.fate is Fate.DROPPED}
-        columns = f"extra.{variant.format.vendor}.", "extra.parquet."
+        columns = f"extra.{adapter_of(variant.format).vendor}."
         is_general = variant.format.general and not options.columns
         if is_general and any(path.startswith(columns) for path in dropped):
             what = f"columns of {file.path} that are no fields are dropped"

@@ -44,7 +44,7 @@ def test_every_dialect_has_a_line_below_its_format() -> None:
     """A dialect that has a name stands right below its format."""
     lines = output_of().splitlines()
     for each in all_formats().values():
-        (at,) = (n for n, line in enumerate(lines) if line.split()[0] == each.id)
+        (at,) = (n for n, line in enumerate(lines) if line.startswith(f"  {each.id} "))
         names = [dialect.name for dialect in each.dialects if dialect.name]
         shown = [line.split()[0] for line in lines[at + 1 : at + 1 + len(names)]]
 

@@ -29,6 +29,7 @@ from harpia_formats.conversion.options import (
     OnInvalid,
     OnLoss,
 )
+from harpia_formats.conversion.remedies import with_remedies
 from harpia_formats.conversion.report import LOSSES
 from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.conversion.written_rows import WrittenRowCheck
@@ -296,6 +297,7 @@ class PlainConversion:
         text: bytes,
         options: ConvertOptions,
     ) -> None:
+        error = with_remedies(error, record, self.file.format, options)
         missing = ""
         if error.path.startswith("outputs"):
             missing = self._models.missing_in(record)

@@ -27,6 +27,7 @@ FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
 CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 REAL = CORPORA / "harpia" / "lab_input_canonical.json"
 SCHEMA_VALIDATOR = schema_validator_of(record_schema(FORMAT.dialects[0]))
+ANSWERED = [Output(text="x")]
 AS_LIST = Choices(responses=Responses.LIST, constants={"id": "1"})
 QUESTION: dict[str, Any] = {"id": "1", "input": "Traduza: A ave canta."}
 BLEU = {"id": "BLEU-NLTK", "enable": True, "parameters": {}}
@@ -209,8 +210,8 @@ def test_answer_is_asked_for(outputs: list[Output]) -> None:
 @pytest.mark.parametrize(
     ("record", "help_"),
     [
-        (Record(prompt="q"), "give it with --set id=VALUE"),
-        (Record(id=1), "give it with --set input=VALUE"),
+        (Record(prompt="q", outputs=ANSWERED), "give it with --set id=VALUE"),
+        (Record(id=1, outputs=ANSWERED), "give it with --set input=VALUE"),
     ],
 )
 def test_instance_requires_id_and_prompt(record: Record, help_: str) -> None:
