@@ -31,6 +31,7 @@ GIVEN: dict[str, Any] = {
     "input.raw": "a question",
     "output.raw": "an answer",
     "input.reference": ["a reference"],
+    "evaluation.is_correct": False,
 }
 #: Prints the first error of each line of each file that the model refuses.
 PROGRAM = """
@@ -65,6 +66,7 @@ def refused_by_every_eval_ever(paths: Sequence[Path]) -> str:
 def converted(path: Path, format_: str | None, output: Path) -> bool:
     """Convert an input; return whether it has rows that EvalEval's format can hold."""
     options: dict[str, Any] = {"from_": format_, "constants": GIVEN, "score": "em"}
+    options["ids"] = "number"  # epochs and filters have one id
     options["on_invalid"] = "skip"  # rows without an answer of a model that gave others
     try:
         harpia_formats.convert(path, to=TARGET, output=output, **options)
