@@ -55,9 +55,9 @@ def opened_table(file: BinaryIO) -> Iterator[Table]:
         elif head.startswith(_ENCRYPTED):
             raise BadTableError("is encrypted, which is not read")
         elif head.startswith(_ARROW):
-            yield _ArrowFile(pa, pa.ipc.open_file(file))
+            yield _Arrow(pa.ipc.open_file(file), is_file=True)
         else:
-            yield _ArrowStream(pa, pa.ipc.open_stream(file))
+            yield _Arrow(pa.ipc.open_stream(file), is_file=False)
 
 
 @contextmanager
@@ -120,11 +120,12 @@ class _Parquet:
 
 
 @dataclass(slots=True)
-class _ArrowFile:
-    """A file of Arrow, whose batches are at places that its end says."""
+class _Arrow:
+    """A file or a stream of Arrow."""
 
-    pa: Any
     reader: Any
+    #: Whether its end says where the batches are; in a stream they follow each other.
+    is_file: bool
     metadata: dict[bytes, bytes] = field(init=False)
     names: list[str] = field(init=False)
 
@@ -133,24 +134,9 @@ class _ArrowFile:
         self.names = self.reader.schema.names
 
     def batches(self) -> Iterator[Any]:
-        """Yield the batches as they are in the file."""
+        """Yield the batches in their order."""
+        if not self.is_file:
+            yield from self.reader
+            return
         for number in range(self.reader.num_record_batches):
             yield self.reader.get_batch(number)
-
-
-@dataclass(slots=True)
-class _ArrowStream:
-    """A stream of Arrow, whose batches follow each other."""
-
-    pa: Any
-    reader: Any
-    metadata: dict[bytes, bytes] = field(init=False)
-    names: list[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.metadata = self.reader.schema.metadata or {}
-        self.names = self.reader.schema.names
-
-    def batches(self) -> Iterator[Any]:
-        """Yield the batches until the end."""
-        yield from self.reader
