@@ -161,7 +161,8 @@ def rules_page() -> str:
     for letter, rules in families.items():
         rows = [
             (
-                rule.code,
+                # `rule_url` leads to this place.
+                f'<a id="{rule.code.lower()}"></a>{rule.code}',
                 f"`{rule.name}`",
                 rule.severity.value,
                 "with `--lint`" if rule.lint else "always",
