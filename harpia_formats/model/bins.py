@@ -1,0 +1,111 @@
+"""Counting numbers in bins of a histogram."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+#: Bins for each doubling of the number: 4, which are 2 bits behind the first one.
+_BITS = 2
+#: Numbers below this have a bin of their own.
+_SINGLE = 1 << (_BITS + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many numbers are at least `low` and less than `high`."""
+
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(slots=True)
+class LengthCounts:
+    """Counts of lengths (integers from 0) in bins of which each is 1/4 to 1/7 wide.
+
+    The edges of the bins do not depend on the lengths, so that counts of parts can be
+    added in any order: a doubling of the length has four bins. There are at most 250.
+    """
+
+    #: The number of lengths by the index of their bin.
+    counts: dict[int, int] = field(default_factory=dict)
+    least: int | None = None
+    most: int | None = None
+    sum: int = 0
+
+    def add(self, length: int, times: int = 1) -> None:
+        """Count a length `times` times."""
+        at = index_of(length)
+        self.counts[at] = self.counts.get(at, 0) + times
+        self.sum += length * times
+        if self.least is None or length < self.least:
+            self.least = length
+        if self.most is None or length > self.most:
+            self.most = length
+
+    def add_all(self, other: "LengthCounts") -> None:
+        """Add the counts of another part."""
+        for at, count in other.counts.items():
+            self.counts[at] = self.counts.get(at, 0) + count
+        self.sum += other.sum
+        for bound in (other.least, other.most):
+            if bound is not None:
+                self.least = bound if self.least is None else min(self.least, bound)
+                self.most = bound if self.most is None else max(self.most, bound)
+
+    @property
+    def total(self) -> int:
+        """How many lengths were counted."""
+        return sum(self.counts.values())
+
+    def bins(self) -> list[Bin]:
+        """Return the bins from the least to the greatest length, empty ones too."""
+        if not self.counts:
+            return []
+        first, last = min(self.counts), max(self.counts)
+        return [
+            Bin(low_of(at), low_of(at + 1), self.counts.get(at, 0))
+            for at in range(first, last + 1)
+        ]
+
+
+def index_of(length: int) -> int:
+    """Return the index of the bin that holds a length."""
+    if length < _SINGLE:
+        return length
+    shift = length.bit_length() - _BITS - 1
+    return (shift << _BITS) + (length >> shift)
+
+
+def low_of(index: int) -> int:
+    """Return the least length in the bin with this index."""
+    if index < _SINGLE:
+        return index
+    shift = (index >> _BITS) - 1
+    return ((index & ((1 << _BITS) - 1)) + (1 << _BITS)) << shift
+
+
+def equal_bins(
+    values: Mapping[float, int] | Iterable[float], wanted: int = 20
+) -> list[Bin]:
+    """Return `wanted` bins of equal width for counted numbers, or numbers.
+
+    The last bin holds the greatest number too. Numbers that are all equal are in one
+    bin from that number to itself.
+    """
+    if isinstance(values, Mapping):
+        counted = dict(values)
+    else:
+        counted = {}
+        for value in values:
+            counted[value] = counted.get(value, 0) + 1
+    if not counted:
+        return []
+    low, high = min(counted), max(counted)
+    if low == high:
+        return [Bin(low, high, sum(counted.values()))]
+    width = (high - low) / wanted
+    counts = [0] * wanted
+    for value, times in counted.items():
+        counts[min(int((value - low) / width), wanted - 1)] += times
+    edges = [low + width * at for at in range(wanted)] + [high]
+    return [Bin(edges[at], edges[at + 1], counts[at]) for at in range(wanted)]

@@ -1,0 +1,117 @@
+"""Histograms of numbers that were counted in bins."""
+
+from collections.abc import Sequence
+
+from harpia_formats.model.bins import Bin
+from harpia_formats.plots.drawing import (
+    anchored,
+    figure,
+    number,
+    percent,
+    said,
+    shown,
+    ticks,
+)
+
+#: Pixels: the height of the tallest bar, and the room above and below.
+_HEIGHT, _TOP, _BOTTOM = 140, 18, 20
+#: Labels below the axis.
+_LABELS = 5
+
+
+def histogram(
+    name: str, title: str, bins: Sequence[Bin], unit: str = "", *, noun: str = "values"
+) -> str:
+    """Return a histogram as HTML: a bar for each bin, all of one width.
+
+    Bins that double, such as those of `LengthCounts`, give a logarithmic axis. `name`
+    is an id that is unique on the page, `unit` follows the numbers on the axis, and
+    `noun` says what is counted. No number, or numbers that are all in one bin, are said
+    and not drawn.
+    """
+    total = sum(one.count for one in bins)
+    filled = [one for one in bins if one.count]
+    if not filled:
+        return said(title, f"no {noun}")
+    if len(filled) == 1:
+        return said(title, f"{total:,} {noun}, {_range(filled[0], unit)}")
+    most = max(one.count for one in bins)
+    top = next(one for one in bins if one.count == most)
+    description = (
+        f"A histogram of {total:,} {noun} in {len(bins)} bins, from "
+        f"{_range(filled[0], unit)} to {_range(filled[-1], unit)}. The fullest bin, "
+        f"{_range(top, unit)}, has {most:,}."
+    )
+    head = (f"from{f' ({unit})' if unit else ''}", "to below", noun)
+    rows = [(number(one.low), number(one.high), f"{one.count:,}") for one in filled]
+    return figure(
+        name,
+        title,
+        description,
+        height=_TOP + _HEIGHT + _BOTTOM,
+        parts=[*_grid(most), *_bars(bins, most, unit), *_axis(bins, unit)],
+        head=head,
+        rows=rows,
+    )
+
+
+def _range(one: Bin, unit: str) -> str:
+    """Return the numbers of a bin in words."""
+    suffix = f" {unit}" if unit else ""
+    whole = isinstance(one.low, int) and isinstance(one.high, int)
+    if one.low == one.high or (whole and one.high == one.low + 1):
+        return f"{number(one.low)}{suffix}"
+    high = one.high - 1 if whole else one.high
+    return f"{number(one.low)} to {number(high)}{suffix}"
+
+
+def _grid(most: int) -> list[str]:
+    """Return horizontal lines with the counts that they stand for."""
+    lines = []
+    for count in ticks(0, most, 3):
+        if count != int(count):
+            continue
+        y = _TOP + _HEIGHT * (1 - count / most)
+        lines.append(f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>')
+        if count:
+            lines.append(
+                f'<text class="soft" x="0" y="{y - 4:.1f}">{number(count)}</text>'
+            )
+    return lines
+
+
+def _bars(bins: Sequence[Bin], most: int, unit: str) -> list[str]:
+    """Return a bar for each bin that is not empty, with its numbers as a tooltip."""
+    width = 1 / len(bins)
+    drawn = []
+    for at, one in enumerate(bins):
+        if not one.count:
+            continue
+        height = max(1.0, _HEIGHT * one.count / most)
+        drawn.append(
+            f'<rect class="mark" stroke-width="0" x="{percent(at * width)}" '
+            f'y="{_TOP + _HEIGHT - height:.1f}" width="{percent(width * 0.92)}" '
+            f'height="{height:.1f}"><title>{shown(_range(one, unit))}: {one.count:,}'
+            "</title></rect>"
+        )
+    return drawn
+
+
+def _axis(bins: Sequence[Bin], unit: str) -> list[str]:
+    """Return the edges of some bins below the bars, evenly spread."""
+    edges = [*(one.low for one in bins), bins[-1].high]
+    last = len(edges) - 1
+    chosen = sorted(
+        {round(last * at / (_LABELS - 1)) for at in range(_LABELS)}
+        if last >= _LABELS
+        else set(range(len(edges)))
+    )
+    y = _TOP + _HEIGHT + 15
+    return [
+        anchored(
+            at / last,
+            y,
+            number(edges[at]) + (f" {unit}" if unit and at == last else ""),
+        )
+        for at in chosen
+    ]
