@@ -1,0 +1,128 @@
+"""The pages of the documentation site, without the program that builds them."""
+
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from harpia_formats.registry import all_rules
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+
+
+def tool(name: str) -> ModuleType:
+    """Return a module of the commands that build the documents."""
+    folder = str(DOCS / "tools")
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return importlib.import_module(name)
+
+
+site_pages = tool("site_pages")
+site_links = tool("site_links")
+build_site = tool("build_site")
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    """Return the text of each page of the site by its path."""
+    return {str(name): text for name, text in site_pages.site_pages().items()}
+
+
+def test_every_document_is_a_page_of_the_site(pages: dict[str, str]) -> None:
+    """The site has each page of `docs/`, and opens with the README."""
+    found = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+
+    assert found - set(pages) == set()
+    assert pages["index.md"].startswith("# harpia-formats\n")
+    assert pages["documents.md"].startswith("# Documents\n")
+
+
+def test_every_rule_has_a_page_that_the_table_of_rules_leads_to(
+    pages: dict[str, str],
+) -> None:
+    """The page of a rule has its summary and examples; the table of rules links it."""
+    for code, rule in all_rules().items():
+        page = pages[f"reference/rules/{code}.md"]
+
+        assert page.startswith(f"# {code} {rule.name}\n")
+        assert f"**{rule.summary}**" in page
+        assert page.count("~~~~") == (6 if rule.companion else 4) * rule.has_example
+        assert f"[{code}](rules/{code}.md)" in pages["reference/rules.md"]
+
+
+def test_every_function_has_its_docstring_in_the_site(pages: dict[str, str]) -> None:
+    """The Python reference names each public function, type and error once."""
+    import harpia_formats  # noqa: PLC0415 - what it holds is the subject of this test
+
+    made = [
+        text for name, text in pages.items() if name.startswith("reference/python/")
+    ]
+    for name in harpia_formats.__all__:
+        found = [text for text in made if f".{name}\n" in text]
+
+        assert found, name
+
+
+def entries(menu: list[Any]) -> list[str]:
+    """Return the pages of a menu and of the menus in it."""
+    found: list[str] = []
+    for entry in menu:
+        for target in entry.values():
+            found += [target] if isinstance(target, str) else entries(target)
+    return found
+
+
+def test_the_menu_has_every_page_once(pages: dict[str, str]) -> None:
+    """Each page is in the menu, but for those of rules, which their table leads to."""
+    menu = entries(site_pages.navigation())
+    rules = {name for name in pages if name.startswith("reference/rules/")}
+
+    assert sorted(menu) == sorted(set(pages) - rules)
+
+
+def test_links_that_leave_the_documents_lead_to_the_repository() -> None:
+    """A link to a file outside of `docs/` becomes one to the repository; code stays."""
+    page = DOCS / "how-to" / "convert.md"
+    text = "[a](../../LICENSE) [b](score.md#x) [c](#y)\n```\n[d](../../LICENSE)\n```\n"
+
+    found = site_pages.with_site_links(text, page)
+
+    assert found == (
+        f"[a]({site_pages.REPOSITORY}/LICENSE) [b](score.md#x) [c](#y)\n"
+        "```\n[d](../../LICENSE)\n```\n"
+    )
+
+
+def test_broken_links_of_a_site_are_found(tmp_path: Path) -> None:
+    """A missing page, a missing part of a page and a foreign resource are errors."""
+    (tmp_path / "a.html").write_text(
+        '<h1 id="top">a</h1><a href="b.html">b</a><a href="a.html#top">top</a>'
+        '<a href="/base/a.html#no">no</a><a href="https://example.org/">out</a>'
+        '<script src="https://example.org/x.js"></script><img src="c%20d.png">'
+    )
+    (tmp_path / "c d.png").write_bytes(b"")
+
+    found = list(site_links.broken_links(tmp_path, "/base/"))
+
+    assert [(each.target, each.reason) for each in found] == [
+        ("https://example.org/x.js", "is loaded from another host"),
+        ("b.html", "there is no such file"),
+        ("/base/a.html#no", "there is no such part of the page"),
+    ]
+
+
+def test_a_new_version_becomes_the_one_that_a_site_opens_with(tmp_path: Path) -> None:
+    """The list of versions has the newest first, which alone is called latest."""
+    for version in ("0.1.0", "0.2.0"):
+        build_site.add_version(tmp_path, version)
+
+    assert [
+        (each["version"], each["aliases"])
+        for each in build_site.json.loads((tmp_path / "versions.json").read_text())
+    ] == [("0.2.0", ["latest"]), ("0.1.0", [])]
+    assert "0.2.0/index.html" in (tmp_path / "index.html").read_text()
