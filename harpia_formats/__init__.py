@@ -17,7 +17,7 @@ from harpia_formats import _version
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any, Unpack
+    from typing import Any, BinaryIO, Unpack
 
     from harpia_formats.comparison.report import DifferenceReport
     from harpia_formats.conversion.report import ConversionReport
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     )
     from harpia_formats.model.record import Header, Output, Record, Score
     from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
+    from harpia_formats.model.result import Result
     from harpia_formats.python_api.arguments import (
         ConvertArguments,
         DiffArguments,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from harpia_formats.registry import UnknownFormat
     from harpia_formats.repair.fix import FixReport
     from harpia_formats.repair.result import Change
+    from harpia_formats.reporters import ReportError
     from harpia_formats.rules import UnknownRule
     from harpia_formats.schema.load import SchemaError
     from harpia_formats.scoring.compare_runs import ComparisonReport
@@ -90,6 +92,7 @@ __all__ = [
     "Problem",
     "Record",
     "Report",
+    "ReportError",
     "SchemaError",
     "Score",
     "ScoreError",
@@ -114,6 +117,7 @@ __all__ = [
     "to_table",
     "validate",
     "write",
+    "write_report",
 ]
 
 
@@ -357,6 +361,21 @@ def write(
     return convert(lines_of(records), to=to, output=output, from_="record", **options)
 
 
+def write_report(
+    result: Result, output: Path | BinaryIO, *, reporter: str | None = None
+) -> None:
+    """Write the result of a function to `output`, as a reporter such as "json" does.
+
+    `output` is a path, a URL or an open binary file. Without `reporter` the suffix of
+    a path decides. A file that is there is replaced. The findings are those that the
+    result keeps as examples. Raises `ReportError` if there is no such reporter, or if
+    it writes only what `validate` returns, `PluginError`, and `SinkError`.
+    """
+    from harpia_formats.python_api.reports import write_result
+
+    write_result(result, output, reporter)
+
+
 def to_table(records: Iterable[Record]) -> Any:
     """Return `records` as a `pyarrow.Table` with a column for each field.
 
@@ -568,6 +587,7 @@ _lazy_names = {
     "Problem": "model.problem",
     "Record": "model.record",
     "Report": "model.report",
+    "ReportError": "reporters",
     "SchemaError": "schema.load",
     "Score": "model.record",
     "ScoreError": "model.metric_profile",

@@ -81,6 +81,7 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
     from harpia_formats.model.record import Header, Output, Record, Score
     from harpia_formats.model.repair import Repair, UnsafeRepairs
     from harpia_formats.model.report import FileCount, Group, Report
+    from harpia_formats.model.result import Result
     from harpia_formats.reporters.reporter import Options as ReporterOptions
     from harpia_formats.reporters.reporter import Reporter
     from harpia_formats.rules import Rule
@@ -136,6 +137,7 @@ __all__ = [
     "Report",
     "Reporter",
     "ReporterOptions",
+    "Result",
     "Row",
     "RowCapacity",
     "Rule",
@@ -203,6 +205,7 @@ _names_by_module = {
     "harpia_formats.reporters.reporter": "Reporter ReporterOptions=Options",
     "harpia_formats.text.json_text": "json_text",
     "harpia_formats.model.report": "FileCount Group Report",
+    "harpia_formats.model.result": "Result",
     "harpia_formats.text.describe": "short_json",
     "harpia_formats.text.sanitize": "safe",
     # Test support, which needs the extra `test`.

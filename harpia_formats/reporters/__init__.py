@@ -5,7 +5,14 @@ from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.reporters import concise, full, json_report, jsonl
 from harpia_formats.reporters.reporter import Options, Reporter
 
-__all__ = ["REPORTERS", "Options", "Reporter", "UnknownReporter", "reporter_named"]
+__all__ = [
+    "REPORTERS",
+    "Options",
+    "ReportError",
+    "Reporter",
+    "UnknownReporter",
+    "reporter_named",
+]
 
 #: Every built-in reporter by its name, in the order in which the help lists them.
 REPORTERS: dict[str, Reporter] = {
@@ -19,7 +26,11 @@ REPORTERS: dict[str, Reporter] = {
 }
 
 
-class UnknownReporter(HarpiaFormatsError):  # noqa: N818 - named like the other unknown names, such as `UnknownRule`
+class ReportError(HarpiaFormatsError):
+    """A report cannot be written as asked for; its text says why."""
+
+
+class UnknownReporter(ReportError):  # noqa: N818 - named like the other unknown names, such as `UnknownRule`
     """A name that no reporter has; `asked` is that name."""
 
     def __init__(self, asked: str) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report, problem_as_dict, report_as_dict
+from harpia_formats.model.result import Result
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.text.json_text import json_text
 
@@ -20,6 +21,17 @@ def write(
     write_text(json_text(whole, indent=True) + "\n")
 
 
+def write_result(
+    result: Result, write_text: Callable[[str], None], _options: Options
+) -> None:
+    """Write the plain data of a result as one object."""
+    write_text(json_text(result.to_dict(), indent=True) + "\n")
+
+
 REPORTER = Reporter(
-    name="json", summary="the whole report as one JSON object", write=write
+    name="json",
+    summary="the whole report as one JSON object",
+    write=write,
+    suffixes=(".json",),
+    write_result=write_result,
 )

@@ -38,4 +38,5 @@ REPORTER = Reporter(
     name="jsonl",
     summary="a JSON object in each line: each problem, then the summary",
     write=write,
+    suffixes=(".jsonl", ".ndjson"),
 )

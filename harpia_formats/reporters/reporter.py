@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
+from harpia_formats.model.result import Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,9 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """One output format of the problems of a validation."""
+    """One output format of the problems of a validation, and maybe of other results."""
 
-    #: The value of `--output-format` that selects it.
+    #: The value of `--output-format` and the name in `--report` that select it.
     name: str
     #: A short description for the help of `--output-format`.
     summary: str
@@ -39,3 +40,9 @@ class Reporter:
     #: Whether the summary of the files goes to standard error, because its own output
     #: is one line for each problem.
     summary_apart: bool = False
+    #: The ends of names of files that `--report` writes with it if it is not named, in
+    #: lower case, such as `.md`.
+    suffixes: tuple[str, ...] = ()
+    #: Writes any result that is no report of a validation, such as scores. Without it,
+    #: only commands that report findings can use it.
+    write_result: Callable[[Result, Callable[[str], None], Options], None] | None = None

@@ -1,12 +1,13 @@
 """Apply settings to the options of a run and of its files."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.io.source import Source
+from harpia_formats.io.urls import is_url
 from harpia_formats.settings.error import SettingsError
 from harpia_formats.settings.find import (
     SettingsFinder,
@@ -59,6 +60,30 @@ class RunSettings:
             return otherwise
         return self.run.values.get(name, otherwise)
 
+    def paths(
+        self, name: str, otherwise: Sequence[str] | None, given: Collection[str]
+    ) -> list[str]:
+        """Return a setting of the run whose items are `FILE` or `NAME=FILE`.
+
+        Paths start from the folder of the settings. It is `otherwise` if that is
+        `given` or the setting is not set.
+        """
+        if self.run is None or name in given or name not in self.run.values:
+            return list(otherwise or ())
+        from harpia_formats.reporters.report_file import report_file  # noqa: PLC0415 - most runs have no settings
+
+        files = map(report_file, self.run.values[name])
+        return [
+            f"{file.reporter.name}={self._from_folder(file.place)}" for file in files
+        ]
+
+    def _from_folder(self, place: str) -> str:
+        """Return a path that starts from the folder of the run's settings, or a URL."""
+        assert self.run is not None  # noqa: S101 - asked for only with settings
+        if is_url(place):
+            return place
+        return shown_path(os.path.join(self.run.root, place))  # noqa: PTH118 - links are not resolved
+
     def apply(self, options: Options, given: Collection[str]) -> Options:
         """Return the options of the run: those of the user with the settings.
 
@@ -75,9 +100,7 @@ class RunSettings:
             if options.fail_fast:
                 reason = "cannot be combined with --fail-fast: it counts all findings"
                 raise SettingsError(self.run.path, "baseline", reason)
-            values["baseline"] = shown_path(
-                os.path.join(self.run.root, values["baseline"])  # noqa: PTH118 - links are not resolved
-            )
+            values["baseline"] = self._from_folder(values["baseline"])
         self._base = replace(options, **values)
         return self._of(self.run, (None, ()))
 

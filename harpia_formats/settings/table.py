@@ -25,6 +25,15 @@ class Kind(Enum):
     LISTS = "a table of arrays of texts"
 
 
+#: The values without settings, of those that are no options of a validation.
+_EMPTY: dict[Kind, Any] = {
+    Kind.FLAG: False,
+    Kind.TEXTS: [],
+    Kind.TABLE: {},
+    Kind.LISTS: {},
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One key of the settings."""
@@ -56,7 +65,7 @@ class Setting:
         if hasattr(options, self.field):
             value = getattr(options, self.field)
             return list(value) if isinstance(value, tuple) else value
-        return {Kind.FLAG: False, Kind.TABLE: {}, Kind.LISTS: {}}.get(self.kind)
+        return _EMPTY.get(self.kind)
 
 
 def _rule(name: str) -> None:
@@ -66,6 +75,12 @@ def _rule(name: str) -> None:
 def _pattern(pattern: str) -> None:
     if not parts_of(pattern):
         raise ValueError(f"the pattern {pattern!r} names no file")
+
+
+def _report_file(text: str) -> None:
+    from harpia_formats.reporters.report_file import report_file  # noqa: PLC0415 - most settings name none
+
+    report_file(text)
 
 
 #: Every setting, in the order of the documents.
@@ -185,6 +200,15 @@ SETTINGS = (
         "The reporter.",
         'output-format = "concise"',
         reporter_named,
+        of_run=True,
+    ),
+    Setting(
+        "report",
+        Kind.TEXTS,
+        "Files into which the whole report is written beside what is printed, as "
+        "`--report` names them: paths from the folder of the settings.",
+        'report = ["report.json"]',
+        _report_file,
         of_run=True,
     ),
     Setting(

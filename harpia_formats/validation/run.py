@@ -66,15 +66,18 @@ class Validation:
         inputs: Iterable[Input],
         options: Options,
         file_options: FileOptions | None = None,
+        outputs: frozenset[Path] = frozenset(),
     ) -> None:
         """Take the inputs, the options, and what returns those of a single file.
 
         Only options that say how one file is validated may differ from `options`.
+        `outputs` are absolute paths of files that the run writes, such as reports: one
+        that is found in a folder of data is no input.
         """
         self._inputs = checked_inputs(inputs)
         self._options = options
         #: The known findings, which are not reported.
-        self.baseline = RunBaseline(options)
+        self.baseline = RunBaseline(options, outputs)
         more_examples = self.baseline.more_examples
         self._plans = RunPlans(options, file_options, more_examples)
         self._exclusion = self._plans.exclusion

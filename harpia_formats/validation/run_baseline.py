@@ -20,11 +20,14 @@ class RunBaseline:
     Raises `BaselineError` if the one cannot be read, or the other not be replaced.
     """
 
-    def __init__(self, options: Options) -> None:
-        """Take the options of the run."""
+    def __init__(
+        self, options: Options, outputs: frozenset[Path] = frozenset()
+    ) -> None:
+        """Take the options of the run, and the absolute paths of its other outputs."""
         given = (options.baseline, options.write_baseline)
         self._read, self._written = (path and fspath(path) for path in given)
         self._paths = {Path(path).absolute() for path in given if path}
+        self._no_data = self._paths | outputs
         #: The findings that are not reported, None without a baseline.
         self.known = self._known()
         #: The findings in the baseline that was written, None if none was.
@@ -50,22 +53,22 @@ class RunBaseline:
     def data_files(
         self, sources: Iterable[Source | SourceError]
     ) -> Iterable[Source | SourceError]:
-        """Return `sources` without the baselines, which may be in a folder of data."""
-        return self._without_baselines(sources) if self._paths else sources
+        """Return `sources` without baselines and outputs in a folder of data."""
+        return self._without_outputs(sources) if self._no_data else sources
 
-    def _without_baselines(
+    def _without_outputs(
         self, sources: Iterable[Source | SourceError]
     ) -> Iterator[Source | SourceError]:
         for source in sources:
-            if not self._is_baseline(source):
+            if not self._is_output(source):
                 yield source
 
-    def _is_baseline(self, source: Source | SourceError) -> bool:
-        """Return whether a file that was found in a folder is one of the baselines."""
+    def _is_output(self, source: Source | SourceError) -> bool:
+        """Return whether a file in a folder is a baseline, or written by the run."""
         if isinstance(source, SourceError) or not source.is_found:
             return False
         origin = source.origin
-        return isinstance(origin, Path) and origin.absolute() in self._paths
+        return isinstance(origin, Path) and origin.absolute() in self._no_data
 
     def write(self, tally: Tally) -> None:
         """Write the baseline, if one is asked for and all files could be read.

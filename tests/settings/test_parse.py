@@ -17,6 +17,7 @@ OF_COMMAND_LINE = {
     "per_file_ignores",
     "error_on_warning",
     "output_format",
+    "report",
     "statistics",
 }
 

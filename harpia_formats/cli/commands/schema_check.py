@@ -1,7 +1,12 @@
 """`harpia-formats schema check`."""
 
 from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.common import Exclude, Quiet, SchemaPaths
+from harpia_formats.cli.options.common import (
+    Exclude,
+    Quiet,
+    ReportOption,
+    SchemaPaths,
+)
 from harpia_formats.cli.options.validation import (
     ErrorOnWarning,
     Examples,
@@ -17,6 +22,9 @@ from harpia_formats.cli.options.values import comma_separated
 from harpia_formats.cli.output.problems import print_failures, print_unmatched
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.report import report_exit_code, write_report
+from harpia_formats.cli.output.report_files import ReportFiles
+from harpia_formats.model.report import Report
+from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.validation.schema_check import SchemaCheck, SchemaCheckOptions
 
 
@@ -28,6 +36,7 @@ def schema_check(  # noqa: PLR0913 - a parameter for each option
     lint: Lint = False,
     exclude: Exclude = None,
     output_format: OutputFormat = None,
+    report: ReportOption = None,
     examples: Examples = 5,
     max_problems: MaxProblems = 1000,
     statistics: Statistics = False,
@@ -54,18 +63,20 @@ def schema_check(  # noqa: PLR0913 - a parameter for each option
         max_problems=max_problems,
         exclude=tuple(exclude or ()),
     )
+    reports = ReportFiles(report, Report, paths)
     check = SchemaCheck(paths, options)
     with Progress(quiet=quiet) as progress:
-        report = write_report(
-            check,
+        found = write_report(
+            reports.keeping(check),
             check.report,
             progress,
             output_format,
             statistics=statistics,
             quiet=quiet,
         )
-    print_failures(report.failures)
-    print_unmatched(report.unmatched)
+    print_failures(found.failures)
+    print_unmatched(found.unmatched)
+    reports.write(found, ReportOptions(statistics=statistics))
     return report_exit_code(
-        report, error_on_warning=error_on_warning, exit_zero=exit_zero
+        found, error_on_warning=error_on_warning, exit_zero=exit_zero
     )

@@ -16,6 +16,7 @@ from harpia_formats.cli.options.common import (
     MaxRowBytes,
     MinRecords,
     Quiet,
+    ReportOption,
     RequiredPaths,
     SkipUnrecognised,
 )
@@ -57,9 +58,12 @@ from harpia_formats.cli.output.problems import (
 )
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.report import report_exit_code, write_report
+from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.inputs import Input
+from harpia_formats.model.report import Report
+from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.validation.options import ROW_TIMEOUT, Options
 from harpia_formats.validation.run import Validation
 
@@ -91,6 +95,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     jobs: Jobs = 0,
     engine: Engine = None,
     output_format: OutputFormat = None,
+    report: ReportOption = None,
     examples: Examples = 5,
     max_problems: MaxProblems = 1000,
     statistics: Statistics = False,
@@ -149,6 +154,11 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         progress=progress.update,
     )
     options = settings.apply(options, given)
+    reports = ReportFiles(
+        settings.paths("report", report, given),
+        Report,
+        [*paths, *([] if output is None else [output])],
+    )
     inputs: Sequence[Input] = paths
     is_unable = False
     if diff:
@@ -170,17 +180,17 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         )
         inputs, is_unable = done.inputs, done.is_failed
         if diff or not inputs:
-            found = ExitCode.FOUND if done.changes and not exit_zero else ExitCode.OK
-            return ExitCode.UNABLE if is_unable else found
+            code = ExitCode.FOUND if done.changes and not exit_zero else ExitCode.OK
+            return ExitCode.UNABLE if is_unable else code
     elif output is not None or overwrite:
         raise UsageError("--output and --overwrite are for repairs; add --fix")
-    run = Validation(inputs, options, settings.file_options)
+    run = Validation(inputs, options, settings.file_options, reports.paths)
     output_format = settings.value("output-format", output_format, given)
     statistics = settings.value("statistics", statistics, given)
     error_on_warning = settings.value("error-on-warning", error_on_warning, given)
     with progress:
-        report = write_report(
-            run,
+        found = write_report(
+            reports.keeping(run),
             run.report,
             progress,
             output_format,
@@ -190,24 +200,26 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         if statistics:
             # Not part of the report, which is the same for any number of workers.
             write_stderr("".join(f"{line}\n" for line in run.redone.lines()))
-    print_failures(report.failures)
-    print_undetermined(report)
-    print_unmatched(report.unmatched)
+    print_failures(found.failures)
+    print_undetermined(found)
+    print_unmatched(found.unmatched)
     print_baseline(
-        report.baseline, write_baseline, run.baseline.total, run.baseline.unheld
+        found.baseline, write_baseline, run.baseline.total, run.baseline.unheld
     )
     print_unused_settings(settings.unused)
     is_accepted = write_baseline and not baseline and not run.baseline.unheld
     exit_zero = exit_zero or bool(is_accepted)
     code = report_exit_code(
-        report, error_on_warning=error_on_warning, exit_zero=exit_zero
+        found, error_on_warning=error_on_warning, exit_zero=exit_zero
     )
+    reports.write(found, ReportOptions(statistics=statistics))
     return max(code, ExitCode.UNABLE) if is_unable else code
 
 
 #: What is about the report of a validation, which does not follow a diff.
 _of_report = (
     "output-format",
+    "report",
     "write-baseline",
     "min-records",
     "statistics",

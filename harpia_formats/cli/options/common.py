@@ -16,6 +16,8 @@ from harpia_formats.framing.limits import ROW_LIMIT
 
 #: The heading of the help page above what spreads the work.
 PROCESSES = "Processes"
+#: The heading of the help page above what is written of findings and results.
+REPORTING = "Reporting"
 
 
 def input_format(of: str) -> Any:
@@ -153,6 +155,16 @@ Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
 Constants = Annotated[
     list[str] | None,
     text("FIELD=VALUE", "Set a missing field (repeatable).", "--set", panel=MISSING),
+]
+ReportOption = Annotated[
+    list[str] | None,
+    text(
+        "[NAME=]FILE",
+        "Also write the whole report to FILE, by the reporter NAME; if not named, by "
+        "the suffix of FILE (repeatable).",
+        "--report",
+        panel=REPORTING,
+    ),
 ]
 ConfigFile = Annotated[
     str | None,

@@ -5,10 +5,11 @@ from typing import Annotated
 
 import typer
 
+from harpia_formats.cli.options.common import REPORTING
 from harpia_formats.cli.options.declare import READING, flag, number, text
 from harpia_formats.reporters import REPORTERS, UnknownReporter, reporter_named
 
-VALIDATION, REPORTING, REPAIRS = "Validation", "Reporting", "Repairs"
+VALIDATION, REPAIRS = "Validation", "Repairs"
 #: The built-in reporters, each with what it writes.
 _REPORTERS = ", ".join(f"{name} ({each.summary})" for name, each in REPORTERS.items())
 

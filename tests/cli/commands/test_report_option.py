@@ -1,0 +1,120 @@
+"""`--report [NAME=]FILE`: the whole report beside what is printed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from in_process import InProcess
+
+ROWS = ("rows.jsonl", "--schema", "schema.json")
+
+
+@pytest.fixture
+def run(
+    data: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> InProcess:
+    """Return what runs the command line in the folder of the data."""
+    monkeypatch.chdir(data)
+    return InProcess(monkeypatch, capfdbinary)
+
+
+def test_reports_are_written_beside_what_is_printed(run: InProcess) -> None:
+    """Each file has what `--output-format` of its name or suffix prints."""
+    plain = run("validate", *ROWS)
+    found = run(
+        *("validate", *ROWS, "--report", "r.json", "--report", "full=r.txt"),
+        *("--report", "jsonl=r.data.gz"),
+    )
+    printed = run("validate", *ROWS, "--output-format", "json")
+    full = run("validate", *ROWS, "--output-format", "full")
+
+    assert (found.code, found.out, found.err) == (1, plain.out, plain.err)
+    assert Path("r.json").read_text() == printed.out
+    assert Path("r.txt").read_text() == full.out
+    assert Path("r.data.gz").read_bytes().startswith(b"\x1f\x8b")
+
+
+def test_a_report_replaces_the_one_that_is_there(run: InProcess) -> None:
+    """A second run replaces the report, which is whole or not there."""
+    Path("r.json").write_text("old")
+    run("validate", *ROWS, "--report", "r.json")
+
+    assert json.loads(Path("r.json").read_text())["summary"]["errors"] == 3
+    assert [path.name for path in Path().iterdir() if "part" in path.name] == []
+
+
+def test_a_report_in_a_folder_of_data_is_no_data(run: InProcess) -> None:
+    """A second run does not validate the report that the first one wrote."""
+    Path("schema.json").rename("../schema.json")
+    arguments = ("validate", ".", "--schema", "../schema.json", "--report", "r.json")
+    first, second = run(*arguments), run(*arguments)
+
+    assert (second.code, second.out, second.err) == (1, first.out, first.err)
+    assert len(json.loads(Path("r.json").read_text())["files"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        (["r.foo"], "r.foo: its suffix is that of no reporter (.json"),
+        (["jsn=r.md"], "no reporter is called 'jsn'; did you mean json?"),
+        (["json="], "'json=' names no file; write it as json=FILE"),
+        (["json=-"], "a report is written to a file, and - is none"),
+        (["no/r.json"], "cannot write no/r.json: its folder does not exist"),
+        (["json=."], "cannot write .: is a folder"),
+        (["json=rows.jsonl"], "cannot write rows.jsonl: is an input or an output"),
+        (["r.json", "json=./r.json"], "is named for two outputs of one run"),
+        (["https://h/r.json"], "http and https can only be read"),
+    ],
+)
+def test_what_cannot_be_written_ends_the_run_before_it_begins(
+    values: list[str], reason: str, run: InProcess
+) -> None:
+    """A report that cannot be written is exit code 2, and nothing is validated."""
+    options = [word for value in values for word in ("--report", value)]
+    found = run("validate", *ROWS, *options)
+
+    assert (found.code, found.out) == (2, "")
+    assert reason in found.err
+    assert found.err.startswith("error: ")
+
+
+def test_a_diff_has_no_report(run: InProcess) -> None:
+    """--diff shows changes in the place of the report, so both are refused."""
+    found = run("validate", *ROWS, "--diff", "--report", "r.json")
+
+    assert found.code == 2
+    assert "--diff and --report cannot be combined" in found.err
+
+
+def test_settings_name_reports(data: Path, run: InProcess) -> None:
+    """The setting `report` has paths from its folder, and the option wins over it."""
+    settings = data / "harpia-formats.toml"
+    settings.write_text('report = ["out/r.json", "jsonl=out/lines"]')
+    (data / "out").mkdir()
+    (data / "deep").mkdir()
+    good = ("validate", "good.jsonl", "--schema", "schema.json")
+    run(*good)
+    run(*good, "--report", "other.json")
+
+    names = sorted(path.name for path in (data / "out").iterdir())
+    assert names == ["lines", "r.json"]
+    assert (data / "other.json").exists()
+    settings.write_text('report = ["r.foo"]')
+    found = run(*good)
+    assert found.code == 2
+    assert "harpia-formats.toml: report: r.foo: its suffix" in found.err
+
+
+def test_schema_check_takes_reports(run: InProcess) -> None:
+    """`schema check` writes reports in the same way."""
+    Path("s.json").write_text('{"type": "array", "properties": {}}')
+    found = run("schema", "check", "s.json", "--lint", "--report", "r.json")
+
+    written = json.loads(Path("r.json").read_text())
+    assert found.code == 0
+    assert written["files"][0]["path"] == "s.json"
+    assert len(written["problems"]) == len(found.out.splitlines()) > 0
