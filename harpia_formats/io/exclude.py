@@ -34,9 +34,15 @@ class Exclusion:
         self,
         patterns: Iterable[str] = (),
         is_left_out: Callable[[Source], bool] | None = None,
+        *,
+        may_leave_none: bool = False,
     ) -> None:
-        """Take the patterns, and what says which further files are left out."""
+        """Take the patterns, and what says which further files are left out.
+
+        Unless they `may_leave_none`, leaving out every file is an error.
+        """
         self._is_left_out = is_left_out
+        self.may_leave_none = may_leave_none
         self._patterns = {pattern: parts_of(pattern) for pattern in patterns}
         #: The patterns that matched no file so far.
         self._unmatched = dict.fromkeys(self._patterns)

@@ -77,7 +77,8 @@ def sources_of_inputs(
 ) -> Iterator[Source | SourceError]:
     """Yield the sources that `inputs` name, each once, and errors for the others.
 
-    What `exclusion` leaves out is not yielded; that nothing is left is an error.
+    What `exclusion` leaves out is not yielded; that nothing is left is an error unless
+    it may leave none.
     `unpackers` make text of the files and folders that they recognize.
     """
     inputs = list(inputs)
@@ -86,7 +87,7 @@ def sources_of_inputs(
     for source in _all_sources(inputs, exclusion, unpackers):
         is_empty = False
         yield source
-    if is_empty and exclusion.count:
+    if is_empty and exclusion.count and not exclusion.may_leave_none:
         reason = f"all files are left out by {exclusion.reason}"
         yield SourceError(_name_of(inputs[0]), reason)
 

@@ -83,6 +83,7 @@ class ReadArguments(TypedDict, total=False):
 class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     """The options of `validate` and `iter_problems`."""
 
+    allow_no_files: bool
     format: str | None
     schema: dict[str, Any] | bool | Path | None
     select: Sequence[str]

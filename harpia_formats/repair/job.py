@@ -28,6 +28,8 @@ class Job(msgspec.Struct, frozen=True):
     rules: Mapping[str, Rule]
     #: The codes of the rules by which a document follows the repairs of other files.
     following: frozenset[str]
+    #: Whether files in no known format are passed over, and so left as they are.
+    skips_unrecognised: bool
 
 
 def job_for(
@@ -52,7 +54,8 @@ def job_for(
     plain = replace(options, select=(), ignore=(), lint=False, examples=1)
     plan = run_plan_of(plain, active, schema, formats, for_reading=True)
     settings = RepairSettings(selected, unsafe)
-    return Job(plan, settings, rules, selected)
+    skips_unrecognised = options.skip_unrecognised and schema is None
+    return Job(plan, settings, rules, selected, skips_unrecognised)
 
 
 def name_and_schema(given: Any) -> tuple[str, Schema] | None:

@@ -123,7 +123,8 @@ class Fixing:
         return self._jobs[id(options)][1]
 
     def __iter__(self) -> Generator[RepairedFile, None, None]:
-        exclusion = Exclusion(self._options.exclude)
+        options = self._options
+        exclusion = Exclusion(options.exclude, may_leave_none=options.allow_no_files)
         sources: Iterable[Source | SourceError]
         found = sources_of_inputs(self._inputs, exclusion, refused_unpackers())
         sources = self._baseline.data_files(found)
@@ -231,7 +232,8 @@ class Fixing:
     ) -> RepairedFile | None:
         """Find the repairs of a file, and write it unless only a diff is wanted.
 
-        Return None for a document that is to follow others.
+        Return None for a document that is to follow others, and for a file that is
+        passed over because it is in no known format.
         """
         source, name = file.source, file.source.name
         blocks = partial(blocks_again, file, state)
@@ -241,8 +243,11 @@ class Fixing:
             if error is not None:
                 is_unread = not isinstance(error, UnpackedError)
                 return not_repaired(name, error.reason, is_unread=is_unread)
+            is_passed_over = found.format is None and job.skips_unrecognised
             may_wait = not (is_late or self._output)
-            if may_wait and self._companions.hold(source, job, found):
+            if is_passed_over or (
+                may_wait and self._companions.hold(source, job, found)
+            ):
                 return None
             if self._is_in_place and store.changes:
                 reason = why_not_in_place(source)

@@ -68,6 +68,8 @@ class Options:
     exclude: tuple[str, ...] = ()
     #: Pass over files in no known format, and say how many.
     skip_unrecognised: bool = False
+    #: It is no error if every file is left out or passed over.
+    allow_no_files: bool = False
     #: Fewer records in all files are an error.
     min_records: int = 0
     #: Bytes that a row may have.

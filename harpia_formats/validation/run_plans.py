@@ -52,7 +52,10 @@ class RunPlans:
     def exclusion(self) -> Exclusion:
         """What leaves files of the run out; each has counts of its own."""
         is_left_out = None if self._file_options is None else self._is_left_out
-        return Exclusion(self.run.options.exclude, is_left_out)
+        options = self.run.options
+        return Exclusion(
+            options.exclude, is_left_out, may_leave_none=options.allow_no_files
+        )
 
     def of(self, source: Source) -> RunPlan:
         """Return the plan of a file. Raises as the making of the plans does."""

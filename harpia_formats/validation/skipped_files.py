@@ -66,10 +66,12 @@ def end_of_run(
     """Yield the problems of all files together: those passed over, too few records.
 
     They are placed at the input, such as a folder, and not at one of its files. If all
-    files were passed over, the first is one that could not be read.
+    files were passed over, the first is one that could not be read, unless the options
+    allow that no file is left.
     """
     skipped = [count for count in tally.files if count.skipped]
-    if skipped and len(skipped) == len(tally.files):
+    is_none_left = len(skipped) == len(tally.files)
+    if skipped and is_none_left and not run.options.allow_no_files:
         kinds = counted_kinds(count.skipped for count in skipped)
         skipped[0].skipped = ""
         skipped[0].reason = f"{skipped[0].reason} (no file is left; all are {kinds})"

@@ -244,3 +244,35 @@ def test_problem_of_all_files_stands_at_the_input(folder: Path, jobs: int) -> No
     assert errors == {"a.html": 0, "rows.jsonl": 1}
     (named,) = validate(folder / "rows.jsonl", min_records=99).problems
     assert named.place.path == str(folder / "rows.jsonl")
+
+
+@pytest.mark.parametrize(
+    "options", [{"exclude": ("*.json",)}, {"skip_unrecognised": True}]
+)
+def test_no_file_may_be_left(tmp_path: Path, options: dict[str, Any]) -> None:
+    """Leaving out or passing over every file is an error unless it is allowed."""
+    put(tmp_path, {"package.json": b'{"name": "x"}'})
+    refused = validate(tmp_path, **options)
+    allowed = validate(tmp_path, allow_no_files=True, **options)
+
+    assert (refused.ok, len(refused.failures)) == (False, 1)
+    assert (allowed.ok, allowed.failures) == (True, ())
+    assert allowed.excluded + len(allowed.skipped) == 1
+
+
+def test_no_file_is_found_is_an_error_still(tmp_path: Path) -> None:
+    """A folder without data files is a mistake, also where no file may be left."""
+    assert not validate(tmp_path, allow_no_files=True).ok
+
+
+def test_files_that_are_passed_over_are_not_repaired(tmp_path: Path) -> None:
+    """A file in no known format stays as it is if such files are passed over."""
+    other = b'\xef\xbb\xbf{"name": "x"}'
+    put(
+        tmp_path,
+        {"package.json": other, "rows.jsonl": b"\xef\xbb\xbf" + ROWS.read_bytes()},
+    )
+    harpia_formats.fix(tmp_path, skip_unrecognised=True)
+
+    assert (tmp_path / "package.json").read_bytes() == other
+    assert (tmp_path / "rows.jsonl").read_bytes() == ROWS.read_bytes()

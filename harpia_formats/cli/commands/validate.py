@@ -22,6 +22,7 @@ from harpia_formats.cli.options.common import (
 )
 from harpia_formats.cli.options.given import Context, given_options, run_settings
 from harpia_formats.cli.options.validation import (
+    AllowNoFiles,
     AssertFormats,
     Baseline,
     Companion,
@@ -88,6 +89,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     limit: Limit = None,
     exclude: Exclude = None,
     skip_unrecognised: SkipUnrecognised = False,
+    allow_no_files: AllowNoFiles = False,
     min_records: MinRecords = 0,
     fail_fast: FailFast = False,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
@@ -144,6 +146,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         limit=limit,
         exclude=tuple(exclude or ()),
         skip_unrecognised=skip_unrecognised,
+        allow_no_files=allow_no_files,
         min_records=min_records,
         assert_formats=assert_formats,
         cross_check=cross_check,

@@ -48,6 +48,14 @@ Strict = Annotated[
         panel=VALIDATION,
     ),
 ]
+AllowNoFiles = Annotated[
+    bool,
+    flag(
+        "--allow-no-files",
+        "Succeed also if every file is left out or passed over, as in a commit hook.",
+        panel=READING,
+    ),
+]
 Companion = Annotated[
     str | None,
     text(
