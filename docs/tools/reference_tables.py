@@ -8,7 +8,7 @@ from typing import Any, get_type_hints
 import typer
 from page_examples import ROOT, environment
 
-from harpia_formats.cli.app import TWO_WORDS, app_for
+from harpia_formats.cli.app import app_for
 from harpia_formats.metrics import METRICS
 from harpia_formats.python_api.arguments import (
     ConvertArguments,
@@ -232,17 +232,11 @@ def _argument(command: str, option: typer.core.TyperOption) -> str:
 
 
 def _commands() -> Iterator[tuple[str, typer.core.TyperCommand]]:
-    for words in ((), *sorted(TWO_WORDS)):
-        group = typer.main.get_command(app_for(words))
-        assert isinstance(group, typer.core.TyperGroup)
-        for name, command in group.commands.items():
-            if isinstance(command, typer.core.TyperGroup):
-                for inner, nested in command.commands.items():
-                    assert isinstance(nested, typer.core.TyperCommand)
-                    yield f"{name} {inner}", nested
-            else:
-                assert isinstance(command, typer.core.TyperCommand)
-                yield name, command
+    group = typer.main.get_command(app_for(()))
+    assert isinstance(group, typer.core.TyperGroup)
+    for name, command in group.commands.items():
+        assert isinstance(command, typer.core.TyperCommand)
+        yield name, command
 
 
 def _default(option: typer.core.TyperOption) -> str:

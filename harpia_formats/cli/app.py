@@ -1,5 +1,6 @@
 """The commands in one table."""
 
+import os
 from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
@@ -10,7 +11,9 @@ import typer
 from harpia_formats._version import __version__
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
 from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.program.command import HELP, Command, Group, unknown_command
 
+PROGRAM = "harpia-formats"
 #: Each command is the function of that name in the module `commands` has of that name.
 COMMANDS = (
     "validate",
@@ -37,25 +40,63 @@ def app_for(arguments: Sequence[str]) -> typer.Typer:
     """Return the command line with the one command that `arguments` begin with.
 
     It has all commands if `arguments` begin with none of them. Other commands are not
-    imported, so that each starts as fast as it can.
+    imported, so that each starts as fast as it can. Raises `UsageError` for a misspelt
+    command of two words.
     """
     app = typer.Typer(
-        name="harpia-formats",
-        no_args_is_help=True,
+        cls=Group,
+        name=PROGRAM,
+        context_settings={"help_option_names": HELP},
         add_completion=False,
         pretty_exceptions_enable=False,
+        rich_markup_mode=None,
     )
     app.callback()(_harpia_formats)
     if tuple(arguments[:2]) in TWO_WORDS:
         first, second = arguments[:2]
-        group = typer.Typer(add_completion=False)
-        group.command(second)(_command(TWO_WORDS[first, second]))
+        group = typer.Typer(cls=Group, add_completion=False, rich_markup_mode=None)
+        group.command(second, cls=Command)(_command(TWO_WORDS[first, second]))
         app.add_typer(group, name=first)
         return app
+    _check_second_word(arguments)
     named = [name for name in arguments[:1] if name in COMMANDS]
     for name in named or COMMANDS:
-        app.command()(_command(name))
+        app.command(cls=Command)(_command(name))
+        for words, module in TWO_WORDS.items():
+            if not named and words[0] == name:  # for the help page and completion
+                app.command(" ".join(words), cls=Command)(_command(module))
     return app
+
+
+def run(arguments: Sequence[str]) -> None:
+    """Run the command line `arguments`; raises `SystemExit` with its exit code."""
+    try:
+        code = app_for(arguments)(
+            list(arguments), prog_name=PROGRAM, standalone_mode=False
+        )
+    except typer.Abort:  # what older releases of typer make of an interrupt
+        raise KeyboardInterrupt from None
+    except Exception as error:
+        from harpia_formats.cli.program.mistakes import print_mistake  # noqa: PLC0415 - for mistakes only
+
+        words = arguments[: 2 if tuple(arguments[:2]) in TWO_WORDS else 1]
+        command = words if words and words[0] in COMMANDS else ()
+        if not print_mistake(error, " ".join([PROGRAM, *command])):
+            raise
+        code = ExitCode.UNABLE
+    raise SystemExit(code)
+
+
+def _check_second_word(arguments: Sequence[str]) -> None:
+    """Raise `UsageError` for `schema chek`, unless it is a file of that name."""
+    seconds = [second for first, second in TWO_WORDS if [first] == [*arguments[:1]]]
+    if not seconds or len(arguments) == 1 or os.path.lexists(arguments[1]):
+        return
+    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for two commands only
+
+    near = nearest(arguments[1], seconds)
+    if near:
+        raise unknown_command(" ".join(arguments[:2]), [f"{arguments[0]} {near}"])
 
 
 def _command(name: str) -> Callable[..., None]:

@@ -25,6 +25,6 @@ def _run() -> None:
     # Rows are freed as they go and make no cycles; looking for some costs 2 %, and
     # a tenth of the time that imports take.
     gc.set_threshold(200_000)
-    from harpia_formats.cli.app import app_for  # noqa: PLC0415 - `--version` needs no typer
+    from harpia_formats.cli.app import run  # noqa: PLC0415 - `--version` needs no typer
 
-    app_for(sys.argv[1:])(prog_name="harpia-formats")
+    run(sys.argv[1:])

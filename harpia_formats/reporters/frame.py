@@ -1,16 +1,11 @@
 """The part of a line around a problem, with carets (^) below the problem."""
 
-import unicodedata
 from bisect import bisect_right
 from itertools import accumulate
 
 from harpia_formats.model.problem import Excerpt
+from harpia_formats.text.columns import columns, columns_of
 from harpia_formats.text.sanitize import escaped
-
-
-def columns(text: str) -> int:
-    """Return the number of terminal columns of a text."""
-    return sum(map(_columns_of, text))
 
 
 def frame(excerpt: Excerpt, room: int) -> tuple[str, str]:
@@ -22,18 +17,6 @@ def frame(excerpt: Excerpt, room: int) -> tuple[str, str]:
     before = _end_of(before, rest - columns(after))
     carets = "^" * max(1, columns(marked))
     return before + marked + after, " " * columns(before) + carets
-
-
-def _columns_of(character: str) -> int:
-    """Return 2 for a wide character, 0 for a combining one, else 1."""
-    if character.isascii():
-        return 1
-    # Korean vowels and finals are letters, but join the syllable before them.
-    if "\u1160" <= character <= "\u11ff":
-        return 0
-    if unicodedata.category(character) in {"Mn", "Me"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
 
 
 def _parts(excerpt: Excerpt, room: int) -> tuple[str, str, str]:
@@ -57,7 +40,7 @@ def _start_of(text: str, room: int) -> str:
         return text
     if room < 1:
         return ""
-    ends = list(accumulate(map(_columns_of, text)))
+    ends = list(accumulate(map(columns_of, text)))
     return text[: bisect_right(ends, room - 1)] + "…"
 
 

@@ -35,27 +35,13 @@ def test_help_is_printed(arguments: list[str], words: list[str]) -> None:
     assert all(each in result.stdout.decode() for each in words)
 
 
-def test_every_option_is_in_the_help() -> None:
-    """The help page of validate lists every option with a description."""
-    page = run("validate", "--help", environment={"COLUMNS": "500"}).stdout.decode()
-    options = (
-        "format schema strict map with,--aggregate assert-formats select ignore lint "
-        "cross-check limit fail-fast max-row-bytes output-format examples max-problems "
-        "statistics quiet error-on-warning exit-zero"
-    )
-
-    for each in options.split():
-        (line,) = [line for line in page.splitlines() if f" --{each} " in line]
-        assert "." in line, line
-
-
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], ["Usage"]),
         (["nope"], ["nope"]),
         (["--nope"], ["--nope"]),
-        (["validate"], ["Missing argument", "PATHS"]),
+        (["validate"], ["PATHS is missing"]),
         (["validate", "rows.jsonl", "--nope"], ["--nope"]),
         (["validate", "rows.jsonl", "--limit", "0"], ["--limit"]),
         (["validate", "rows.jsonl", "--limit", "many"], ["--limit"]),

@@ -15,7 +15,7 @@ import pytest
 import typer
 from typer.main import get_command
 
-from harpia_formats.cli.app import TWO_WORDS, app_for
+from harpia_formats.cli.app import app_for
 
 PUBLISHED = Path(__file__).with_name("command_line.json")
 #: Values that each option is tried with: choices of all options, numbers at the ends
@@ -33,9 +33,6 @@ def commands() -> Iterator[tuple[str, Any]]:
     everything: Any = get_command(app_for([]))
     yield "harpia-formats", everything
     yield from everything.commands.items()
-    for first, second in TWO_WORDS:
-        group: Any = get_command(app_for([first, second]))
-        yield f"{first} {second}", group.commands[first].commands[second]
 
 
 def described(command: Any) -> Described:

@@ -23,7 +23,7 @@ REPORTING = "Reporting"
 def input_format(of: str) -> Any:
     """Return the declaration of `--from`, the format of the inputs `of`."""
     help_text = f"Format of {of}; detected from the content if not given."
-    return text("ID", help_text, "--from", "-f", panel=READING)
+    return text("FORMAT", help_text, "--from", "-f", panel=READING)
 
 
 def column_map(mapped: str) -> Any:

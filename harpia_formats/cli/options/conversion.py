@@ -17,8 +17,8 @@ from harpia_formats.mapping.choices import References, Responses, Turns
 
 CONVERSION, LOSSES = "Conversion", "Losses"
 
-Target = Annotated[str, text("ID", "Format to write.", "--to", "-t")]
-Via = Annotated[str, text("ID", "Format to convert into and back.", "--via")]
+Target = Annotated[str, text("FORMAT", "Format to write.", "--to", "-t")]
+Via = Annotated[str, text("FORMAT", "Format to convert into and back.", "--via")]
 OutputFiles = Annotated[
     str,
     output(
@@ -30,7 +30,7 @@ LeftFormat = Annotated[str | None, input_format("A")]
 RightFormat = Annotated[
     str | None,
     text(
-        "ID",
+        "FORMAT",
         "Format of B; detected from the content if not given.",
         "--to",
         "-t",

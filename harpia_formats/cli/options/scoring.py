@@ -119,7 +119,7 @@ Detect = Annotated[
 ResultFormat = Annotated[
     str | None,
     text(
-        "ID",
+        "FORMAT",
         f"Format of results to write: {listed(result_formats())}; a table if not "
         "given.",
         "--to",

@@ -26,7 +26,7 @@ def reporter_name(name: str) -> str:
 Format = Annotated[
     str | None,
     text(
-        "ID",
+        "FORMAT",
         "Format of the files; detected from their content if not given.",
         "--format",
         panel=VALIDATION,

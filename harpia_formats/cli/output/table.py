@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.terminal import rendered, wants_color
-from harpia_formats.reporters.frame import columns
+from harpia_formats.text.columns import columns
 from harpia_formats.text.sanitize import safe
 
 if TYPE_CHECKING:  # rich is slow to import, and pipes need none of it

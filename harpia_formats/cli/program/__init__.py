@@ -1,0 +1,1 @@
+"""The command line as typer runs it: values of options, help pages, mistakes."""

@@ -1,0 +1,94 @@
+"""The classes of commands that typer makes: their help pages and their mistakes."""
+
+import sys
+from collections.abc import Sequence
+from shutil import get_terminal_size
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+from harpia_formats.cli.exit_codes import ExitCode, UsageError
+from harpia_formats.cli.program.values import with_converter
+
+#: The names of the option that prints the help page.
+HELP = ["-h", "--help"]
+
+
+class Command(TyperCommand):
+    """A command with our help page, and values that are converted by us."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the arguments and options of the command, `--help` with them."""
+        return [with_converter(each) for each in super().get_params(ctx)]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help page of the command."""
+        formatter.write(_page(self, ctx, ()))
+
+
+class Group(TyperGroup):
+    """The commands of one word, or those with the same first word."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options of the group, `--help` with them."""
+        return [with_converter(each) for each in super().get_params(ctx)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the words before the command; without any, print the help page."""
+        if not args and not ctx.resilient_parsing:
+            sys.stderr.write(self.get_help(ctx) + "\n")
+            raise SystemExit(ExitCode.UNABLE)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command of the first word; raises `UsageError` if it is none."""
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            names = [name for name in self.commands if " " not in name]
+            raise unknown_command(args[0], names)
+        return super().resolve_command(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help page of the group."""
+        from harpia_formats.cli.program.help_page import summary  # noqa: PLC0415 - for help only
+
+        commands = [
+            (name, summary(command.help or ""))
+            for name, command in self.commands.items()
+            if not command.hidden
+        ]
+        formatter.write(_page(self, ctx, commands))
+
+
+def unknown_command(asked: str, names: Sequence[str]) -> UsageError:
+    """Return the error for a command that does not exist, with the nearest name."""
+    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
+
+    longer = [name for name in names if name.startswith(asked)]
+    near = longer[0] if len(longer) == 1 else nearest(asked, names)
+    hint = f"did you mean {near}?" if near else f"known: {', '.join(names)}"
+    return UsageError(f"there is no command {asked!r}; {hint}")
+
+
+def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
+    """Return the help page of a command or group."""
+    from harpia_formats.cli.output.terminal import wants_color  # noqa: PLC0415 - for help only
+    from harpia_formats.cli.program.help_page import (  # noqa: PLC0415 - for help only
+        Style,
+        argument_name,
+        help_page,
+    )
+
+    parameters = command.get_params(ctx)
+    usage = [ctx.command_path, "[OPTIONS]"]
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            name = argument_name(parameter)
+            usage.append(name if parameter.required else f"[{name}]")
+    if commands:
+        usage.append("COMMAND [ARGUMENTS]...")
+    style = Style(
+        get_terminal_size().columns, color=sys.stdout.isatty() and wants_color()
+    )
+    return help_page(
+        f"Usage: {' '.join(usage)}", command.help or "", parameters, commands, style
+    )

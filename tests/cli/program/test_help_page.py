@@ -1,0 +1,115 @@
+"""The help page of every command, found in the command line itself."""
+
+import re
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from harpia_formats.cli.app import app_for, run
+from harpia_formats.cli.program.help_page import Style, help_page
+from harpia_formats.text.columns import wrapped
+
+EVERYTHING: Any = get_command(app_for([]))
+#: All commands by their words; no word is the program itself.
+COMMANDS: dict[str, Any] = {"": EVERYTHING, **EVERYTHING.commands}
+WIDTH = 80
+
+
+@pytest.fixture(autouse=True)
+def columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the terminal 80 columns wide."""
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+
+
+def page_of(name: str, capsys: pytest.CaptureFixture[str], option: str = "-h") -> str:
+    """Return what a command prints with `-h`."""
+    with pytest.raises(SystemExit) as ended:
+        run([*name.split(), option])
+    printed = capsys.readouterr()
+
+    assert (ended.value.code, printed.err) == (0, "")
+    return printed.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_page_fits_and_shows_no_types(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No line is too long, and no type of Python or notation of typer is shown."""
+    page = page_of(name, capsys)
+
+    assert max(map(len, page.splitlines())) <= WIDTH
+    assert re.findall(r"<[a-z]+>|list\[|\[x[<>]|Value error|None|TEXT|\{", page) in (
+        [],
+        ["{"],  # `{model}` in the name of an output
+    )
+    assert not page.startswith("\n")
+    assert "  \n" not in page
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_page_describes_every_parameter(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each option has its names, the noun of its value and its whole help."""
+    page = " ".join(page_of(name, capsys).split())
+
+    assert " -h, --help " in page
+    for parameter in COMMANDS[name].params:
+        assert parameter.metavar is not None
+        assert parameter.opts[0] in page or parameter.param_type_name == "argument"
+        assert " ".join((parameter.help or "").split()) in page
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_paragraphs_fill_their_lines(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No line of the introduction ends before a word that fits on it."""
+    page = page_of(name, capsys).split("\n\n")
+    about = [part for part in page[1:] if not re.match(r"\S.*:\n", part)]
+
+    assert about
+    for paragraph in about:
+        lines = paragraph.rstrip("\n").split("\n")
+        assert lines == wrapped(" ".join(lines), WIDTH)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_long_and_short_option_print_the_same(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`-h` is `--help`."""
+    assert page_of(name, capsys) == page_of(name, capsys, "--help")
+
+
+def test_program_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """The page of the program has each command, those of two words with the others."""
+    page = page_of("", capsys)
+
+    assert re.findall(r"^  (\w+(?: \w+)?) {2,}\w", page, re.MULTILINE) == [
+        *EVERYTHING.commands
+    ]
+
+
+def test_defaults_and_headings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    """Options stand below the heading of their panel, with their defaults."""
+    page = page_of("validate", capsys)
+
+    assert "Usage: harpia-formats validate [OPTIONS] PATHS...\n" in page
+    assert "can multiply its work.\n" + " " * 32 + "[default: 5]\n" in page
+    assert "\nReporting:\n      --output-format NAME " in page
+    assert "\n  -t, --to FORMAT            Format to write. [required]\n" in page_of(
+        "convert", capsys
+    )
+
+
+def test_names_are_bold_on_a_terminal() -> None:
+    """With colours the headings and the names of options are bold."""
+    options = COMMANDS["formats"].params
+    page = help_page("Usage: formats", "List them.", options, (), Style(60, color=True))
+
+    assert page.startswith("\x1b[1mUsage:\x1b[0m formats\n\nList them.\n")
+    assert "\n\x1b[1mOptions:\x1b[0m\n" in page
+    assert "\n      \x1b[1m--pairs\x1b[0m " in page

@@ -1,0 +1,77 @@
+"""What a run imports: each module that it does not need costs every user time."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+#: Prints the modules that a run has imported.
+SHOW = """\
+import sys
+from harpia_formats.cli import main
+try:
+    main()
+except SystemExit:
+    print(*sys.modules)
+"""
+#: The packages of harpia-formats that a run of `validate` on a valid file imports.
+PACKAGES = set(
+    "_version arrow baselines cli dedup detection extensions framing io mapping model "
+    "parsing registry reporters rules schema settings text validation workers".split()
+)
+#: Packages of others that it imports.
+OTHERS = set(
+    "annotated_doc click jsonschema_rs msgspec orjson shellingham stringzilla typer "
+    "typing_extensions".split()
+)
+
+
+def imported(*arguments: object) -> set[str]:
+    """Return the names of the modules that a run of harpia-formats imports."""
+    command = [sys.executable, "-c", SHOW, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - our own command
+    return set(done.stdout.decode().splitlines()[-1].split())
+
+
+@pytest.fixture(scope="module")
+def of_validate(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
+    """Return the modules that the validation of one record imports."""
+    path: Path = tmp_path_factory.mktemp("start") / "one.jsonl"
+    path.write_bytes(
+        b'{"input": {"prompt": "a", "ideal_response": "b", "category": "c", '
+        b'"source": "d"}, "response": "b", "llm_name": "m"}\n'
+    )
+    return imported("validate", path)
+
+
+def test_validation_imports_its_packages_only(of_validate: set[str]) -> None:
+    """No package of another stage is imported for a valid record."""
+    found = {
+        name.split(".")[1] for name in of_validate if name.startswith("harpia_formats.")
+    }
+
+    assert found <= PACKAGES
+
+
+def test_validation_imports_no_heavy_library(of_validate: set[str]) -> None:
+    """Neither rich and pydantic nor another library without use is imported."""
+    installed = {
+        name.split(".")[0]
+        for name in of_validate
+        if "site-packages" in str(getattr(sys.modules.get(name), "__file__", ""))
+    }
+    slow = {"pydantic", "rich", "jinja2", "numpy", "jsonschema", "fastjsonschema"}
+    slow |= {"asyncio", "multiprocessing", "concurrent", "sqlite3"}
+
+    assert {name.split(".")[0] for name in of_validate} & slow == set()
+    assert installed <= OTHERS | {"pytest", "_pytest"}
+
+
+def test_version_imports_no_command(of_validate: set[str]) -> None:
+    """`--version` imports neither typer nor a command."""
+    found = imported("--version")
+
+    assert "typer" not in found
+    assert "harpia_formats.cli.app" not in found
+    assert "typer" in of_validate
