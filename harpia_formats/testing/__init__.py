@@ -1,22 +1,34 @@
-"""Test support for formats, those of this project and those of extensions.
+"""Support for tests: of data in any test suite, and of formats and extensions.
 
-`records` and `filled` need Hypothesis, which the extra `test` installs; it is loaded
-when one of them is first used.
+`assert_valid` fails a test if data is not valid. `records`, `filled` and `mutants` are
+for tests of formats; the first two need Hypothesis. Each is loaded when it is first
+used, since pytest imports this package in every run.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
-from harpia_formats.testing.mutation import mutants
+#: What type checkers take for true.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-if TYPE_CHECKING:  # `mutants` works without Hypothesis
+    from harpia_formats.testing.assertion import assert_valid
+    from harpia_formats.testing.mutation import mutants
     from harpia_formats.testing.strategies import filled, records
 
-__all__ = ["filled", "mutants", "records"]
+__all__ = ["assert_valid", "filled", "mutants", "records"]
+
+_MODULES = {
+    "assert_valid": "assertion",
+    "filled": "strategies",
+    "mutants": "mutation",
+    "records": "strategies",
+}
 
 
-def __getattr__(name: str) -> Any:
-    """Return `filled` or `records`; raises `AttributeError` for any other name."""
-    if name not in __all__:
+def __getattr__(name: str) -> "Any":
+    """Return a public name of this package; raises `AttributeError` for any other."""
+    if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("harpia_formats.testing.strategies"), name)
+    module = import_module(f"harpia_formats.testing.{_MODULES[name]}")
+    return getattr(module, name)
