@@ -94,10 +94,11 @@ def add_version(output: Path, version: str) -> None:
         each["aliases"] = []
     own = {"version": version, "title": version, "aliases": [LATEST]}
     path.write_text(as_json([own, *others]), encoding="utf-8")
-    for folder, target in ((output, version), (output / LATEST, f"../{version}")):
-        folder.mkdir(exist_ok=True)
-        text = REDIRECT.format(target=target)
-        (folder / "index.html").write_text(text, encoding="utf-8")
+    # Links to pages of the newest version stay the same from release to release.
+    shutil.rmtree(output / LATEST, ignore_errors=True)
+    shutil.copytree(output / version, output / LATEST)
+    text = REDIRECT.format(target=LATEST)
+    (output / "index.html").write_text(text, encoding="utf-8")
 
 
 def as_json(versions: Iterable[dict[str, Any]]) -> str:

@@ -161,8 +161,7 @@ def rules_page() -> str:
     for letter, rules in families.items():
         rows = [
             (
-                # `rule_url` leads to this place.
-                f'<a id="{rule.code.lower()}"></a>{rule.code}',
+                rule.code,
                 f"`{rule.name}`",
                 rule.severity.value,
                 "with `--lint`" if rule.lint else "always",

@@ -1,8 +1,7 @@
 """Where the documentation of a rule is on the web."""
 
-_PAGE = (
-    "https://github.com/harpia-formats/harpia-formats/blob/main/docs/reference/rules.md"
-)
+#: Where the newest release of the documentation has the page of each rule.
+_PAGES = "https://harpia-formats.github.io/harpia-formats/latest/reference/rules/"
 #: Letters and digits of the codes of built-in rules; plug-ins have two letters or more.
 _LENGTH = 4
 
@@ -14,4 +13,4 @@ def rule_url(code: str) -> str:
     """
     if len(code) != _LENGTH or not (code[0].isupper() and code[1:].isdecimal()):
         return ""
-    return f"{_PAGE}#{code.lower()}"
+    return f"{_PAGES}{code}.html"

@@ -12,8 +12,6 @@ import pytest
 
 from harpia_formats import plugins
 from harpia_formats.cli.app import TWO_WORDS
-from harpia_formats.registry import all_rules
-from harpia_formats.rules.documentation import rule_url
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -114,19 +112,6 @@ def test_generated_pages_are_current(name: str) -> None:
     page = tool("reference_tables").PAGES[name]
 
     assert page() == (DOCS / "reference" / name).read_text(encoding="utf-8")
-
-
-def test_addresses_of_rules_lead_to_the_page_of_rules() -> None:
-    """The address of each built-in rule is a place on the page; plug-ins have none."""
-    page = tool("reference_tables").PAGES["rules.md"]()
-    start = f"{HOST}/blob/main/docs/reference/rules.md#"
-    lost = [
-        code
-        for code in all_rules()
-        if f'<a id="{rule_url(code).removeprefix(start)}"></a>{code}' not in page
-    ]
-
-    assert (lost, rule_url("AB101"), rule_url("AB01")) == ([], "", "")
 
 
 def test_comparison_shows_published_figures() -> None:

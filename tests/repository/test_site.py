@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harpia_formats.registry import all_rules
+from harpia_formats.rules.documentation import rule_url
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -53,6 +54,9 @@ def test_every_rule_has_a_page_that_the_table_of_rules_leads_to(
         assert f"**{rule.summary}**" in page
         assert page.count("~~~~") == (6 if rule.companion else 4) * rule.has_example
         assert f"[{code}](rules/{code}.md)" in pages["reference/rules.md"]
+        latest = f"{build_site.URL}{build_site.LATEST}/reference/rules/{code}.html"
+        assert rule_url(code) == latest
+    assert (rule_url("AB101"), rule_url("AB01")) == ("", "")
 
 
 def test_every_function_has_its_docstring_in_the_site(pages: dict[str, str]) -> None:
@@ -119,10 +123,13 @@ def test_broken_links_of_a_site_are_found(tmp_path: Path) -> None:
 def test_a_new_version_becomes_the_one_that_a_site_opens_with(tmp_path: Path) -> None:
     """The list of versions has the newest first, which alone is called latest."""
     for version in ("0.1.0", "0.2.0"):
+        (tmp_path / version).mkdir()
+        (tmp_path / version / "index.html").write_text(version)
         build_site.add_version(tmp_path, version)
 
     assert [
         (each["version"], each["aliases"])
         for each in build_site.json.loads((tmp_path / "versions.json").read_text())
     ] == [("0.2.0", ["latest"]), ("0.1.0", [])]
-    assert "0.2.0/index.html" in (tmp_path / "index.html").read_text()
+    assert "latest/index.html" in (tmp_path / "index.html").read_text()
+    assert (tmp_path / "latest" / "index.html").read_text() == "0.2.0"
