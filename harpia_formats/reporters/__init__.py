@@ -2,7 +2,7 @@
 
 from harpia_formats.extensions import entry_points
 from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.reporters import concise, full, json_report, jsonl
+from harpia_formats.reporters import concise, full, html, json_report, jsonl
 from harpia_formats.reporters.reporter import Options, Reporter
 
 __all__ = [
@@ -22,6 +22,7 @@ REPORTERS: dict[str, Reporter] = {
         concise.REPORTER,
         json_report.REPORTER,
         jsonl.REPORTER,
+        html.REPORTER,
     )
 }
 

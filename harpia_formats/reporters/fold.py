@@ -49,7 +49,7 @@ def partly_shown_groups(groups: Iterable[Group], shown: Shown) -> list[PartlySho
         alike[group.path, group.code, group.pointer, group.key] += 1
     examples: Shown = Counter()
     for (path, code, pointer, cause), times in shown.items():
-        shape = _group_pointer(pointer, pointers[path, code])
+        shape = group_pointer(pointer, pointers[path, code])
         examples[path, code, shape, cause] += times
     found = []
     for group in groups:
@@ -64,7 +64,7 @@ def partly_shown_groups(groups: Iterable[Group], shown: Shown) -> list[PartlySho
     ]
 
 
-def _group_pointer(pointer: str, shapes: dict[str, None]) -> str:
+def group_pointer(pointer: str, shapes: dict[str, None]) -> str:
     """Return the group pointer that matches `pointer`; a key may look like an index."""
     if pointer in shapes:
         return pointer

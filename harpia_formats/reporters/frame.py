@@ -10,7 +10,7 @@ from harpia_formats.text.sanitize import escaped
 
 def frame(excerpt: Excerpt, room: int) -> tuple[str, str]:
     """Return the text of an excerpt in `room` columns, and the carets below it."""
-    before, marked, after = _parts(excerpt, room)
+    before, marked, after = excerpt_parts(excerpt, room)
     marked = _start_of(marked, room)
     rest = room - columns(marked)
     after = _start_of(after, max(rest - columns(before), rest // 2))
@@ -19,7 +19,7 @@ def frame(excerpt: Excerpt, room: int) -> tuple[str, str]:
     return before + marked + after, " " * columns(before) + carets
 
 
-def _parts(excerpt: Excerpt, room: int) -> tuple[str, str, str]:
+def excerpt_parts(excerpt: Excerpt, room: int) -> tuple[str, str, str]:
     """Return the text before, in and after the marked part, escaped.
 
     Each part is cut to little more than `room` characters. The text is escaped as a

@@ -20,6 +20,10 @@ class Options:
     statistics: bool = False
     #: Whether to leave out the summary.
     quiet: bool = False
+    #: The command line of the run, for reports that say it; "" if there is none.
+    command: str = ""
+    #: Whether a report may read texts of records again from their files.
+    records: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """Phrases that the reporters for people share."""
 
+import math
 from collections import Counter
 
 from harpia_formats.model.problem import Problem, Severity
@@ -8,6 +9,8 @@ from harpia_formats.text.sanitize import safe
 
 #: The most code points of a message; values in it may be much longer.
 SENTENCE = 500
+#: A p-value below is not shown with its digits.
+_LEAST_P = 1e-4
 #: The most code points of a path; terminals cannot open a path that is cut.
 PATH = 4096
 
@@ -15,6 +18,17 @@ PATH = 4096
 def with_noun(number: int, noun: str) -> str:
     """Return a number with its noun in singular or plural."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def p_text(value: float, *, is_least: bool) -> str:
+    """Return a p-value as text; one that draws cannot show to be smaller as `≤ 0.001`.
+
+    The bound is rounded up to two digits.
+    """
+    if is_least and value < 1:
+        digits = 1 - math.floor(math.log10(value))
+        return f"≤ {math.ceil(value * 10**digits) / 10**digits:.{digits}f}".rstrip("0")
+    return "< 0.0001" if value < _LEAST_P else f"{value:.4f}"
 
 
 def position(path: str, line: int, column: int) -> str:
@@ -68,7 +82,7 @@ def summary_lines(report: Report) -> list[str]:
     files = len(report.files) - len(report.skipped)
     if len(report.files) == 1 and not report.excluded:
         return lines
-    total = f"{with_noun(files, 'file')}, {_verdict(report)}"
+    total = f"{with_noun(files, 'file')}, {verdict(report)}"
     if report.failures:
         total += f"; {with_noun(len(report.failures), 'file')} not read to the end"
     if report.skipped:
@@ -80,7 +94,7 @@ def summary_lines(report: Report) -> list[str]:
 
 def _file_line(file: FileCount) -> str:
     """Return the counts of a file, its format, and whether it was read completely."""
-    found = _verdict(Report(files=(file,), groups=(), problems=()))
+    found = verdict(Report(files=(file,), groups=(), problems=()))
     name = ", ".join(safe(part) for part in (file.format, file.dialect) if part)
     parts = [f"{found} ({name})" if name else found]
     if not file.complete:
@@ -88,7 +102,7 @@ def _file_line(file: FileCount) -> str:
     return f"{safe(file.path, PATH)}: {'; '.join(parts)}"
 
 
-def _verdict(report: Report) -> str:
+def verdict(report: Report) -> str:
     """Return the counts of valid records and of problems of a report."""
     sums = report.summary()
     nouns = ("error", "warning", "note")

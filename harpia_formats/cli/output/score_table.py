@@ -1,10 +1,10 @@
 """Scores, and comparisons of scores, as tables."""
 
-import math
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from harpia_formats.cli.output.terminal import rendered, stderr_width
+from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compared import ComparedScore
 from harpia_formats.scoring.paired import Comparison, questions_for
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
@@ -21,8 +21,6 @@ _NUMBERS = frozenset({"score", "questions", "answers", "left out"})
 _APPROXIMATE = "*"
 #: The columns of a comparison behind the name of the metric.
 _COMPARED = ("A", "B", "A - B", "interval", "p", "p (Holm)")
-#: A p-value below is not shown with its digits.
-_LEAST_P = 1e-4
 
 
 def score_lines(scores: Scores) -> Iterator[str]:
@@ -165,17 +163,6 @@ def _comparison_cells(score: ComparedScore) -> Iterator[tuple[str, str]]:
     yield "questions", f"{score.questions:,}"
     yield "left out A", f"{score.unscored[0]:,}"
     yield "left out B", f"{score.unscored[1]:,}"
-
-
-def p_text(value: float, *, is_least: bool) -> str:
-    """Return a p-value as text; one that draws cannot show to be smaller as `≤ 0.001`.
-
-    The bound is rounded up to two digits.
-    """
-    if is_least and value < 1:
-        digits = 1 - math.floor(math.log10(value))
-        return f"≤ {math.ceil(value * 10**digits) / 10**digits:.{digits}f}".rstrip("0")
-    return "< 0.0001" if value < _LEAST_P else f"{value:.4f}"
 
 
 def _labelled(

@@ -1,0 +1,43 @@
+"""A page of HTML that needs nothing else: for browsers, telephones and prints."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import Report
+from harpia_formats.model.result import Result
+from harpia_formats.reporters.reporter import Options, Reporter
+
+
+def write(
+    problems: Iterable[Problem],
+    finish: Callable[[], Report],
+    write_text: Callable[[str], None],
+    options: Options,
+) -> None:
+    """Write the page of a validation after all problems were found.
+
+    Raises `HarpiaFormatsError` without jinja2, before the first problem.
+    """
+    from harpia_formats.reporters.html.findings import kept_examples  # noqa: PLC0415 - only where a page is written
+
+    kept = tuple(kept_examples(problems))
+    write_result(replace(finish(), problems=kept), write_text, options)
+
+
+def write_result(
+    result: Result, write_text: Callable[[str], None], options: Options
+) -> None:
+    """Write the page of a result; raises `HarpiaFormatsError` without jinja2."""
+    from harpia_formats.reporters.html.page import page_of  # noqa: PLC0415 - only where a page is written
+
+    write_text(page_of(result, options))
+
+
+REPORTER = Reporter(
+    name="html",
+    summary="a page for browsers with counts, charts and examples",
+    write=write,
+    suffixes=(".html", ".htm"),
+    write_result=write_result,
+)

@@ -1,0 +1,111 @@
+"""The page of a conversion: what was written, what was lost, and findings."""
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
+from harpia_formats.conversion.report import LOSSES, ConversionReport
+from harpia_formats.plots import Bar, bars
+from harpia_formats.reporters.html.page import Page, Section, section
+from harpia_formats.reporters.html.report_page import (
+    alerts,
+    files_section,
+    findings_section,
+)
+from harpia_formats.reporters.html.tables import code, sentence, sentences, table
+from harpia_formats.reporters.reporter import Options
+from harpia_formats.reporters.text import position, with_noun
+from harpia_formats.text.sanitize import safe
+
+_COLUMNS = ("field", "records", "kept", "lost or changed", "how", "first record")
+_NUMBERS = ("records", "kept")
+#: Code points of a name, and of the names of all fields that are kept.
+_NAME, _NAMES = 200, 4_000
+#: What became of a field: its look in the chart.
+_LOST, _CHANGED = "error", "warning"
+
+
+def page(found: ConversionReport, options: Options) -> Page:
+    """Return the page of a conversion."""
+    records = sum(file.records for file in found.report.files)
+    cards = [
+        ("files", f"{len(found.report.files):,}"),
+        ("records", f"{records:,}"),
+        ("rows written", f"{found.rows if found.written else 0:,}"),
+    ]
+    cards += [("left out", f"{found.skipped:,}")] if found.skipped else []
+    errors = found.report.errors
+    cards += [("errors", f"{errors:,}")] if errors else []
+    return Page(
+        "convert",
+        safe(found.headline(), 500),
+        found.ok,
+        cards=cards,
+        alerts=alerts(found.report),
+        sections=[
+            loss_section(found),
+            findings_section(found.report, options),
+            files_section(found.report, "Files read"),
+            _outputs(found),
+        ],
+    )
+
+
+def loss_section(found: ConversionReport) -> Section:
+    """Return the table of losses: a row for each field that is not kept as it is."""
+    lines = field_lines(found.losses)
+    changed = [line for line in lines if line.fates]
+    kept = [line.name for line in lines if not line.fates]
+    parts: list[Markup] = []
+    if not (found.written or found.failed_by_loss):
+        parts.append(sentence("Nothing was written, so nothing is lost."))
+    elif not lines:
+        parts.append(sentence("There is no field."))
+    elif not changed:
+        parts.append(sentence("Nothing is lost."))
+    if changed:
+        parts.append(_chart(changed))
+        parts.append(table("Losses", _COLUMNS, map(_cells, changed), _NUMBERS))
+    if kept:
+        names = safe(", ".join(kept), _NAMES)
+        parts.append(sentence(f"Kept as they are: {names}"))
+    return section("losses", "Losses", parts)
+
+
+def _chart(lines: Sequence[FieldLine]) -> Markup:
+    """Return bars with the records of which a field does not arrive unchanged."""
+    rows = [
+        Bar(line.name, max(line.fates.values()), _LOST if _is_lost(line) else _CHANGED)
+        for line in lines
+    ]
+    rows.sort(key=lambda row: -row.value)
+    title = "Records with a field that does not arrive unchanged"
+    return Markup(bars("plot-losses", title, rows, noun="records", most=12))  # noqa: S704 - the chart escapes its labels
+
+
+def _is_lost(line: FieldLine) -> bool:
+    return any(fate in LOSSES for fate in line.fates)
+
+
+def _cells(line: FieldLine) -> tuple[str | Markup, ...]:
+    place = line.place
+    first = position(place.full_path, place.line, place.column) if place else ""
+    return (
+        code(line.name, _NAME),
+        f"{line.records:,}",
+        f"{line.kept:,}",
+        ", ".join(words_for(line)),
+        safe("; ".join(line.hows), _NAME),
+        code(first) if first else "",
+    )
+
+
+def _outputs(found: ConversionReport) -> Section:
+    """Return which files were written, and what should be known of them."""
+    what = f"{with_noun(found.rows, 'row')} of {found.target}"
+    parts = [sentence(what if found.written else found.nothing)]
+    parts.append(sentences([*found.outputs, *found.quarantine]))
+    if found.notes:
+        parts.append(sentences(found.notes))
+    return section("outputs", "Files written", parts)

@@ -1,0 +1,117 @@
+"""The page of a validation: counts, files, and findings by rule and field."""
+
+from markupsafe import Markup
+
+from harpia_formats.model.report import FileCount, Report
+from harpia_formats.reporters.html.examples import Examples
+from harpia_formats.reporters.html.findings import findings_markup
+from harpia_formats.reporters.html.page import Page, Section, section
+from harpia_formats.reporters.html.tables import code, sentence, table
+from harpia_formats.reporters.reporter import Options
+from harpia_formats.reporters.text import verdict, with_noun
+from harpia_formats.text.sanitize import safe
+
+_COLUMNS = (
+    "file",
+    "format",
+    "records",
+    "valid",
+    "invalid",
+    "no verdict",
+    "errors",
+    "warnings",
+    "notes",
+    "bytes",
+    "read",
+)
+_NUMBERS = _COLUMNS[2:10]
+_OPTIONAL = ("no verdict", "warnings", "notes")
+#: Failures that are named above the counts.
+_ALERTS = 5
+#: Code points of a path and of a reason.
+_PATH = 400
+
+
+def page(report: Report, options: Options) -> Page:
+    """Return the page of a validation."""
+    return Page(
+        "validate",
+        verdict(report),
+        report.ok,
+        cards=cards(report),
+        alerts=alerts(report),
+        sections=[
+            findings_section(report, options),
+            files_section(report),
+        ],
+    )
+
+
+def cards(report: Report) -> list[tuple[str, str]]:
+    """Return the counts of a report that are not 0, and those of files and records."""
+    sums = report.summary()
+    names = {"baseline": "in the baseline", "undetermined": "without a verdict"}
+    names["baseline_unused"] = "unused in the baseline"
+    always = {"files", "records", "errors"}
+    return [
+        (names.get(name, name), f"{count:,}")
+        for name, count in sums.items()
+        if count or name in always
+    ]
+
+
+def alerts(*reports: Report) -> list[str]:
+    """Return which files could not be read, and why records have no verdict."""
+    failures = [file for report in reports for file in report.failures]
+    said = [
+        f"{safe(file.path, _PATH)} was not read to its end: "
+        f"{safe(file.reason or '', _PATH)}"
+        for file in failures[:_ALERTS]
+    ]
+    if len(failures) > _ALERTS:
+        more = len(failures) - _ALERTS
+        said.append(f"{with_noun(more, 'more file')} could not be read to the end")
+    return [*said, *(line for report in reports for line in report.no_verdict_lines())]
+
+
+def findings_section(report: Report, options: Options) -> Section:
+    """Return the findings with their examples."""
+    examples = Examples(show_records=options.records)
+    body = findings_markup(report.groups, report.problems, examples)
+    return Section("findings", "Findings", body)
+
+
+def files_section(report: Report, title: str = "Files", name: str = "files") -> Section:
+    """Return the table of files, those with errors first."""
+    ordered = sorted(report.files, key=lambda file: not (file.errors or file.reason))
+    parts = [table(title, _COLUMNS, map(_cells, ordered), _NUMBERS, optional=_OPTIONAL)]
+    if not report.files:
+        parts = [sentence("No file was read.")]
+    if report.excluded:
+        parts.append(sentence(f"{with_noun(report.excluded, 'file')} left out."))
+    return section(name, title, parts)
+
+
+def _cells(file: FileCount) -> tuple[str | Markup, ...]:
+    names = ", ".join(part for part in (file.format, file.dialect) if part)
+    return (
+        code(file.path, _PATH),
+        names,
+        f"{file.records:,}",
+        f"{file.valid:,}",
+        f"{file.invalid:,}",
+        f"{file.undetermined:,}",
+        f"{file.errors:,}",
+        f"{file.warnings:,}",
+        f"{file.notes:,}",
+        f"{file.bytes:,}",
+        _state(file),
+    )
+
+
+def _state(file: FileCount) -> str:
+    if file.skipped:
+        return f"passed over: it {file.reason}"
+    if file.reason:
+        return f"not to the end: {file.reason}"
+    return "to the end" if file.complete else "stopped as asked"

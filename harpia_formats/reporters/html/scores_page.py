@@ -1,0 +1,165 @@
+"""The page of scores: a table, intervals, signatures and methods."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from markupsafe import Markup
+
+from harpia_formats.plots import Interval, intervals
+from harpia_formats.reporters.html.page import Page, Section, section
+from harpia_formats.reporters.html.report_page import (
+    alerts,
+    files_section,
+    findings_section,
+)
+from harpia_formats.reporters.html.tables import sentence, sentences, table
+from harpia_formats.reporters.reporter import Options
+from harpia_formats.reporters.text import with_noun
+from harpia_formats.scoring.scores import Group, MetricScore, Scores
+
+#: Charts of one page, and scores above it.
+_CHARTS, _CARDS = 24, 8
+
+
+def page(scores: Scores, options: Options) -> Page:
+    """Return the page of scores."""
+    answers = sum(system.answers for system in scores.systems)
+    records = sum(file.records for file in scores.report.files)
+    cards = [("records", f"{records:,}"), ("answers", f"{answers:,}")]
+    if len(scores.systems) == 1:
+        shown = scores.systems[0].scores[:_CARDS]
+        cards += [(full_name(score), number(score.value)) for score in shown]
+    if len(scores.systems) > 1:
+        cards.append(("models", f"{len(scores.systems):,}"))
+    if scores.skipped:
+        cards.append(("left out", f"{scores.skipped:,}"))
+    report = replace(scores.report, problems=scores.report.problems or scores.problems)
+    return Page(
+        "score",
+        _verdict(scores, answers),
+        scores.ok,
+        cards=cards,
+        alerts=alerts(scores.report),
+        sections=[
+            *scores_sections(scores),
+            findings_section(report, options),
+            files_section(scores.report),
+        ],
+    )
+
+
+def _verdict(scores: Scores, answers: int) -> str:
+    """Return how many answers were scored, or that there is no score."""
+    if not scores.is_whole:
+        return "no overall score"
+    count = len(scores.systems[0].scores)
+    models = f" of {len(scores.systems):,} models" if len(scores.systems) > 1 else ""
+    return f"{with_noun(count, 'score')} of {with_noun(answers, 'answer')}{models}"
+
+
+def scores_sections(
+    scores: Scores, title: str = "Scores", name: str = "scores"
+) -> list[Section]:
+    """Return the table of scores with charts, and how they were computed."""
+    groups = list(_with_systems(scores))
+    if not groups:
+        return [section(name, title, [sentence("There is no score.")])]
+    parts = [*_charts(scores, groups, name), _table(scores, groups, title)]
+    every = [score for group in groups for score in group.scores]
+    parts.append(
+        sentences(
+            [
+                *(f"Signature: {one.signature}" for one in every if one.signature),
+                *method_lines((full_name(one), one.method) for one in every),
+                *(one.remark for one in every if one.interval is not None),
+                *scores.said,
+            ]
+        )
+    )
+    return [section(name, title, [part for part in parts if part])]
+
+
+def full_name(score: MetricScore) -> str:
+    """Return the name of a score, with that of its metric if they differ."""
+    if score.metric == score.name:
+        return score.name
+    return f"{score.metric}.{score.name}"
+
+
+def method_lines(
+    pairs: Iterable[tuple[str, str]], what: str = "Intervals"
+) -> Iterator[str]:
+    """Yield each method of some named scores once, with the names."""
+    names: dict[str, dict[str, None]] = {}
+    for name, method in pairs:
+        if method:
+            names.setdefault(method, {})[name] = None
+    for method, found in names.items():
+        yield f"{what} of {', '.join(found)}: {method}"
+
+
+def _with_systems(scores: Scores) -> Iterator[Group]:
+    """Yield the groups of each system, and then the system."""
+    for system in scores.systems:
+        for group in scores.groups:
+            if system.key.items() <= group.key.items():
+                yield group
+        yield system
+
+
+def _label(group: Group) -> str:
+    """Return the values that the answers of a group share."""
+    return ", ".join(group.key.values()) or "all answers"
+
+
+def _charts(scores: Scores, groups: list[Group], name: str) -> Iterator[Markup]:
+    """Yield a chart for each score, if there are intervals or several groups."""
+    named: dict[str, list[Interval]] = {}
+    systems = {id(system) for system in scores.systems}
+    for group in groups:
+        for score in group.scores:
+            low, high = score.interval or (None, None)
+            row = Interval(
+                _label(group),
+                score.value,
+                low,
+                high,
+                score.remark,
+                is_hollow=id(group) not in systems,
+            )
+            named.setdefault(full_name(score), []).append(row)
+    for at, (title, rows) in enumerate(named.items()):
+        has_line = any(row.low is not None for row in rows)
+        if at < _CHARTS and (has_line or len(rows) > 1):
+            meaning = "Hollow dots are groups of answers."
+            chart = intervals(f"plot-{name}-{at}", title, rows, meaning=meaning)
+            yield Markup(chart)  # noqa: S704 - the chart escapes its labels
+
+
+def _table(scores: Scores, groups: list[Group], title: str) -> Markup:
+    fields = list(groups[0].key)
+    numbers = ["score", "low", "high", "questions", "answers", "left out"]
+    columns = [*fields, "metric", *numbers]
+    rows = (
+        [
+            *(group.key.get(field, "(all)") for field in fields),
+            full_name(score),
+            number(score.value),
+            *(number(side) for side in score.interval or (None, None)),
+            f"{score.questions:,}",
+            f"{score.count:,}",
+            f"{score.unscored:,}",
+        ]
+        for group in groups
+        for score in group.scores
+    )
+    optional = ("low", "high", "left out")
+    found = table(title, columns, rows, numbers, optional=optional)
+    if scores.unknown:
+        found += sentence(f"Cannot be computed: {', '.join(scores.unknown)}")
+    return found
+
+
+def number(value: float | None, sign: str = "") -> str:
+    """Return a score with 4 decimals, or "none"."""
+    return "none" if value is None else f"{value:{sign}.4f}"

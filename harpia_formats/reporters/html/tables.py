@@ -1,0 +1,75 @@
+"""Tables of HTML reports, as many rows as there is room for."""
+
+from collections.abc import Collection, Iterable, Sequence
+
+from markupsafe import Markup
+
+from harpia_formats.reporters.html.environment import macro
+from harpia_formats.reporters.html.room import Room
+from harpia_formats.text.sanitize import safe
+
+#: Bytes of a table.
+_ROOM = 100_000
+#: Cells that say nothing.
+_NOTHING = frozenset({"", "0", "none"})
+#: Code points of a cell.
+_CELL = 300
+
+
+def table(
+    name: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Collection[str] = (),
+    *,
+    optional: Collection[str] = (),
+) -> Markup:
+    """Return a table, and how many rows it has no room for.
+
+    `name` tells screen readers what it is. The columns in `numbers` are aligned on the
+    right, and those in `optional` are left out if all of their cells say nothing. Cells
+    are shortened unless they are markup.
+    """
+    rows = list(rows)
+    empty = {
+        at
+        for at, column in enumerate(columns)
+        if column in optional and all(row[at] in _NOTHING for row in rows)
+    }
+    columns = _without(columns, empty)
+    left, one_row = Room(_ROOM), macro("tables.html", "row")
+    kept = left.kept(
+        (_without(row, empty) for row in rows),
+        lambda row: one_row([_cell(cell) for cell in row], columns, numbers),
+    )
+    found: Markup = macro("tables.html", "table")(name, columns, kept, numbers)
+    if left.cut:
+        said = f"This page has no room for {left.cut:,} more rows."
+        found += macro("tables.html", "soft")(said)
+    return found
+
+
+def _without(cells: Sequence[str], places: Collection[int]) -> list[str]:
+    return [cell for at, cell in enumerate(cells) if at not in places]
+
+
+def _cell(value: str) -> str:
+    return value if isinstance(value, Markup) else safe(value, _CELL)
+
+
+def code(text: str, limit: int = _CELL) -> Markup:
+    """Return a name or a place as code."""
+    found: Markup = macro("tables.html", "code")(safe(text, limit))
+    return found
+
+
+def sentence(text: str) -> Markup:
+    """Return a paragraph."""
+    found: Markup = macro("tables.html", "sentence")(text)
+    return found
+
+
+def sentences(texts: Iterable[str]) -> Markup:
+    """Return a list of sentences, each once, "" if there is none."""
+    kept = [safe(text, 1000) for text in dict.fromkeys(texts) if text]
+    return macro("tables.html", "sentences")(kept[:100]) if kept else Markup("")
