@@ -52,6 +52,8 @@ for _format in harpia_converters.FORMATS:
 class UnknownFormat(HarpiaFormatsError):  # noqa: N818 - part of the public API by this name
     """An unknown format id; has the id, the known ids and the kind of format."""
 
+    hides_values = True
+
     def __init__(self, asked: str, names: tuple[str, ...] = (), kind: str = "") -> None:
         super().__init__(asked, names, kind)
         self.asked = asked

@@ -14,6 +14,8 @@ OLDEST = (17, 0)
 class MissingPyarrow(HarpiaFormatsError):  # noqa: N818 - it is no mistake of the data
     """pyarrow is not installed, or older than what is needed; its text says which."""
 
+    hides_values = True
+
 
 def require_pyarrow() -> None:
     """Raise `MissingPyarrow` if it is not installed; it is not imported."""

@@ -26,6 +26,8 @@ RulesSeen = Mapping[str, Collection[str]]
 class BaselineError(HarpiaFormatsError):
     """A baseline that cannot be used or written: its path, and the reason."""
 
+    hides_values = True
+
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)
         self.path = path

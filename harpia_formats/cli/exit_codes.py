@@ -25,6 +25,8 @@ class ExitCode(IntEnum):
 class UsageError(HarpiaFormatsError):
     """Options that contradict each other or lack something; its text is the message."""
 
+    hides_values = True
+
 
 class Terminated(BaseException):
     """The process received a signal to end."""

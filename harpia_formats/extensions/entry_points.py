@@ -26,6 +26,8 @@ Kind = TypeVar("Kind")
 class PluginError(HarpiaFormatsError):
     """A plug-in that cannot be used: its group, entry point, package and the reason."""
 
+    hides_values = True
+
     def __init__(self, group: str, name: str, package: str, reason: str) -> None:
         super().__init__(group, name, package, reason)
         self.group = group

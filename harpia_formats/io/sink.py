@@ -11,6 +11,8 @@ from harpia_formats.model.errors import HarpiaFormatsError
 class SinkError(HarpiaFormatsError):
     """An output cannot be written: its name as shown to the user, and the reason."""
 
+    hides_values = True
+
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)
         self.path = path

@@ -4,6 +4,12 @@
 class HarpiaFormatsError(Exception):
     """Something that the user can mend; its text is the whole message."""
 
+    #: Whether its text certainly holds no value of a record: it is about options, files
+    #: and what is installed.
+    hides_values = False
+
 
 class OptionError(HarpiaFormatsError, TypeError, ValueError):
     """An option of a Python function that does not exist, or has a wrong value."""
+
+    hides_values = True

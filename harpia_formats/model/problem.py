@@ -100,6 +100,8 @@ class Problem:
     #: What the problems of one group share beside code and pointer: the keywords of
     #: the schema that failed with the missing keys, or the mistake in a text.
     cause: str = ""
+    #: Whether its texts and its pointer certainly hold no value of a record.
+    hides_values: bool = False
 
 
 def pointer_of(path: Path, *, wildcard: bool = False) -> str:

@@ -95,6 +95,7 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     max_problems: int
     baseline: Path | None
     write_baseline: Path | None
+    redact: bool
     fail_fast: bool
     limit: int | None
     assert_formats: bool

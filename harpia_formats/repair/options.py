@@ -33,5 +33,9 @@ def check_combination(options: Options, fix: FixOptions) -> None:
             "--cross-check and --fix cannot be combined: repair first, and then "
             "validate with --cross-check"
         )
+    if fix.diff and options.redact:
+        raise OptionError(
+            "--redact and --diff cannot be combined: a diff shows lines of the files"
+        )
     if fix.diff and fix.output is not None:
         raise OptionError("--diff writes nothing; leave out --output or --diff")

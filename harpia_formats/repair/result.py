@@ -53,6 +53,8 @@ class RepairedFile:
         self.reason = ""
         #: Whether the reason is that it cannot be read.
         self.is_unread = False
+        #: Takes what is a value of a record out of a change; None to show it.
+        self.redact: Callable[[Change], Change] | None = None
 
     def changes(self) -> Iterator[Change]:
         """Yield the changes; none if the file was not repaired."""
@@ -63,7 +65,8 @@ class RepairedFile:
             name = "" if rule is None else rule.name
             record = one.record or None
             place = (self.path, one.line, one.column, record, one.pointer)
-            yield Change(*place, one.code, name, one.what, one.loses_text)
+            change = Change(*place, one.code, name, one.what, one.loses_text)
+            yield change if self.redact is None else self.redact(change)
 
     def diff(self) -> Iterator[bytes]:
         """Yield the changes as a unified diff.

@@ -26,6 +26,7 @@ from harpia_formats.io.write_file import write_file
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.format import Format
 from harpia_formats.model.report import FileCount
+from harpia_formats.redaction import redaction_of
 from harpia_formats.repair.companions import (
     ChangedFile,
     Companions,
@@ -94,6 +95,7 @@ class Fixing:
         self._jobs: dict[int, tuple[Options, Job]] = {}
         self._shared = SharedValidators()
         self._companions = Companions(None)
+        self._redaction = redaction_of(options, self._schema and self._schema[1])
 
     @property
     def output(self) -> str:
@@ -123,6 +125,13 @@ class Fixing:
         return self._jobs[id(options)][1]
 
     def __iter__(self) -> Generator[RepairedFile, None, None]:
+        if self._redaction is None:
+            return self._files()
+        from harpia_formats.repair.redacted_files import redacted_files  # noqa: PLC0415 - most runs show values
+
+        return redacted_files(self._files(), self._redaction)
+
+    def _files(self) -> Generator[RepairedFile, None, None]:
         options = self._options
         exclusion = Exclusion(options.exclude, may_leave_none=options.allow_no_files)
         sources: Iterable[Source | SourceError]

@@ -34,6 +34,8 @@ class ReportError(HarpiaFormatsError):
 class UnknownReporter(ReportError):  # noqa: N818 - named like the other unknown names, such as `UnknownRule`
     """A name that no reporter has; `asked` is that name."""
 
+    hides_values = True
+
     def __init__(self, asked: str) -> None:
         super().__init__(asked)
         self.asked = asked

@@ -51,6 +51,8 @@ class Rule:
 class UnknownRule(HarpiaFormatsError):  # noqa: N818 - part of the public API by this name
     """A code, prefix or name that no rule has; carries it and similar ones."""
 
+    hides_values = True
+
     def __init__(self, asked: str, near: list[str]) -> None:
         super().__init__(asked, near)
         self.asked = asked
@@ -63,6 +65,8 @@ class UnknownRule(HarpiaFormatsError):  # noqa: N818 - part of the public API by
 
 class NoRuleLeft(HarpiaFormatsError):  # noqa: N818 - part of the public API by this name
     """All selected rules are ignored; carries the selectors that ignore them."""
+
+    hides_values = True
 
     def __init__(self, ignore: list[str]) -> None:
         super().__init__(ignore)

@@ -15,6 +15,8 @@ Schema = dict[str, Any] | bool
 class SchemaError(HarpiaFormatsError):
     """A schema that cannot be used; carries its name and the reason."""
 
+    hides_values = True
+
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(name, reason)
         self.name = name

@@ -9,6 +9,8 @@ OWN_FILE, PYPROJECT = "harpia-formats.toml", "pyproject.toml"
 class SettingsError(HarpiaFormatsError):
     """Settings that cannot be used: their file, the place in it, and the reason."""
 
+    hides_values = True
+
     def __init__(self, path: str, place: str, reason: str) -> None:
         super().__init__(path, place, reason)
         self.path = path

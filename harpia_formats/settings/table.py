@@ -212,6 +212,13 @@ SETTINGS = (
         of_run=True,
     ),
     Setting(
+        "redact",
+        Kind.FLAG,
+        "Whether no value of a record is shown.",
+        "redact = true",
+        of_run=True,
+    ),
+    Setting(
         "examples",
         Kind.COUNT,
         "How many findings of the same kind are printed; 0 for all.",

@@ -1,5 +1,6 @@
 """Describe values, types and paths in a few words, for messages."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -13,6 +14,12 @@ NAME = 120
 #: Alternatives, or requirements of one condition, that a message lists.
 LISTED = 8
 
+#: What values with a size are called, and what their size counts.
+_sized: dict[type, tuple[str, str]] = {
+    str: ("text", "character"),
+    list: ("an array", "item"),
+    dict: ("an object", "key"),
+}
 _articles = {
     "array": "an array",
     "boolean": "true or false",
@@ -22,6 +29,30 @@ _articles = {
     "object": "an object",
     "string": "text",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenValue:
+    """Stands for a value of which messages say only the type and size."""
+
+    words: str
+    size: int = 0
+
+    def __len__(self) -> int:
+        return self.size
+
+
+def hidden_value(value: Any) -> HiddenValue:
+    """Return what stands for `value`, such as "text of 12 characters"."""
+    if value is None:
+        return HiddenValue("null")
+    if isinstance(value, bool):
+        return HiddenValue("true or false")
+    if isinstance(value, (int, float)):
+        return HiddenValue("a number")
+    kind, unit = _sized[type(value)]
+    size = len(value)
+    return HiddenValue(f"{kind} of {size:,} {unit}{'' if size == 1 else 's'}", size)
 
 
 def path_text(path: Path) -> str:
@@ -53,6 +84,8 @@ def short_json(value: Any) -> str:
 
 def short_literal(value: Any) -> str:
     """Return `value` as JSON text, shortened to about `SHOWN` characters."""
+    if isinstance(value, HiddenValue):
+        return value.words
     if isinstance(value, str):
         value = value if len(value) <= SHOWN else value[:SHOWN] + "…"
     text = msgspec.json.encode(value).decode()

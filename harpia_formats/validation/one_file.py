@@ -143,7 +143,13 @@ def _validated(
         local = LocalValidation(
             validators,
             FileMerge(plan, file.count),
-            Collector(validators.rules, plan.name, examples, settings.demand),
+            Collector(
+                validators.rules,
+                plan.name,
+                examples,
+                settings.demand,
+                hides_values=run.options.redact,
+            ),
             settings.consumer,
             ids,
             across,

@@ -56,6 +56,8 @@ class Options:
     #: Where the findings are written as a baseline, if all files can be read. Of a
     #: `baseline` that is given, too, only what is still found is written.
     write_baseline: PathLike[str] | str | None = None
+    #: Show no value of a record in problems and in the report.
+    redact: bool = False
     #: Stop at the first error.
     fail_fast: bool = False
     #: Records of each file that are validated; all if None.
@@ -121,7 +123,12 @@ class Options:
 
 
 def _check_baselines(options: Options) -> None:
-    """Raise `OptionError` for a baseline with options that leave findings out."""
+    """Raise `OptionError` for a baseline with options that it cannot follow."""
+    if options.redact and options.write_baseline is not None:
+        raise OptionError(
+            "--redact and --write-baseline cannot be combined: a baseline holds keys "
+            "of records as they are"
+        )
     for name in ("baseline", "write_baseline"):
         others = ("fail_fast", "limit") if name == "write_baseline" else ("fail_fast",)
         for other in others:

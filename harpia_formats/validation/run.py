@@ -16,6 +16,7 @@ from harpia_formats.io.source import Source
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
+from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import all_unpackers
 from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation
@@ -87,8 +88,13 @@ class Validation:
         self._shared = SharedValidators()
         #: Units that the main process validated because no worker did.
         self.redone = RedoneUnits()
+        given = self._plans.schema
+        self._redaction = redaction_of(options, given and given.schema)
 
     def __iter__(self) -> Iterator[Problem]:
+        return problems_shown(self._problems(), self._redaction)
+
+    def _problems(self) -> Generator[Problem, None, None]:
         pairs = CompanionPairs(self._options, self._tally)
         with ExitStack() as stack:
             stack.callback(self._end_guard)
@@ -139,7 +145,8 @@ class Validation:
 
     def report(self) -> Report:
         """Return the counts of what was read so far."""
-        return self._tally.report()
+        report = self._tally.report()
+        return report if self._redaction is None else self._redaction.report(report)
 
     def _pool(self) -> "AbstractContextManager[WorkerPool | None]":
         """Return the worker processes, None if this process does all the work."""

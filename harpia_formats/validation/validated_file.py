@@ -56,7 +56,11 @@ class ValidatedFile(msgspec.Struct, frozen=True):
         """Return a collector of problems of the file."""
         run = self.plan.run
         return Collector(
-            run.active_rules(), self.plan.name, run.options.examples, demand
+            run.active_rules(),
+            self.plan.name,
+            run.options.examples,
+            demand,
+            hides_values=run.options.redact,
         )
 
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # start-up: most runs use no executor
 class EngineError(HarpiaFormatsError):
     """An engine cannot be used: its name, and the reason."""
 
+    hides_values = True
+
     def __init__(self, engine: str, reason: str) -> None:
         super().__init__(engine, reason)
         self.engine = engine

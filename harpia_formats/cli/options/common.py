@@ -171,6 +171,10 @@ ConfigFile = Annotated[
     text("FILE", "Use the settings in this file, and no others.", "--config"),
 ]
 Isolated = Annotated[bool, flag("--isolated", "Use no settings of any file.")]
+Redact = Annotated[
+    bool,
+    flag("--redact", "Show no value of a record, only its type and its length."),
+]
 Quiet = Annotated[
     bool, flag("--quiet", "Print no summary and no progress bar.", short="-q")
 ]

@@ -132,7 +132,12 @@ def _range(plan: FilePlan, unit: RowRange, demand: Demand) -> UnitResult:
     validators = _validators_for(plan)
     options = validators.options
     collector = Collector(
-        validators.rules, plan.name, options.examples, lambda: demand, is_sent=True
+        validators.rules,
+        plan.name,
+        options.examples,
+        lambda: demand,
+        is_sent=True,
+        hides_values=options.redact,
     )
     reader = unit_reader(plan.name, unit)
     found = _RangeResult()

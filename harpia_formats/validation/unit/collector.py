@@ -24,6 +24,7 @@ from harpia_formats.validation.unit.shared_groups import (
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.io.unpacked_text import TextPlaces
+    from harpia_formats.redaction.words import SchemaWords
     from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
     from harpia_formats.validation.diagnosis.row_context import RowContext
 
@@ -42,7 +43,7 @@ class TooManyFindings(Exception):  # noqa: N818 - an answer, not an error
 class Collector:
     """Collects the problems of one unit of one file, for `take`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it collects, and how
         self,
         rules: Mapping[str, Rule],
         name: str,
@@ -50,12 +51,14 @@ class Collector:
         demand: Callable[[], Demand] = Demand,
         *,
         is_sent: bool = False,
+        hides_values: bool = False,
     ) -> None:
         """Take the active rules, the file's name and the examples of each group.
 
         `demand` is asked before the first problem after each `take`. `is_sent` tells
         that the findings go to another process, which limits them: `TooManyFindings`
-        is raised beyond.
+        is raised beyond. `hides_values` tells that problems of rows are described
+        without the values of the rows.
         """
         self.rules = rules
         self.name = name
@@ -63,6 +66,9 @@ class Collector:
         self._ask_demand = demand
         self._demand: Demand | None = None
         self._is_sent = is_sent
+        self._hides_values = hides_values
+        #: The words of the schema by which rows were described last.
+        self._words: tuple[Schema, SchemaWords] | None = None
         self._severities = dict.fromkeys(Severity, 0)
         #: How often each group was found, and how many of these are not described.
         self._times: dict[GroupKey, int] = {}
@@ -193,10 +199,23 @@ class Collector:
             if not self._count(rule, group):
                 continue
             row = row or row_of(finding)
+            described.append((group, self._problem_of(finding, rule, row, schema)))
+        self._describe(described)
+
+    def _problem_of(
+        self, finding: "Finding", rule: Rule, row: "RowContext", schema: Schema
+    ) -> Problem:
+        """Return the problem for a finding on a row."""
+        if not self._hides_values:
             from harpia_formats.validation.diagnosis.to_problem import problem_of  # noqa: PLC0415 - imported only where a row has a problem
 
-            described.append((group, problem_of(finding, rule, row, schema)))
-        self._describe(described)
+            return problem_of(finding, rule, row, schema)
+        from harpia_formats.redaction.words import SchemaWords  # noqa: PLC0415 - most runs show values
+        from harpia_formats.validation.diagnosis.hidden_values import hidden_problem_of  # noqa: PLC0415 - most runs show values
+
+        if self._words is None or self._words[0] is not schema:
+            self._words = schema, SchemaWords(schema)
+        return hidden_problem_of(finding, rule, row, schema, self._words[1])
 
     def count_only(self, code: str, path: Path) -> bool:
         """Count a finding at `path` if it is not described; return whether it is not.

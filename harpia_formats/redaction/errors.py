@@ -1,0 +1,89 @@
+"""Take the values of records out of exceptions."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from traceback import extract_tb
+
+from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import ValidationFailed
+from harpia_formats.redaction.reports import Redaction
+
+
+class HiddenError(HarpiaFormatsError):
+    """An error whose message may hold values of records, and is not shown.
+
+    It has the name of the exception, and in which line of harpia-formats it was raised.
+    """
+
+    hides_values = True
+
+    def __init__(self, name: str, where: str) -> None:
+        super().__init__(name, where)
+        self.name = name
+        self.where = where
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name} in {self.where}: its message may hold values of records, "
+            "and is shown only without --redact"
+        )
+
+
+class HiddenBug(Exception):  # noqa: N818 - a bug is no error of the user
+    """An exception that no data should cause, without its message."""
+
+
+@contextmanager
+def errors_without_values(redaction: Redaction | None) -> Generator[None, None, None]:
+    """Replace an exception raised inside whose message may hold a value of a record.
+
+    Nothing is replaced if `redaction` is None. Raises `HiddenError` for an error of
+    harpia-formats, `ValidationFailed` with a report without values, and `HiddenBug` for
+    an exception that is none; errors of the system and of imports stay as they are.
+    """
+    found: Exception | None = None
+    try:
+        yield
+    except (OSError, ImportError):
+        raise
+    except HarpiaFormatsError as error:
+        if redaction is None or error.hides_values:
+            raise
+        found = _hidden(error, redaction)
+    except Exception as error:
+        if redaction is None:
+            raise
+        found = HiddenBug(f"{type(error).__name__} in {_places(error)}")
+    if found is not None:
+        raise found from None
+
+
+def problems_without_values(
+    found: Generator[Problem, None, None], redaction: Redaction
+) -> Generator[Problem, None, None]:
+    """Yield problems without values, and raise errors without them.
+
+    `found` is closed when this is.
+    """
+    try:
+        with errors_without_values(redaction):
+            for problem in found:
+                yield redaction.problem(problem)
+    finally:
+        found.close()
+
+
+def _hidden(error: HarpiaFormatsError, redaction: Redaction) -> HarpiaFormatsError:
+    if isinstance(error, ValidationFailed):
+        return ValidationFailed(redaction.report(error.report))
+    return HiddenError(type(error).__name__, _places(error, 1))
+
+
+def _places(error: Exception, most: int = 5) -> str:
+    """Return the lines that raised an error, the innermost first."""
+    frames = extract_tb(error.__traceback__, -most)
+    return ", ".join(
+        f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames)
+    )
