@@ -17,6 +17,7 @@ from harpia_formats.reporters.text import (
     PATH,
     SENTENCE,
     dotted_path,
+    fitted,
     label,
     position,
     rule,
@@ -35,19 +36,33 @@ def write(
     shown: Shown = Counter()
     for problem in problems:
         note_shown(shown, problem)
-        write_text(line_of(problem) + "\n")
+        start = f"{_start_of(problem)}:"
+        _write_line(line_of(problem), write_text, options, start)
     report = finish()
     for partly in partly_shown_groups(report.groups, shown):
-        write_text(_folded_line(partly) + "\n")
+        _write_line(_folded_line(partly), write_text, options)
     if options.statistics:
         for line in statistics_lines(report):
-            write_text(line + "\n")
+            _write_line(line, write_text, options)
+
+
+def _write_line(
+    line: str, write_text: Callable[[str], None], options: Options, start: str = ""
+) -> None:
+    """Write a line, on a terminal as several ones if it is too long."""
+    write_text("\n".join(fitted([line], options, start=start)) + "\n")
+
+
+def _start_of(problem: Problem) -> str:
+    """Return the place of a problem, with which its line starts."""
+    place = problem.place
+    return position(place.full_path, place.line, place.column)
 
 
 def line_of(problem: Problem) -> str:
     """Return a problem as one line that starts with its place."""
     place = problem.place
-    start = position(place.full_path, place.line, place.column)
+    start = _start_of(problem)
     name, message = safe(problem.name), safe(problem.message, SENTENCE)
     line = f"{start}: {label(problem)} {name} {message}"
     if problem.because and not problem.code.startswith("J"):

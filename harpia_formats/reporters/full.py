@@ -18,6 +18,7 @@ from harpia_formats.reporters.text import (
     PATH,
     SENTENCE,
     dotted_path,
+    fitted,
     label,
     position,
     statistics_lines,
@@ -60,32 +61,42 @@ def _sections(
     report = finish()
     several = len(report.files) > 1
     groups = partly_shown_groups(report.groups, shown)
-    yield [_folded_line(partly, several=several) for partly in groups]
+    folded = [_folded_line(partly, several=several) for partly in groups]
+    yield fitted(folded, options)
     if options.statistics:
-        yield statistics_lines(report)
+        yield fitted(statistics_lines(report), options)
     if not options.quiet:
-        yield summary_lines(report)
+        yield fitted(summary_lines(report), options)
 
 
 def _problem_lines(problem: Problem, options: Options) -> list[str]:
     """Return the lines of a problem: headline, frame, message, reasons and help."""
-    lines = [_headline(problem, options), *_frame_lines(problem, options)]
-    lines.append(f"  {safe(problem.message, SENTENCE)}")
+    lines = [*_headline(problem, options), *_frame_lines(problem, options)]
+    lines += fitted([f"  {safe(problem.message, SENTENCE)}"], options, "  ")
     path = problem.place.full_path
-    lines += [f"  because {_reason(reason, path)}" for reason in problem.because]
+    more = [f"  because {_reason(reason, path)}" for reason in problem.because]
     if problem.help:
-        lines.append(f"  help: {safe(problem.help, SENTENCE)}")
-    return lines
+        more.append(f"  help: {safe(problem.help, SENTENCE)}")
+    return lines + fitted(more, options)
 
 
-def _headline(problem: Problem, options: Options) -> str:
-    """Return the place, code, name, pointer and record of a problem in one line."""
+def _headline(problem: Problem, options: Options) -> list[str]:
+    """Return the place, code, name, pointer and record of a problem.
+
+    They are one line, or several on a narrow terminal: no part is broken.
+    """
     place = problem.place
     start = position(place.full_path, place.line, place.column)
-    code = _paint(label(problem), _COLORS[problem.severity], options)
-    rule = f"{code} {safe(problem.name)}"
+    code = label(problem, links=options.links)
+    rule = f"{_paint(code, _COLORS[problem.severity], options)} {safe(problem.name)}"
     parts = [_paint(start, _BOLD, options), rule, safe(place.pointer), _record(place)]
-    return "  ".join(part for part in parts if part)
+    shown = [part for part in parts if part]
+    if not options.wraps:
+        return ["  ".join(shown)]
+    from harpia_formats.text.columns import joined  # noqa: PLC0415 - for terminals only
+
+    spaces = ["", *["  "] * (len(shown) - 1)]
+    return joined(zip(spaces, shown, strict=True), options.width, "    ")
 
 
 def _record(place: Place) -> str:

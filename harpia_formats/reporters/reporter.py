@@ -14,8 +14,12 @@ class Options:
 
     #: Whether to write ANSI colours.
     color: bool = False
+    #: Whether to make the codes of rules links to their documentation (OSC 8).
+    links: bool = False
     #: The number of columns of the terminal.
     width: int = 100
+    #: Whether longer lines are broken between words, as a terminal needs it.
+    wraps: bool = False
     #: Whether to add the count of each rule.
     statistics: bool = False
     #: Whether to leave out the summary.

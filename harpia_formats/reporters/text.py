@@ -2,9 +2,11 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Group, Report
+from harpia_formats.reporters.reporter import Options
 from harpia_formats.text.sanitize import safe
 
 #: The most code points of a message; values in it may be much longer.
@@ -36,11 +38,40 @@ def position(path: str, line: int, column: int) -> str:
     return f"{safe(path, PATH)}:{line}:{column}"
 
 
-def label(problem: Problem) -> str:
-    """Return the code of a problem, after its severity unless it is an error."""
+def label(problem: Problem, *, links: bool = False) -> str:
+    """Return the code of a problem, after its severity unless it is an error.
+
+    With `links` the code of a built-in rule is a link to its documentation.
+    """
+    code = linked(problem.code) if links else safe(problem.code)
     if problem.severity is Severity.ERROR:
-        return safe(problem.code)
-    return f"{problem.severity.value} {safe(problem.code)}"
+        return code
+    return f"{problem.severity.value} {code}"
+
+
+def linked(code: str) -> str:
+    """Return the code of a rule as a link for terminals, if it has an address."""
+    from harpia_formats.rules.documentation import rule_url  # noqa: PLC0415 - for terminals only
+
+    url = rule_url(code)
+    shown = safe(code)
+    return f"\x1b]8;;{url}\x1b\\{shown}\x1b]8;;\x1b\\" if url else shown
+
+
+def fitted(
+    lines: Iterable[str], options: Options, indent: str = "    ", start: str = ""
+) -> list[str]:
+    """Return lines that are broken between words if the options say so.
+
+    All but the first part of a line begin with `indent`. A place, `start`, with which
+    the lines begin is not broken.
+    """
+    if not options.wraps:
+        return list(lines)
+    from harpia_formats.text.columns import wrapped  # noqa: PLC0415 - for terminals only
+
+    width = options.width
+    return [part for line in lines for part in wrapped(line, width, indent, start)]
 
 
 def rule(group: Group) -> str:

@@ -27,16 +27,18 @@ def columns_of(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
 
 
-def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+def wrapped(text: str, width: int, indent: str = "", start: str = "") -> list[str]:
     """Return `text` as lines of at most `width` columns, all but the first indented.
 
     Lines are broken between words, and not in a quoted value that fits on a line. A
-    word that is longer than a line is kept whole. White space at the start of `text`
-    stays, and elsewhere if it is not at the end of a line.
+    word that is longer than a line is kept whole, and so is `start`, with which `text`
+    may begin. White space that is not at the end of a line stays.
     """
     if _shown(text) <= width:
         return [text]
-    return joined(_pieces(text, width - columns(indent)), width, indent)
+    first = [("", start)] if start else []
+    rest = _pieces(text[len(start) :], width - columns(indent))
+    return joined([*first, *rest], width, indent)
 
 
 def joined(

@@ -514,7 +514,9 @@ def test_no_detectable_difference_is_beyond_the_scale() -> None:
     assert found.comparison.detectable is None
     assert found.comparison.beyond_scale is not None
     assert found.comparison.beyond_scale > 1
-    (line,) = [line for line in comparison_lines([found], 0.1) if "80 %" in line]
+    (line,) = [
+        line for line in comparison_lines([found], io.StringIO(), 0.1) if "80 %" in line
+    ]
     assert "4 questions detect no difference on the scale with 80 % power" in line
     assert line.endswith(" one of 0.1")
 
@@ -527,7 +529,7 @@ def test_one_question_tests_no_difference() -> None:
     report = run.report()
 
     assert not report.ok
-    text = "\n".join(comparison_lines(report.compared))
+    text = "\n".join(comparison_lines(report.compared, io.StringIO()))
     assert "one question: no difference can be tested" in text
     assert report.table()[0]["remark"] in text
     with pytest.raises(ScoreError, match="one question: no difference can be tested"):

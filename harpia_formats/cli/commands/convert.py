@@ -1,5 +1,6 @@
 """`harpia-formats convert`."""
 
+import sys
 from collections.abc import Iterable
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
@@ -43,7 +44,7 @@ from harpia_formats.cli.output.loss_table import loss_lines, written_line
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT, write_stderr
-from harpia_formats.cli.output.terminal import stderr_width
+from harpia_formats.cli.output.terminal import width_of
 from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid, OnLoss
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.conversion.run import Conversion
@@ -149,7 +150,7 @@ def _print_summary(
             write_stderr(f"{note}\n")
         # If nothing was written, nothing is lost.
         if on_loss is not OnLoss.IGNORE and (report.written or report.failed_by_loss):
-            lines = loss_lines(report, stderr_width())
+            lines = loss_lines(report, width_of(sys.stderr))
             write_stderr("".join(f"{line}\n" for line in lines))
     if not quiet or not report.written:
         write_stderr(written_line(report) + "\n")

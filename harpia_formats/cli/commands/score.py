@@ -144,7 +144,8 @@ def _print_scores(scores: Scores, *, is_table_extra: bool, quiet: bool) -> ExitC
     failures = scores.report.failures
     print_unread(scores.report)
     if scores.is_whole:
-        lines = "".join(f"{line}\n" for line in score_lines(scores))
+        stream = sys.stderr if is_table_extra else sys.stdout
+        lines = "".join(f"{line}\n" for line in score_lines(scores, stream))
         if not is_table_extra:
             text_writer(sys.stdout)(lines)
         elif not quiet:

@@ -144,7 +144,7 @@ def _print_comparison(
     if failures or any(report.has_internal_errors for report in reports):
         return exit_code_of(*reports, ok=False)
     if found.compared:
-        lines = comparison_lines(found.compared, detect)
+        lines = comparison_lines(found.compared, sys.stdout, detect)
         text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
     for note in found.said:
         write_stderr(f"{note}\n")

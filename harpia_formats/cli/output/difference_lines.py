@@ -8,6 +8,7 @@ from msgspec import UNSET
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.output.problems import print_unread
 from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.cli.output.terminal import fitted
 from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
 from harpia_formats.model.exact_json import encode
 from harpia_formats.reporters.text import position
@@ -24,8 +25,8 @@ def print_differences(found: DifferenceReport, how: str, *, quiet: bool) -> Exit
     were compared.
     """
     write = text_writer(sys.stdout)
-    for changed in found.fields.values():
-        write(_line(changed) + "\n")
+    for line in fitted(map(_line, found.fields.values()), sys.stdout):
+        write(line + "\n")
     sys.stdout.flush()
     reports = () if found.report is None else (found.report,)
     print_unread(*reports)

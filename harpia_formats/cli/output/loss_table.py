@@ -1,5 +1,6 @@
 """What a conversion lost and wrote, as lines for standard error."""
 
+import sys
 from collections.abc import Iterator, Sequence
 
 from harpia_formats.cli.output.table import CELL, TableRow, aligned_lines
@@ -58,7 +59,7 @@ def _fitted(rows: Sequence[tuple[str, ...]], width: int) -> list[str]:
                 for name, cell in zip(_NAMES, row, strict=True)
             )
         )
-    return rendered(table, width, color=wants_color())
+    return rendered(table, width, color=wants_color(sys.stderr))
 
 
 def _cells(line: FieldLine) -> tuple[str, ...]:

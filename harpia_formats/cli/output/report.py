@@ -2,12 +2,11 @@
 
 import sys
 from collections.abc import Callable, Iterable
-from shutil import get_terminal_size
 
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import text_writer, write_stderr
-from harpia_formats.cli.output.terminal import wants_color
+from harpia_formats.cli.output.terminal import wants_color, wants_links, width_of
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
@@ -37,8 +36,10 @@ def write_report(  # noqa: PLR0913 - one parameter for each option
     default = ON_TERMINAL if is_terminal else IN_PIPE
     reporter = reporter_named(reporter_name or default)
     options = ReportOptions(
-        color=is_terminal and wants_color(),
-        width=get_terminal_size().columns if is_terminal else PIPE_WIDTH,
+        color=wants_color(sys.stdout),
+        links=wants_links(sys.stdout),
+        width=width_of(sys.stdout) or PIPE_WIDTH,
+        wraps=is_terminal,
         statistics=statistics,
         quiet=quiet,
     )

@@ -1,9 +1,9 @@
 """Scores, and comparisons of scores, as tables."""
 
-from collections.abc import Callable, Container, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TextIO
 
-from harpia_formats.cli.output.terminal import rendered, stderr_width
+from harpia_formats.cli.output.terminal import fitted, rendered, width_of
 from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compared import ComparedScore
 from harpia_formats.scoring.paired import Comparison, questions_for
@@ -23,8 +23,11 @@ _APPROXIMATE = "*"
 _COMPARED = ("A", "B", "A - B", "interval", "p", "p (Holm)")
 
 
-def score_lines(scores: Scores) -> Iterator[str]:
-    """Yield the table of scores, and below it their signatures and methods."""
+def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
+    """Yield the table of scores, and below it their signatures and methods.
+
+    They fit into the terminal if `stream`, which they are for, is one.
+    """
     fields = list((scores.groups or scores.systems)[0].key)
     names = [*fields, "metric", "score"]
     names += ["interval"] if _has_intervals(scores) else []
@@ -35,12 +38,17 @@ def score_lines(scores: Scores) -> Iterator[str]:
     for group in groups:
         for score in group.scores:
             _add_row(table, _score_cells(fields, group, score, scores))
-    yield from _lines(table)
+    yield from _lines(table, stream)
     yield ""
     every = [score for group in groups for score in group.scores]
-    yield from _signature_lines(score.signature for score in every)
-    yield from _method_lines(every)
-    remarks = (score.remark for score in every if score.interval is not None)
+    yield from fitted(_lines_below(every), stream)
+
+
+def _lines_below(scores: Sequence[MetricScore]) -> Iterator[str]:
+    """Yield how scores and their intervals were computed."""
+    yield from _signature_lines(score.signature for score in scores)
+    yield from _method_lines(scores)
+    remarks = (score.remark for score in scores if score.interval is not None)
     yield from (f"{_APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
 
 
@@ -112,11 +120,12 @@ def _method_lines(scores: Iterable[MetricScore]) -> Iterator[str]:
 
 
 def comparison_lines(
-    compared: Iterable[ComparedScore], detect: float | None = None
+    compared: Iterable[ComparedScore], stream: TextIO, detect: float | None = None
 ) -> Iterator[str]:
     """Yield the table of scores of two systems, and below it how they were compared.
 
-    With `detect` it is told how many questions detect this difference.
+    They fit into the terminal if `stream`, which they are for, is one. With `detect`
+    it is told how many questions detect this difference.
     """
     compared = tuple(compared)
     columns = [
@@ -133,8 +142,15 @@ def comparison_lines(
     for score in compared:
         cells = dict(_comparison_cells(score))
         _add_row(table, [cells[name] for name in ("metric", *columns)])
-    yield from _lines(table)
+    yield from _lines(table, stream)
     yield ""
+    yield from fitted(_comparison_lines_below(compared, detect), stream)
+
+
+def _comparison_lines_below(
+    compared: Sequence[ComparedScore], detect: float | None
+) -> Iterator[str]:
+    """Yield how scores were compared, and which differences the questions detect."""
     yield from _signature_lines(score.signature for score in compared)
     yield from _labelled("tests", compared, lambda comparison: comparison.test)
     yield from _labelled("intervals", compared, lambda comparison: comparison.method)
@@ -218,9 +234,9 @@ def _add_row(table: "Table", cells: Iterable[str]) -> None:
     table.add_row(*(Text(safe(cell)) for cell in cells))
 
 
-def _lines(table: "Table") -> list[str]:
-    """Return the lines of `table`, fitted to the terminal if there is one."""
-    return rendered(table, stderr_width() or WIDE, color=False)
+def _lines(table: "Table", stream: TextIO) -> list[str]:
+    """Return the lines of `table`, fitted to the terminal if `stream` is one."""
+    return rendered(table, width_of(stream) or WIDE, color=False)
 
 
 def _full_name(metric: str, name: str) -> str:

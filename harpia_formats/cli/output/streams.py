@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
+from harpia_formats.cli.output.terminal import fitted
 from harpia_formats.text.sanitize import safe
 
 #: Code points of an error message; a path can be long.
@@ -27,8 +28,13 @@ def text_writer(stream: TextIO) -> Callable[[str], None]:
 
 
 def write_stderr(text: str) -> None:
-    """Write `text` to standard error; do nothing if that cannot be written."""
+    """Write `text` to standard error; do nothing if that cannot be written.
+
+    Lines that are longer than the terminal is wide are broken between words.
+    """
     try:
+        if sys.stderr.isatty():
+            text = "\n".join(fitted(text.split("\n"), sys.stderr))
         text_writer(sys.stderr)(text)
         sys.stderr.flush()
     except OSError:

@@ -3,11 +3,15 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from harpia_formats.cli.output.streams import text_writer
-from harpia_formats.cli.output.terminal import rendered, wants_color
+from harpia_formats.cli.output.terminal import (
+    USUAL_WIDTH,
+    rendered,
+    wants_color,
+    width_of,
+)
 from harpia_formats.text.columns import columns
 from harpia_formats.text.sanitize import safe
 
@@ -74,7 +78,8 @@ def _terminal_lines(
         table.add_column(name, overflow="fold")
     for row in rows:
         table.add_row(*_rich_cells(row, notes_in))
-    return rendered(table, get_terminal_size().columns, color=wants_color())
+    width = width_of(sys.stdout) or USUAL_WIDTH
+    return rendered(table, width, color=wants_color(sys.stdout))
 
 
 def _rich_cells(row: TableRow, notes_in: int) -> list["Text"]:

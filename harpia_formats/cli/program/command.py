@@ -86,9 +86,7 @@ def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
             usage.append(name if parameter.required else f"[{name}]")
     if commands:
         usage.append("COMMAND [ARGUMENTS]...")
-    style = Style(
-        get_terminal_size().columns, color=sys.stdout.isatty() and wants_color()
-    )
+    style = Style(get_terminal_size().columns, color=wants_color(sys.stdout))
     return help_page(
         f"Usage: {' '.join(usage)}", command.help or "", parameters, commands, style
     )
