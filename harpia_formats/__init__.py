@@ -51,6 +51,8 @@ if TYPE_CHECKING:
         RoundtripArguments,
         SchemaCheckArguments,
         ScoreArguments,
+        SplitArguments,
+        SubsetArguments,
         ValidateArguments,
         WriteArguments,
     )
@@ -63,6 +65,8 @@ if TYPE_CHECKING:
     from harpia_formats.schema.load import SchemaError
     from harpia_formats.scoring.compare_runs import ComparisonReport
     from harpia_formats.scoring.scores import Scores
+    from harpia_formats.subsets.options import SubsetError
+    from harpia_formats.subsets.result import Subset
     from harpia_formats.validation.companion_error import CompanionError
     from harpia_formats.workers.engine import EngineError
 
@@ -98,6 +102,8 @@ __all__ = [
     "ScoreError",
     "Severity",
     "SinkError",
+    "Subset",
+    "SubsetError",
     "UnknownFormat",
     "UnknownRule",
     "ValidationFailed",
@@ -108,12 +114,16 @@ __all__ = [
     "diff",
     "fix",
     "from_table",
+    "head",
     "infer_schema",
     "iter_problems",
+    "merge",
     "metric_names",
     "read",
     "roundtrip",
+    "sample",
     "score",
+    "split",
     "to_table",
     "validate",
     "write",
@@ -555,6 +565,107 @@ def compare_scores(
     return report
 
 
+def head(
+    given: Input,
+    rows: int = 10,
+    *,
+    output: Destination = None,
+    **options: Unpack[SubsetArguments],
+) -> Subset:
+    """Copy the first `rows` rows of a file to `output`, byte for byte.
+
+    `given` is one input of `validate`, `output` as in `convert`; the options are the
+    fields of `harpia_formats.subsets.options.SubsetOptions`. Nothing behind the rows is
+    read, unless a document stands around them. Raises `SubsetError` for what has no
+    rows that can be copied, and `SourceError`, `SinkError` or `UnknownFormat`.
+    """
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.subsets.head import copy_head
+    from harpia_formats.subsets.options import SubsetOptions
+
+    (file,) = file_inputs([given])
+    return copy_head(file, output, rows, make_options(SubsetOptions, options))
+
+
+def sample(
+    given: Input,
+    size: int,
+    *,
+    seed: int | str = 0,
+    output: Destination = None,
+    **options: Unpack[SubsetArguments],
+) -> Subset:
+    """Copy `size` rows of a file, chosen at random, to `output`, byte for byte.
+
+    The rows keep their order, and are the same for a seed on every machine. If there
+    are fewer, all are copied, and the result is not `ok`. The rest is as in `head`.
+    """
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.subsets.options import SubsetOptions
+    from harpia_formats.subsets.sample import copy_sample
+
+    (file,) = file_inputs([given])
+    chosen = make_options(SubsetOptions, options)
+    return copy_sample(file, output, size, seed, chosen)
+
+
+def split(
+    given: Input, *, output: Path | None = None, **options: Unpack[SplitArguments]
+) -> Subset:
+    """Divide the rows of a file among several files, byte for byte.
+
+    The options are those of `head` and the fields of
+    `harpia_formats.subsets.division.Division`: `valid` and `invalid` are files, or
+    `by="category"` or `ratio={"train": 0.8, "test": 0.2}` names parts, whose files are
+    called `output` with the part in the place of `{value}`. All files appear, or none.
+    Raises what `head` raises, `ValidationFailed` if a row cannot be read by a field,
+    and `OptionError` for options that contradict each other.
+    """
+    from harpia_formats.python_api.arguments import SplitArguments
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.subsets.division import Division
+    from harpia_formats.subsets.options import SubsetOptions
+    from harpia_formats.subsets.split import Split
+
+    names = SubsetOptions.__dataclass_fields__
+    reading = {name: value for name, value in options.items() if name in names}
+    division = {name: value for name, value in options.items() if name not in names}
+    (file,) = file_inputs([given])
+    run = Split(
+        file,
+        output,
+        make_options(Division, division, SplitArguments.__annotations__),
+        make_options(SubsetOptions, reading),
+    )
+    for _ in run:
+        continue
+    return run.result()
+
+
+def merge(
+    *inputs: Input,
+    output: Destination = None,
+    on_duplicate: str = "fail",
+    **options: Unpack[SubsetArguments],
+) -> Subset:
+    """Put the rows of files of one format into `output`, byte for byte.
+
+    `on_duplicate` says what becomes of a row whose id another one before it has:
+    "fail", "skip" or "keep". Raises what `head` raises, `SubsetError` for files that
+    are not alike, and `ValueError` for another word.
+    """
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.subsets.merge import merge_files
+    from harpia_formats.subsets.options import SubsetOptions
+
+    chosen = make_options(SubsetOptions, options)
+    return merge_files(file_inputs(inputs), output, on_duplicate, chosen)
+
+
 def metric_names() -> tuple[str, ...]:
     """Return the names of all metrics, also of those whose extra is not installed."""
     from harpia_formats.metrics import metric_names as names
@@ -593,6 +704,8 @@ _lazy_names = {
     "ScoreError": "model.metric_profile",
     "Severity": "model.problem",
     "SinkError": "io.sink",
+    "Subset": "subsets.result",
+    "SubsetError": "subsets.options",
     "UnknownFormat": "registry",
     "UnknownRule": "rules",
     "ValidationFailed": "model.report",

@@ -61,10 +61,7 @@ class Quarantine:
 
     def finding(self, problem: Problem) -> None:
         """Write a problem of a row; raises `SinkError`."""
-        from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - only data with problems needs it
-
-        line = json_text(problem_as_dict(problem)) + "\n"
-        self._sink(self._names[1]).write(line.encode())
+        self._sink(self._names[1]).write(finding_line(problem))
 
     def _sink(self, name: str) -> Sink:
         """Return the file called `name`, which is opened by its first use."""
@@ -83,6 +80,13 @@ class Quarantine:
         for name in self._sinks:
             self._group.remove(name)
         self._sinks.clear()
+
+
+def finding_line(problem: Problem) -> bytes:
+    """Return a problem as a line of JSON."""
+    from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - only data with problems needs it
+
+    return (json_text(problem_as_dict(problem)) + "\n").encode()
 
 
 def _beside(output: Any) -> str:

@@ -198,3 +198,30 @@ class ScoreArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=F
     replicates: int
     seed: int
     overwrite: bool
+
+
+class SubsetArguments(TypedDict, total=False):
+    """The options of `head`, `sample` and `merge`."""
+
+    format: str | None
+    delimiter: str | None
+    max_row_bytes: int
+    overwrite: bool
+    progress: Progress | None
+
+
+class SplitArguments(SubsetArguments, total=False):
+    """The options of `split`."""
+
+    by: str | None
+    ratio: Mapping[str, float] | Sequence[float] | None
+    key: str | None
+    seed: int | str
+    valid: Path | None
+    invalid: Path | None
+    findings: Path | None
+    select: Sequence[str]
+    ignore: Sequence[str]
+    lint: bool
+    schema: dict[str, Any] | bool | Path | None
+    jobs: int

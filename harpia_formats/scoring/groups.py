@@ -9,7 +9,7 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.text.spelling import nearest
 
-#: Fields that answers can be grouped by, beside `metadata.NAME`.
+#: Fields that answers can be grouped by, beside `METADATA` and a name.
 MODEL = "model"
 EVALUATION = "evaluation_name"
 GROUPED = ("category", "source", MODEL, EVALUATION)
@@ -17,7 +17,7 @@ GROUPED = ("category", "source", MODEL, EVALUATION)
 MOST = 1_000
 #: The value of a field that an answer does not have.
 NONE = "(none)"
-_metadata = "metadata."
+METADATA = "metadata."
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +28,11 @@ class AnswerGrouping:
 
     def __post_init__(self) -> None:
         for name in self.by:
-            is_member = name.startswith(_metadata) and name != _metadata
+            is_member = name.startswith(METADATA) and name != METADATA
             if name not in GROUPED and not is_member:
                 near = nearest(name, GROUPED)
                 hint = f"; did you mean {near}?" if near else ""
-                known = ", ".join((*GROUPED, f"{_metadata}NAME"))
+                known = ", ".join((*GROUPED, f"{METADATA}NAME"))
                 raise ScoreError(
                     f"scores cannot be grouped by {name!r}{hint} (known: {known})"
                 )
@@ -44,7 +44,7 @@ class AnswerGrouping:
 
     def key_of(self, record: Record, output: Output) -> tuple[str, ...]:
         """Return the value of each field but the model as text."""
-        return tuple(_value_of(name, record, output) for name in self.within_system)
+        return tuple(value_of(name, record, output) for name in self.within_system)
 
     def names_of(self, key: tuple[str, ...], *, is_split: bool) -> dict[str, str]:
         """Return the fields of a group: those of a key that begins with the system.
@@ -67,7 +67,8 @@ class AnswerGrouping:
             )
 
 
-def _value_of(name: str, record: Record, output: Output) -> str:
+def value_of(name: str, record: Record, output: Output) -> str:
+    """Return a field of an answer as text, `NONE` if it has none."""
     value = _found(name, record, output)
     if value is UNSET or value is None:
         return NONE
@@ -90,8 +91,8 @@ def score_in(record: Record, output: Output) -> Score:
 def _found(name: str, record: Record, output: Output) -> object:
     if name == EVALUATION:
         return score_in(record, output).evaluation_name
-    if name.startswith(_metadata):
+    if name.startswith(METADATA):
         metadata = record.metadata or {}
-        return metadata.get(name.removeprefix(_metadata), UNSET)
+        return metadata.get(name.removeprefix(METADATA), UNSET)
     found: object = getattr(record, name)
     return found

@@ -86,6 +86,8 @@ class Validation:
             options.examples, options.max_problems, known=self.baseline.known
         )
         self._shared = SharedValidators()
+        #: The outcomes of the records of the last file, None before the first.
+        self.outcomes: Outcomes | None = None
         #: Units that the main process validated because no worker did.
         self.redone = RedoneUnits()
         given = self._plans.schema
@@ -205,6 +207,7 @@ class Validation:
                     count, validate_open(file, plan, settings)
                 )
                 self._tally.note_places(count, file.reader.places)
+                self.outcomes = local.merge.outcomes
                 validated = validated_file(file, local)
                 yield from pairs.check_named_companion(
                     local.validators.variant, validated
@@ -237,7 +240,7 @@ class Validation:
             replace(found.count, errors=0, warnings=0, notes=0), found.plan.run.rules
         )
         yield from self._tally.keep(count, found.findings)
-        outcomes = Outcomes(
+        self.outcomes = outcomes = Outcomes(
             count,
             RecordSet(bytearray(found.invalid)),
             RecordSet(bytearray(found.undetermined)),

@@ -19,10 +19,14 @@ from harpia_formats.python_api.arguments import (
     RoundtripArguments,
     SchemaCheckArguments,
     ScoreArguments,
+    SplitArguments,
+    SubsetArguments,
     ValidateArguments,
     WriteArguments,
 )
 from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.subsets.division import Division
+from harpia_formats.subsets.options import SubsetOptions
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.schema_check import SchemaCheckOptions
 
@@ -32,6 +36,7 @@ PAIRS = [
     (ScoreArguments, ScoreOptions),
     (SchemaCheckArguments, SchemaCheckOptions),
     (InferArguments, InferOptions),
+    (SubsetArguments, SubsetOptions),
 ]
 
 
@@ -41,6 +46,13 @@ def test_every_option_is_described(described: Any, options: Any) -> None:
     hints = get_type_hints(described)
 
     assert hints.keys() == {field.name for field in fields(options)}
+
+
+def test_every_option_of_a_split_is_described() -> None:
+    """The arguments of `split` are how it reads, and how it divides."""
+    known = [*fields(SubsetOptions), *(one for one in fields(Division) if one.init)]
+
+    assert get_type_hints(SplitArguments).keys() == {field.name for field in known}
 
 
 def test_rows_that_are_written_have_a_known_format() -> None:

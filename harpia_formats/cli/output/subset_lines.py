@@ -1,0 +1,20 @@
+"""Messages about rows that were copied."""
+
+from harpia_formats.cli.output.streams import MESSAGE_LIMIT, write_stderr
+from harpia_formats.subsets.result import Subset
+from harpia_formats.text.sanitize import safe
+
+
+def print_notes(done: Subset) -> None:
+    """Print what the user should know of the outputs, each as a line."""
+    for note in done.notes:
+        write_stderr(f"note: {safe(note, MESSAGE_LIMIT)}\n")
+
+
+def print_written(done: Subset, *, quiet: bool) -> None:
+    """Print how many rows each output has, with exact shares, unless `quiet`."""
+    print_notes(done)
+    for part in () if quiet else done.parts:
+        share = f"{100 * part.rows / done.rows:.2f}" if done.rows else "0"
+        of = f"{part.rows:,} of {done.rows:,} rows ({share} %)"
+        write_stderr(f"{safe(part.path, MESSAGE_LIMIT)}: {of}\n")

@@ -1,0 +1,1 @@
+"""Parts of data files: their first rows, samples, splits, and files put together."""

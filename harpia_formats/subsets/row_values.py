@@ -1,0 +1,121 @@
+"""Read one field of each row: of its record, or of the row where that has no format."""
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from msgspec import UNSET
+
+from harpia_formats.framing.numbered import decoded_or_none
+from harpia_formats.io.inputs import Input
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.record import Output, Record
+from harpia_formats.model.report import Report
+from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.reading.reader import Reading
+from harpia_formats.scoring.groups import GROUPED, METADATA, NONE, value_of
+from harpia_formats.scoring.questions import prompt_text
+from harpia_formats.subsets.cut_file import cut_file
+from harpia_formats.subsets.one_input import RereadInput
+from harpia_formats.subsets.options import SubsetError, SubsetOptions
+from harpia_formats.text.spelling import nearest
+
+#: Fields of records that identify what is asked, beside those of groups.
+IDENTITY = ("id", "prompt")
+#: Returns the text of a field of a record, None if it has none.
+ValueOf = Callable[[Record], str | None]
+
+
+def field_reader(name: str) -> ValueOf:
+    """Return what reads a field of records; raises `SubsetError` for an unknown one."""
+    known = (*IDENTITY, *GROUPED)
+    if name not in known and not (name.startswith(METADATA) and name != METADATA):
+        near = nearest(name, known)
+        hint = f"; did you mean {near}?" if near else ""
+        listed = ", ".join((*known, f"{METADATA}NAME"))
+        raise SubsetError(f"records have no field {name!r}{hint} (known: {listed})")
+    if name == "prompt":
+        return lambda record: prompt_text(record) or None
+    if name == "id":
+        return lambda record: None if record.id is UNSET else str(record.id)
+    return lambda record: _shared_value(name, record)
+
+
+def _shared_value(name: str, record: Record) -> str | None:
+    """Return the value that all answers of a record have; raises `SubsetError`."""
+    values = {value_of(name, record, output) for output in record.outputs or [Output()]}
+    if len(values) > 1:
+        shown = " and ".join(sorted(values)[:2])
+        raise SubsetError(
+            f"a row has answers with several values of {name} ({shown}); convert "
+            "--model writes the answers of one model"
+        )
+    (value,) = values
+    return None if value == NONE else value
+
+
+class RecordValues:
+    """A field of the valid records of a file: iterate for numbers and values."""
+
+    def __init__(self, given: Input, options: SubsetOptions, value: ValueOf) -> None:
+        """Take the input, and what reads the field of a record."""
+        self._value = value
+        self._reading = Reading(
+            [given],
+            options.format,
+            delimiter=options.delimiter,
+            fail_fast=False,
+            max_row_bytes=options.max_row_bytes,
+            progress=options.progress,
+        )
+        self._problems: list[Problem] = []
+
+    def __iter__(self) -> Iterator[tuple[int, str | None]]:
+        """Yield the number of each valid record with its value, in order.
+
+        Raises `SubsetError` if the file cannot be read, and what `Reading` raises.
+        """
+        received: deque[PlacedRecord] = deque()
+        for problems in self._reading.steps(
+            received.append, lambda *_: None, lambda _: None
+        ):
+            self._problems += problems
+            while received:
+                placed = received.popleft()
+                yield placed.number, self._value(placed.record)
+        while received:
+            placed = received.popleft()
+            yield placed.number, self._value(placed.record)
+        for failed in self.report.failures:
+            raise SubsetError(f"{failed.path}: {failed.reason}")
+
+    @property
+    def report(self) -> Report:
+        """The report of what was read so far."""
+        report = self._reading.tally.report()
+        return replace(report, problems=tuple(self._problems))
+
+
+def member_values(
+    given: RereadInput, options: SubsetOptions, name: str
+) -> Iterator[tuple[int, str | None]]:
+    """Yield the number of each row with the member at the dotted path `name`.
+
+    It is None where a row has none. Raises `SubsetError` and `SourceError`.
+    """
+    path = name.split(".")
+    with cut_file(given.source(), options) as file:
+        for row in file.rows():
+            found = decoded_or_none(row.text)
+            for key in path:
+                found = found.get(key) if isinstance(found, dict) else None
+            text = found if found is None or isinstance(found, str) else encode(found)
+            yield row.number, text.decode() if isinstance(text, bytes) else text
+
+
+def is_known_format(given: RereadInput, options: SubsetOptions) -> bool:
+    """Return whether the rows of a file are read as records."""
+    with cut_file(given.source(), options) as file:
+        variant = file.plan.variant
+        return variant is not None and bool(variant.format.adapter)

@@ -1,0 +1,158 @@
+"""Divide the rows of a file among several files."""
+
+from collections.abc import Generator, Iterator
+from itertools import count
+from os import fspath
+from typing import Any
+
+from harpia_formats.conversion.quarantine import finding_line
+from harpia_formats.io.file_names import path_component
+from harpia_formats.io.sink import Sink
+from harpia_formats.model.problem import Problem
+from harpia_formats.subsets.assignment import (
+    INVALID,
+    VALID,
+    Assignment,
+    ByVerdict,
+    assigned,
+)
+from harpia_formats.subsets.cut_file import CutFile, cut_file
+from harpia_formats.subsets.division import VALUE, Division
+from harpia_formats.subsets.one_input import RereadInput, notes_on, reread_input
+from harpia_formats.subsets.options import SubsetError, SubsetOptions
+from harpia_formats.subsets.result import Subset, WrittenPart
+from harpia_formats.subsets.row_output import RowOutput, RowOutputs
+from harpia_formats.subsets.sample import check_same_rows
+
+
+class Split:
+    """One run that divides rows: iterate for the problems, then ask for the result.
+
+    Raises `SubsetError` and `SinkError` when it is made with options that cannot be
+    met; while it is iterated also `SourceError`, and `ValidationFailed` for rows that
+    cannot be read by a field.
+    """
+
+    def __init__(
+        self, given: Any, output: Any, division: Division, options: SubsetOptions
+    ) -> None:
+        """Take the input, and the name of the outputs with `{value}` in it."""
+        self._given = given
+        self._division = division
+        self._options = options
+        self._outputs = RowOutputs([given], overwrite=options.overwrite)
+        self._template = "" if output is None else fspath(output)
+        self._places: dict[str, str] = {}
+        self._findings: Sink | None = None
+        self._result: Subset | None = None
+        if division.by_verdict:
+            self._claim_verdicts()
+        elif VALUE not in self._template:
+            raise SubsetError(
+                f"name the outputs with {VALUE} in them, such as 'part-{VALUE}.jsonl'"
+            )
+
+    def result(self) -> Subset:
+        """Return what was written; asked for at the end only."""
+        assert self._result is not None  # noqa: S101 - see above
+        return self._result
+
+    def __iter__(self) -> Generator[Problem, None, None]:
+        with reread_input(self._given) as given:
+            try:
+                assignment = yield from self._assigned(given)
+                with assignment.resource:
+                    self._write(given, assignment)
+            except BaseException:  # an interrupt, too, leaves no temporary file
+                self._outputs.discard()
+                raise
+
+    def _claim_verdicts(self) -> None:
+        """Take the outputs of a split by verdicts; raises `SinkError`."""
+        division = self._division
+        if self._template:
+            raise SubsetError(
+                "the outputs are those of valid and invalid, and no other"
+            )
+        for name, place in ((VALID, division.valid), (INVALID, division.invalid)):
+            if place is not None:
+                self._places[name] = fspath(place)
+                self._outputs.claim(fspath(place))
+        if division.findings is not None:
+            self._outputs.claim(fspath(division.findings))
+
+    def _assigned(self, given: RereadInput) -> Generator[Problem, None, Assignment]:
+        """Assign rows to parts; yield the problems of those that are not valid."""
+        if not self._division.by_verdict:
+            assignment = assigned(given, self._division, self._options)
+            for name in assignment.names:
+                self._places[name] = self._place_of(name)
+            return assignment
+        run = ByVerdict(given, self._division, self._options)
+        for problem in run:
+            if self._division.findings is None:
+                yield problem
+            else:
+                self._write_finding(problem)
+        if self._division.findings is not None:
+            self._opened_findings()
+        return run.assignment()
+
+    def _write_finding(self, problem: Problem) -> None:
+        self._opened_findings().write(finding_line(problem))
+
+    def _opened_findings(self) -> Sink:
+        """Return the file of findings, which is opened at the first call."""
+        if self._findings is None:
+            place = fspath(self._division.findings or "")
+            self._findings = self._outputs.group.open(place)
+        return self._findings
+
+    def _place_of(self, name: str) -> str:
+        """Return the path of the part of a name, which no other output has."""
+        component = path_component(name, "empty")
+        group = self._outputs.group
+        for place in self._candidates(component):
+            if group.is_free(place):
+                self._outputs.claim(place)
+                return place
+        raise AssertionError
+
+    def _candidates(self, component: str) -> Iterator[str]:
+        """Yield names of a file, the usual one first."""
+        yield self._template.replace(VALUE, component)
+        for number in count(2):
+            yield self._template.replace(VALUE, f"{component}-{number}")
+
+    def _write(self, given: RereadInput, assignment: Assignment) -> None:
+        """Write each row to its part; raises `SinkError`, `SourceError`."""
+        outputs: list[RowOutput | None] = [
+            self._outputs.open(self._places[name]) if name in self._places else None
+            for name in assignment.names
+        ]
+        parts = iter(assignment.parts)
+        with cut_file(given.source(), self._options) as file:
+            for row in file.rows():
+                index = next(parts, None)
+                if index is None:
+                    break
+                target = outputs[index]
+                if target is not None:
+                    target.row(file, row)
+            for target in outputs:
+                if target is not None:
+                    target.end(file)
+        check_same_rows(file.name, assignment.rows, file.count)
+        self._outputs.commit()
+        self._result = self._result_of(file, assignment, outputs)
+
+    def _result_of(
+        self, file: CutFile, assignment: Assignment, outputs: list[RowOutput | None]
+    ) -> Subset:
+        written = tuple(
+            WrittenPart(name, target.name, target.rows)
+            for name, target in zip(assignment.names, outputs, strict=True)
+            if target is not None
+        )
+        notes = (*notes_on(file), *self._outputs.group.notes)
+        return Subset(file.count, written, notes=notes)
