@@ -100,6 +100,8 @@ def report_files(
     taken, group = list(others), OutputGroup(overwrite=True)
     for file in files:
         check_writes(file.reporter, kind)
+        if file.reporter.check is not None:
+            file.reporter.check()
         _check_place(file.place, taken)
         group.claim(file.place)
     return files

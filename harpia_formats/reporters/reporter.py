@@ -26,8 +26,6 @@ class Options:
     quiet: bool = False
     #: The command line of the run, for reports that say it; "" if there is none.
     command: str = ""
-    #: Whether a report may read texts of records again from their files.
-    records: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +52,6 @@ class Reporter:
     #: Writes any result that is no report of a validation, such as scores. Without it,
     #: only commands that report findings can use it.
     write_result: Callable[[Result, Callable[[str], None], Options], None] | None = None
+    #: Raises `HarpiaFormatsError` if it cannot be used, for lack of an extra; called
+    #: before a run begins.
+    check: Callable[[], None] | None = None

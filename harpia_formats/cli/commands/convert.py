@@ -19,6 +19,7 @@ from harpia_formats.cli.options.common import (
     Paths,
     Quiet,
     ReadWith,
+    ReportOption,
     SkipUnrecognised,
 )
 from harpia_formats.cli.options.conversion import (
@@ -43,6 +44,7 @@ from harpia_formats.cli.options.values import column_map, constants_by_field
 from harpia_formats.cli.output.loss_table import loss_lines, written_line
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT, write_stderr
 from harpia_formats.cli.output.terminal import width_of
 from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid, OnLoss
@@ -50,6 +52,7 @@ from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.choices import ReferenceFrom, References, Responses, Turns
+from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.text.sanitize import safe
 
 
@@ -83,6 +86,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     on_invalid: OnInvalidRow = OnInvalid.FAIL,
     quarantine: Quarantine = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
+    report: ReportOption = None,
     jobs: Jobs = 0,
     engine: Engine = None,
     quiet: Quiet = False,
@@ -131,11 +135,14 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         engine=engine,
         progress=progress.update,
     )
+    places = [*(paths or ()), output, *filter(None, (quarantine, loss_report))]
+    reports = ReportFiles(report, ConversionReport, [str(place) for place in places])
     run = Conversion(paths or ["-"], to, output, options)
-    print_problems(iter(run), progress)
-    report = run.report()
-    _print_summary(run.messages, report, on_loss, quiet=quiet)
-    return exit_code_of(report.report, ok=report.ok)
+    print_problems(reports.keeping(run), progress)
+    found = run.report()
+    _print_summary(run.messages, found, on_loss, quiet=quiet)
+    reports.write(found, ReportOptions())
+    return exit_code_of(found.report, ok=found.ok)
 
 
 def _print_summary(

@@ -8,6 +8,7 @@ from harpia_formats.cli.options.common import (
     FirstInput,
     Model,
     Quiet,
+    ReportOption,
     SecondInput,
 )
 from harpia_formats.cli.options.conversion import (
@@ -19,9 +20,12 @@ from harpia_formats.cli.options.values import column_map
 from harpia_formats.cli.output.difference_lines import print_differences
 from harpia_formats.cli.output.problems import print_problems
 from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import write_stderr
 from harpia_formats.comparison.diff import Comparison
+from harpia_formats.comparison.report import DifferenceReport
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.reporters.reporter import Options as ReportOptions
 
 
 def diff(  # noqa: PLR0913 - one parameter for each option of the command
@@ -35,6 +39,7 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
     delimiter: Delimiter = None,
     model: Model = None,
     on_invalid: OnInvalidPair = OnInvalid.FAIL,
+    report: ReportOption = None,
     quiet: Quiet = False,
 ) -> ExitCode:
     """Compare two data sets of any formats, record by record.
@@ -59,12 +64,15 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
         on_invalid=on_invalid,
         progress=progress.update,
     )
+    reports = ReportFiles(report, DifferenceReport, [left, right])
     run = Comparison([left], [right], options, to)
-    print_problems(iter(run), progress)
-    report = run.report()
+    print_problems(reports.keeping(run), progress)
+    found = run.report()
     if run.left_out and not quiet:
         names = ", ".join(run.left_out)
         write_stderr(
             f"not compared, since one of the formats cannot hold it: {names}\n"
         )
-    return print_differences(report, f"matched by {run.matched_by}", quiet=quiet)
+    code = print_differences(found, f"matched by {run.matched_by}", quiet=quiet)
+    reports.write(found, ReportOptions())
+    return code

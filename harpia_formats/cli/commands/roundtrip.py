@@ -10,6 +10,7 @@ from harpia_formats.cli.options.common import (
     Model,
     Paths,
     Quiet,
+    ReportOption,
 )
 from harpia_formats.cli.options.conversion import (
     AnyReferences,
@@ -24,9 +25,12 @@ from harpia_formats.cli.options.values import column_map, constants_by_field
 from harpia_formats.cli.output.difference_lines import print_differences
 from harpia_formats.cli.output.problems import print_problems
 from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.report_files import ReportFiles
+from harpia_formats.comparison.report import DifferenceReport
 from harpia_formats.comparison.round_trip import RoundTrip
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.reporters.reporter import Options as ReportOptions
 
 
 def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
@@ -45,6 +49,7 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     score: FillScores = None,
     keep_extra: KeepExtra = False,
     on_invalid: OnInvalidPair = OnInvalid.FAIL,
+    report: ReportOption = None,
     quiet: Quiet = False,
 ) -> ExitCode:
     """Convert files into another format and back, and show what does not come back.
@@ -73,6 +78,10 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
         on_invalid=on_invalid,
         progress=progress.update,
     )
+    reports = ReportFiles(report, DifferenceReport, paths or ())
     run = RoundTrip(paths or ["-"], via, options)
-    print_problems(iter(run), progress)
-    return print_differences(run.report(), f"through {run.via}", quiet=quiet)
+    print_problems(reports.keeping(run), progress)
+    found = run.report()
+    code = print_differences(found, f"through {run.via}", quiet=quiet)
+    reports.write(found, ReportOptions())
+    return code

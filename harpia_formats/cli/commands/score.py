@@ -19,6 +19,7 @@ from harpia_formats.cli.options.common import (
     Paths,
     Quiet,
     ReadWith,
+    ReportOption,
     SkipInvalid,
     SkipUnrecognised,
 )
@@ -44,10 +45,12 @@ from harpia_formats.cli.options.scoring import (
 from harpia_formats.cli.options.values import column_map, comma_separated
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.score_table import score_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.choices import ReferenceFrom
+from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.scores import Scores
@@ -84,6 +87,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     delimiter: Delimiter = None,
     skip_invalid: SkipInvalid = False,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
+    report: ReportOption = None,
     jobs: Jobs = 0,
     engine: Engine = None,
     quiet: Quiet = False,
@@ -131,9 +135,14 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         engine=engine,
         progress=progress.update,
     )
+    places = [*(paths or ()), *filter(None, (output,))]
+    reports = ReportFiles(report, Scores, [str(place) for place in places])
     run = scoring_of(paths or ["-"], to, output, options)
-    print_problems(iter(run), progress)
-    return _print_scores(run.scores(), is_table_extra=to is not None, quiet=quiet)
+    print_problems(reports.keeping(run), progress)
+    scores = run.scores()
+    code = _print_scores(scores, is_table_extra=to is not None, quiet=quiet)
+    reports.write(scores, ReportOptions())
+    return code
 
 
 def _print_scores(scores: Scores, *, is_table_extra: bool, quiet: bool) -> ExitCode:

@@ -14,6 +14,7 @@ from harpia_formats.cli.options.common import (
     Jobs,
     Quiet,
     ReadWith,
+    ReportOption,
     SecondInput,
     SkipInvalid,
 )
@@ -40,11 +41,13 @@ from harpia_formats.cli.options.scoring import (
 from harpia_formats.cli.options.values import column_map
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.score_table import comparison_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.report import Report
+from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.compare_runs import ComparisonReport, ScoreComparison
 from harpia_formats.scoring.compare_stored import StoredComparison, StoredReport
@@ -76,6 +79,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     level: Level = LEVEL,
     replicates: ComparisonReplicates = REPLICATES,
     seed: Seed = SEED,
+    report: ReportOption = None,
     jobs: Jobs = 0,
     engine: Engine = None,
     quiet: Quiet = False,
@@ -117,20 +121,25 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     models = (model_a, model_b)
     if detect is not None and not 0 < detect < math.inf:
         raise ScoreError(f"--detect needs a difference above 0, not {detect:g}")
+    reports = ReportFiles(
+        report, StoredReport if stored else ComparisonReport, [first, second]
+    )
     if stored:
         if reference_from is not ReferenceFrom.REFERENCES:
             raise UsageError("--stored compares stored scores, without references")
         stored_run = StoredComparison(
             [first], [second], options, models, test, force=force
         )
-        print_problems(iter(stored_run), progress)
+        print_problems(reports.keeping(stored_run), progress)
         stored_report = stored_run.report()
+        reports.write(stored_report, ReportOptions())
         return _print_comparison(stored_report, stored_report.reports, detect)
     run = ScoreComparison([first], [second], options, models, test)
-    print_problems(iter(run), progress)
-    report = run.report()
-    reports = (report.first.report, report.second.report)
-    return _print_comparison(report, reports, detect)
+    print_problems(reports.keeping(run), progress)
+    found = run.report()
+    reports.write(found, ReportOptions())
+    inputs = (found.first.report, found.second.report)
+    return _print_comparison(found, inputs, detect)
 
 
 def _print_comparison(

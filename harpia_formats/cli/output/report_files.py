@@ -1,9 +1,10 @@
 """The reports that `--report` names: checked before the run, written after it."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+import sys
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
@@ -42,24 +43,53 @@ class ReportFiles:
             self._files = report_files(given, kind, others)
             self.paths = local_paths(self._files)
 
-    def keeping(self, problems: Iterable[Problem]) -> Iterable[Problem]:
-        """Return problems that are kept for the reports, if there are any, as found."""
-        return self._kept(problems) if self._files else problems
-
-    def _kept(self, problems: Iterable[Problem]) -> Iterator[Problem]:
+    def keeping(self, problems: Iterable[Problem]) -> Generator[Problem, None, None]:
+        """Yield problems as they are found, and keep them if there are reports."""
+        if not self._files:
+            yield from problems
+            return
         for problem in problems:
             self._problems.append(problem)
             yield problem
 
     def write(self, result: Result, options: Options) -> None:
-        """Write the reports of a result, a `Report` with the problems that were kept.
+        """Write the reports of a result, with the problems that were kept.
 
         Raises `SinkError`.
         """
         if not self._files:
             return
+        from harpia_formats.cli.output.command_line import shown_command  # noqa: PLC0415 - most runs write no report to a file: start-up time
         from harpia_formats.reporters.report_file import write_files  # noqa: PLC0415 - most runs write no report to a file: start-up time
 
-        if isinstance(result, Report):
-            result = replace(result, problems=tuple(self._problems))
-        write_files(self._files, result, options)
+        command = shown_command(["harpia-formats", *sys.argv[1:]])
+        options = replace(options, command=command)
+        write_files(self._files, with_problems(result, self._problems), options)
+
+
+def with_problems(result: Any, problems: Sequence[Problem]) -> Any:
+    """Return a result whose reports of validation have those `problems` in their files.
+
+    Runs that only read data hand them over one by one, and count them in the report.
+    """
+    if isinstance(result, Report):
+        return replace(result, problems=tuple(problems))
+    changed: dict[str, Any] = {}
+    for name in (one.name for one in fields(result)):
+        value = getattr(result, name)
+        if isinstance(value, Result):
+            changed[name] = with_problems(value, _of(value, problems))
+        elif isinstance(value, tuple) and any(isinstance(one, Result) for one in value):
+            changed[name] = tuple(
+                with_problems(one, _of(one, problems)) for one in value
+            )
+    return replace(result, **changed)
+
+
+def _of(result: Any, problems: Sequence[Problem]) -> Sequence[Problem]:
+    """Return the problems in files that a report counts; all, for other results."""
+    if not isinstance(result, Report):
+        return problems
+    paths = {file.path for file in result.files}
+    paths |= {group.path for group in result.groups}
+    return [problem for problem in problems if problem.place.path in paths]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
@@ -34,10 +35,16 @@ def write_result(
     write_text(page_of(result, options))
 
 
+def check() -> None:
+    """Raise `HarpiaFormatsError` if jinja2 is not installed."""
+    import_module("harpia_formats.reporters.html.environment")
+
+
 REPORTER = Reporter(
     name="html",
     summary="a page for browsers with counts, charts and examples",
     write=write,
     suffixes=(".html", ".htm"),
     write_result=write_result,
+    check=check,
 )

@@ -13,7 +13,6 @@ from harpia_formats.reporters.html.scores_page import (
     scores_sections,
 )
 from harpia_formats.reporters.html.tables import sentence, sentences, table
-from harpia_formats.reporters.reporter import Options
 from harpia_formats.reporters.text import p_text, with_noun
 from harpia_formats.scoring.compare_runs import ComparisonReport
 from harpia_formats.scoring.compare_stored import StoredReport
@@ -38,7 +37,7 @@ _NUMBERS = _COLUMNS[1:11]
 _CARDS = 8
 
 
-def page(found: ComparisonReport | StoredReport, _options: Options) -> Page:
+def page(found: ComparisonReport | StoredReport) -> Page:
     """Return the page of a comparison."""
     questions = max((score.questions for score in found.compared), default=0)
     cards = [("questions in both", f"{questions:,}")]
@@ -62,7 +61,7 @@ def page(found: ComparisonReport | StoredReport, _options: Options) -> Page:
     sections.append(files_section(reports[0], "Files of A", "files-a"))
     sections.append(files_section(reports[1], "Files of B", "files-b"))
     return Page(
-        "score compare",
+        "comparison of scores",
         f"{with_noun(len(found.compared), 'score')} of two systems compared",
         found.ok,
         cards=cards,

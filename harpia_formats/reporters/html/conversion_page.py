@@ -14,7 +14,6 @@ from harpia_formats.reporters.html.report_page import (
     findings_section,
 )
 from harpia_formats.reporters.html.tables import code, sentence, sentences, table
-from harpia_formats.reporters.reporter import Options
 from harpia_formats.reporters.text import position, with_noun
 from harpia_formats.text.sanitize import safe
 
@@ -26,7 +25,7 @@ _NAME, _NAMES = 200, 4_000
 _LOST, _CHANGED = "error", "warning"
 
 
-def page(found: ConversionReport, options: Options) -> Page:
+def page(found: ConversionReport) -> Page:
     """Return the page of a conversion."""
     records = sum(file.records for file in found.report.files)
     cards = [
@@ -38,14 +37,14 @@ def page(found: ConversionReport, options: Options) -> Page:
     errors = found.report.errors
     cards += [("errors", f"{errors:,}")] if errors else []
     return Page(
-        "convert",
+        "conversion",
         safe(found.headline(), 500),
         found.ok,
         cards=cards,
         alerts=alerts(found.report),
         sections=[
             loss_section(found),
-            findings_section(found.report, options),
+            findings_section(found.report),
             files_section(found.report, "Files read"),
             _outputs(found),
         ],

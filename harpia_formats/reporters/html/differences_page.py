@@ -14,7 +14,6 @@ from harpia_formats.reporters.html.report_page import (
     findings_section,
 )
 from harpia_formats.reporters.html.tables import code, sentence, table
-from harpia_formats.reporters.reporter import Options
 from harpia_formats.reporters.text import position
 from harpia_formats.text.sanitize import safe
 
@@ -23,7 +22,7 @@ _COLUMNS = ("field", "records", "first: left", "first: right", "where")
 _VALUE = 600
 
 
-def page(found: DifferenceReport, options: Options) -> Page:
+def page(found: DifferenceReport) -> Page:
     """Return the page of `diff` or `roundtrip`."""
     cards = [
         ("compared", f"{found.records:,}"),
@@ -36,10 +35,10 @@ def page(found: DifferenceReport, options: Options) -> Page:
     cards += [(name, f"{count:,}") for name, count in more.items() if count]
     sections = [section("differences", "Differences", _parts(found))]
     if found.report is not None:
-        sections.append(findings_section(found.report, options))
+        sections.append(findings_section(found.report))
         sections.append(files_section(found.report))
     return Page(
-        "diff",
+        "differences",
         safe(found.headline(), 500),
         found.ok,
         cards=cards,

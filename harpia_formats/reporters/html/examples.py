@@ -5,7 +5,7 @@ from itertools import zip_longest
 
 from markupsafe import Markup
 
-from harpia_formats.model.problem import Excerpt, Place, Problem
+from harpia_formats.model.problem import Place, Problem
 from harpia_formats.reporters.frame import excerpt_parts
 from harpia_formats.reporters.html.environment import macro
 from harpia_formats.reporters.html.marked_text import marked_markup, record_markup
@@ -25,8 +25,7 @@ _FRAME, _ID, _MESSAGE, _REASON = 160, 80, 500, 200
 class Examples:
     """Renders examples while there is room, and counts those that it leaves out."""
 
-    def __init__(self, *, show_records: bool = True) -> None:
-        self._show_records = show_records
+    def __init__(self) -> None:
         self._room, self._records = Room(_EXAMPLES), Room(_RECORDS)
         self._reads = 0
         #: Why texts of records are not shown, with the number of examples.
@@ -60,20 +59,19 @@ class Examples:
 
     def _with_record(self, piece: Markup, problem: Problem) -> Markup:
         """Return an example with the text of its record, if there is room for it."""
-        record = self.record(problem.place, problem.excerpt)
+        record = self._record(problem)
         whole: Markup = macro("finding.html", "whole_example")(piece, record)
         return whole
 
-    def record(self, place: Place, excerpt: Excerpt | None) -> Markup:
-        """Return the text around a place in an element to open, or nothing."""
-        if not self._show_records:
-            return self._without("texts of records are not to be shown")
+    def _record(self, problem: Problem) -> Markup:
+        """Return the text around a problem in an element to open, or nothing."""
         if self._reads >= _READ or self._records.cut:
             return self._without("the page has no room for them")
         self._reads += 1
-        text = read_record_text(place, excerpt)
+        text = read_record_text(problem)
         if isinstance(text, str):
             return self._without(text)
+        place = problem.place
         piece: Markup = macro("finding.html", "record")(
             record_name(place)
             if text.is_object

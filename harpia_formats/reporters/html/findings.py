@@ -73,10 +73,9 @@ class FoundRule:
         return sum(field.count for field in self.fields)
 
 
-def findings_markup(
-    groups: Iterable[Group], problems: Iterable[Problem], examples: Examples
-) -> Markup:
+def findings_markup(groups: Iterable[Group], problems: Iterable[Problem]) -> Markup:
     """Return the section of findings, or that there are none."""
+    examples = Examples()
     rules = found_rules(groups, problems)
     fields = [(rule, field) for rule in rules for field in rule.fields]
     # Each field has an example before one has two.

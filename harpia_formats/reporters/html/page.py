@@ -37,7 +37,7 @@ class Section:
 class Page:
     """What a page shows."""
 
-    #: The name of the command.
+    #: What kind of result it is.
     kind: str
     #: The result in one line, which is the heading of the page.
     verdict: str
@@ -70,11 +70,11 @@ def page_of(result: Result, options: Options) -> str:
     for one in type(result).__mro__:
         if one.__name__ in _PAGES:
             name = f"harpia_formats.reporters.html.{_PAGES[one.__name__]}"
-            make: Callable[[Result, Options], Page] = import_module(name).page
+            make: Callable[[Result], Page] = import_module(name).page
             return str(
                 render(
                     "page.html",
-                    page=make(result, options),
+                    page=make(result),
                     about=_About(__version__, _short(options.command)),
                 )
             )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from harpia_formats.model.problem import Excerpt, Place
+from harpia_formats.model.problem import Excerpt, Place, Problem
 
 #: Bytes of the longest line that is shown as a whole record.
 _LONGEST = 256 * 1024
@@ -31,13 +31,17 @@ class RecordText:
     is_object: bool
 
 
-def read_record_text(place: Place, excerpt: Excerpt | None) -> RecordText | str:
-    """Return the text around a place from its file, or why it cannot be shown.
+def read_record_text(problem: Problem) -> RecordText | str:
+    """Return the text around a problem from its file, or why it cannot be shown.
 
     Every text of a record in an HTML report that is not in the result itself comes from
-    here. What is read must still agree with the excerpt of the problem. Only regular
-    local files that are not compressed are read, at most 512 KB of each.
+    here, and nothing of a problem that hides values. What is read must still agree with
+    the excerpt of the problem. Only regular local files that are not compressed are
+    read, at most 512 KB of each.
     """
+    place, excerpt = problem.place, problem.excerpt
+    if problem.hides_values:
+        return "values of records are hidden"
     if place.member:
         return "it is in an archive"
     if excerpt is None:

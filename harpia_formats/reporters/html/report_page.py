@@ -3,11 +3,9 @@
 from markupsafe import Markup
 
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.reporters.html.examples import Examples
 from harpia_formats.reporters.html.findings import findings_markup
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.tables import code, sentence, table
-from harpia_formats.reporters.reporter import Options
 from harpia_formats.reporters.text import verdict, with_noun
 from harpia_formats.text.sanitize import safe
 
@@ -32,16 +30,16 @@ _ALERTS = 5
 _PATH = 400
 
 
-def page(report: Report, options: Options) -> Page:
+def page(report: Report) -> Page:
     """Return the page of a validation."""
     return Page(
-        "validate",
+        "validation",
         verdict(report),
         report.ok,
         cards=cards(report),
         alerts=alerts(report),
         sections=[
-            findings_section(report, options),
+            findings_section(report),
             files_section(report),
         ],
     )
@@ -74,10 +72,9 @@ def alerts(*reports: Report) -> list[str]:
     return [*said, *(line for report in reports for line in report.no_verdict_lines())]
 
 
-def findings_section(report: Report, options: Options) -> Section:
+def findings_section(report: Report) -> Section:
     """Return the findings with their examples."""
-    examples = Examples(show_records=options.records)
-    body = findings_markup(report.groups, report.problems, examples)
+    body = findings_markup(report.groups, report.problems)
     return Section("findings", "Findings", body)
 
 

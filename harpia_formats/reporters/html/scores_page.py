@@ -13,7 +13,6 @@ from harpia_formats.reporters.html.report_page import (
     findings_section,
 )
 from harpia_formats.reporters.html.tables import sentence, sentences, table
-from harpia_formats.reporters.reporter import Options
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 
@@ -21,7 +20,7 @@ from harpia_formats.scoring.scores import Group, MetricScore, Scores
 _CHARTS, _CARDS = 24, 8
 
 
-def page(scores: Scores, options: Options) -> Page:
+def page(scores: Scores) -> Page:
     """Return the page of scores."""
     answers = sum(system.answers for system in scores.systems)
     records = sum(file.records for file in scores.report.files)
@@ -35,14 +34,14 @@ def page(scores: Scores, options: Options) -> Page:
         cards.append(("left out", f"{scores.skipped:,}"))
     report = replace(scores.report, problems=scores.report.problems or scores.problems)
     return Page(
-        "score",
+        "scores",
         _verdict(scores, answers),
         scores.ok,
         cards=cards,
         alerts=alerts(scores.report),
         sections=[
             *scores_sections(scores),
-            findings_section(report, options),
+            findings_section(report),
             files_section(scores.report),
         ],
     )
