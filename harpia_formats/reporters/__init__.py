@@ -1,8 +1,10 @@
 """All reporters: one module for each output format, in one table."""
 
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+
 from harpia_formats.extensions import entry_points
 from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.reporters import concise, full, html, json_report, jsonl
 from harpia_formats.reporters.reporter import Options, Reporter
 
 __all__ = [
@@ -14,17 +16,41 @@ __all__ = [
     "reporter_named",
 ]
 
-#: Every built-in reporter by its name, in the order in which the help lists them.
-REPORTERS: dict[str, Reporter] = {
-    reporter.name: reporter
-    for reporter in (
-        full.REPORTER,
-        concise.REPORTER,
-        json_report.REPORTER,
-        jsonl.REPORTER,
-        html.REPORTER,
-    )
+#: The module of each built-in reporter by its name, in the order of the help.
+_modules = {
+    "full": "full",
+    "concise": "concise",
+    "json": "json_report",
+    "jsonl": "jsonl",
+    "html": "html",
+    "markdown": "markdown",
+    "github": "github",
 }
+
+
+class _Reporters(Mapping[str, Reporter]):
+    """The reporters of the table by their names.
+
+    A module is imported when its reporter is asked for: start-up time.
+    """
+
+    def __getitem__(self, name: str) -> Reporter:
+        module = import_module(f"{__name__}.{_modules[name]}")
+        reporter: Reporter = module.REPORTER
+        return reporter
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_modules)
+
+    def __len__(self) -> int:
+        return len(_modules)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _modules
+
+
+#: Every built-in reporter by its name, in the order in which the help lists them.
+REPORTERS: Mapping[str, Reporter] = _Reporters()
 
 
 class ReportError(HarpiaFormatsError):

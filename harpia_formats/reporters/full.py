@@ -57,7 +57,7 @@ def _sections(
     shown: Shown = Counter()
     for problem in problems:
         note_shown(shown, problem)
-        yield _problem_lines(problem, options)
+        yield problem_lines(problem, options)
     report = finish()
     several = len(report.files) > 1
     groups = partly_shown_groups(report.groups, shown)
@@ -69,7 +69,7 @@ def _sections(
         yield fitted(summary_lines(report), options)
 
 
-def _problem_lines(problem: Problem, options: Options) -> list[str]:
+def problem_lines(problem: Problem, options: Options) -> list[str]:
     """Return the lines of a problem: headline, frame, message, reasons and help."""
     lines = [*_headline(problem, options), *_frame_lines(problem, options)]
     lines += fitted([f"  {safe(problem.message, SENTENCE)}"], options, "  ")

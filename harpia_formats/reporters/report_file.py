@@ -53,9 +53,7 @@ def reporter_of_file(place: str) -> Reporter:
     name = file_name_of(place).lower()
     for codec in CODECS:
         name = name.removesuffix(codec.suffix)
-    found = _with_suffix(name, iter(REPORTERS.values())) or _with_suffix(
-        name, _plugins()
-    )
+    found = _with_suffix(name, REPORTERS.values()) or _with_suffix(name, _plugins())
     if len(found) == 1:
         return found[0]
     shown = masked(place)
@@ -69,7 +67,7 @@ def reporter_of_file(place: str) -> Reporter:
     )
 
 
-def _with_suffix(name: str, reporters: Iterator[Reporter]) -> list[Reporter]:
+def _with_suffix(name: str, reporters: Iterable[Reporter]) -> list[Reporter]:
     """Return the reporters with a suffix of the name, those with the longest one."""
     found: list[Reporter] = []
     longest = 0

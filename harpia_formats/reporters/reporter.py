@@ -26,6 +26,25 @@ class Options:
     quiet: bool = False
     #: The command line of the run, for reports that say it; "" if there is none.
     command: str = ""
+    #: The absolute path of the working folder, from which relative paths start.
+    folder: str = ""
+    #: The absolute path of the folder from which consumers read paths, such as that of
+    #: the repository; the working folder if it is empty.
+    root: str = ""
+    #: Whether a warning makes the run fail.
+    error_on_warning: bool = False
+    #: Returns the exit code of a report, if there is one.
+    exit_code: Callable[[Report], int] | None = None
+    #: Whether the report goes to the summary page of a CI job, too.
+    has_job_summary: bool = False
+    #: The most bytes of a report that is shortened. Comments of GitHub may have 65,536
+    #: characters.
+    most_bytes: int = 60_000
+
+
+WriteReport = Callable[
+    [Iterable[Problem], Callable[[], Report], Callable[[str], None], Options], None
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +53,17 @@ class Reporter:
 
     #: The value of `--output-format` and the name in `--report` that select it.
     name: str
-    #: A short description for the help of `--output-format`.
+    #: What it writes, in a few words.
     summary: str
     #: Writes the report. It gets the problems in the order in which they are found, a
     #: function that returns the report after the last problem, a function that writes
     #: text, and the options.
-    write: Callable[
-        [Iterable[Problem], Callable[[], Report], Callable[[str], None], Options],
-        None,
-    ]
+    write: WriteReport
     #: Whether the summary of the files goes to standard error, because its own output
     #: is one line for each problem.
     summary_apart: bool = False
+    #: Writes the report for the summary page of a CI job, to which it is appended.
+    write_job_summary: WriteReport | None = None
     #: The ends of names of files that `--report` writes with it if it is not named, in
     #: lower case, such as `.md`.
     suffixes: tuple[str, ...] = ()

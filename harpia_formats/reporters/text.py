@@ -110,9 +110,14 @@ def summary_lines(report: Report) -> list[str]:
     """Return a line for each file that was read, and a total for several files."""
     read = [file for file in report.files if file.reason is None or file.records]
     lines = [_file_line(file) for file in read]
-    files = len(report.files) - len(report.skipped)
     if len(report.files) == 1 and not report.excluded:
         return lines
+    return [*lines, total_line(report)]
+
+
+def total_line(report: Report) -> str:
+    """Return the counts of all files in one line."""
+    files = len(report.files) - len(report.skipped)
     total = f"{with_noun(files, 'file')}, {verdict(report)}"
     if report.failures:
         total += f"; {with_noun(len(report.failures), 'file')} not read to the end"
@@ -120,7 +125,7 @@ def summary_lines(report: Report) -> list[str]:
         total += f"; {with_noun(len(report.skipped), 'file')} passed over"
     if report.excluded:
         total += f"; {with_noun(report.excluded, 'file')} left out"
-    return [*lines, total]
+    return total
 
 
 def _file_line(file: FileCount) -> str:

@@ -21,10 +21,13 @@ from harpia_formats.cli.options.validation import (
 from harpia_formats.cli.options.values import comma_separated
 from harpia_formats.cli.output.problems import print_failures, print_unmatched
 from harpia_formats.cli.output.progress import Progress
-from harpia_formats.cli.output.report import report_exit_code, write_report
+from harpia_formats.cli.output.report import (
+    report_exit_code,
+    report_options,
+    write_report,
+)
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.model.report import Report
-from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.validation.schema_check import SchemaCheck, SchemaCheckOptions
 
 
@@ -73,10 +76,19 @@ def schema_check(  # noqa: PLR0913 - a parameter for each option
             output_format,
             statistics=statistics,
             quiet=quiet,
+            error_on_warning=error_on_warning,
+            exit_zero=exit_zero,
         )
     print_failures(found.failures)
     print_unmatched(found.unmatched)
-    reports.write(found, ReportOptions(statistics=statistics))
+    reports.write(
+        found,
+        report_options(
+            statistics=statistics,
+            error_on_warning=error_on_warning,
+            exit_zero=exit_zero,
+        ),
+    )
     return report_exit_code(
         found, error_on_warning=error_on_warning, exit_zero=exit_zero
     )

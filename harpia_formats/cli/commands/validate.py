@@ -59,13 +59,16 @@ from harpia_formats.cli.output.problems import (
     print_unused_settings,
 )
 from harpia_formats.cli.output.progress import Progress
-from harpia_formats.cli.output.report import report_exit_code, write_report
+from harpia_formats.cli.output.report import (
+    report_exit_code,
+    report_options,
+    write_report,
+)
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.inputs import Input
 from harpia_formats.model.report import Report
-from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.validation.options import ROW_TIMEOUT, Options
 from harpia_formats.validation.run import Validation
 
@@ -202,6 +205,8 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
             output_format,
             statistics=statistics,
             quiet=quiet,
+            error_on_warning=error_on_warning,
+            exit_zero=exit_zero,
         )
         if statistics:
             # Not part of the report, which is the same for any number of workers.
@@ -218,7 +223,14 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     code = report_exit_code(
         found, error_on_warning=error_on_warning, exit_zero=exit_zero
     )
-    reports.write(found, ReportOptions(statistics=statistics))
+    reports.write(
+        found,
+        report_options(
+            statistics=statistics,
+            error_on_warning=error_on_warning,
+            exit_zero=exit_zero,
+        ),
+    )
     return max(code, ExitCode.UNABLE) if is_unable else code
 
 

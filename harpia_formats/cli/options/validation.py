@@ -10,8 +10,6 @@ from harpia_formats.cli.options.declare import READING, flag, number, text
 from harpia_formats.reporters import REPORTERS, UnknownReporter, reporter_named
 
 VALIDATION, REPAIRS = "Validation", "Repairs"
-#: The built-in reporters, each with what it writes.
-_REPORTERS = ", ".join(f"{name} ({each.summary})" for name, each in REPORTERS.items())
 
 
 def reporter_name(name: str) -> str:
@@ -138,8 +136,8 @@ OutputFormat = Annotated[
     typer.Option(
         metavar="NAME",
         parser=reporter_name,
-        help=f"{_REPORTERS}; or the name of a plug-in. If not given: full on a "
-        "terminal, concise in a pipe or file.",
+        help=f"How findings are printed: {', '.join(REPORTERS)}; or the name of a "
+        "plug-in. If not given: full on a terminal, concise in a pipe or file.",
         rich_help_panel=REPORTING,
     ),
 ]

@@ -1,16 +1,19 @@
 """The report of a run on standard output, as its reporter writes it."""
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
+from harpia_formats.cli.output.ci_job import append_summary, summary_room, with_folders
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.cli.output.terminal import wants_color, wants_links, width_of
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
-from harpia_formats.reporters import reporter_named
+from harpia_formats.reporters import Reporter, reporter_named
 from harpia_formats.reporters.text import summary_lines
 
 #: The reporters that are used by default.
@@ -27,6 +30,8 @@ def write_report(  # noqa: PLR0913 - one parameter for each option
     *,
     statistics: bool,
     quiet: bool,
+    error_on_warning: bool = False,
+    exit_zero: bool = False,
 ) -> Report:
     """Write the findings of `run` while they are found; return the report.
 
@@ -35,24 +40,74 @@ def write_report(  # noqa: PLR0913 - one parameter for each option
     is_terminal = sys.stdout.isatty()
     default = ON_TERMINAL if is_terminal else IN_PIPE
     reporter = reporter_named(reporter_name or default)
-    options = ReportOptions(
+    options = replace(
+        report_options(
+            statistics=statistics,
+            quiet=quiet,
+            error_on_warning=error_on_warning,
+            exit_zero=exit_zero,
+        ),
         color=wants_color(sys.stdout),
         links=wants_links(sys.stdout),
         width=width_of(sys.stdout) or PIPE_WIDTH,
         wraps=is_terminal,
-        statistics=statistics,
-        quiet=quiet,
     )
     write = text_writer(sys.stdout)
     if is_terminal:
         write = progress.hidden_for(write)
-    reporter.write(run, finish, write, options)
+    if reporter.write_job_summary is None:
+        reporter.write(run, finish, write, options)
+    else:
+        _write_with_summary(reporter, run, finish, write, options)
     report = finish()
     sys.stdout.flush()
     if reporter.summary_apart and not quiet:
         progress.hide()
         write_stderr("".join(f"{line}\n" for line in summary_lines(report)))
     return report
+
+
+def report_options(
+    *,
+    statistics: bool = False,
+    quiet: bool = False,
+    error_on_warning: bool = False,
+    exit_zero: bool = False,
+) -> ReportOptions:
+    """Return the options of reports that are not for a terminal."""
+    options = ReportOptions(
+        width=PIPE_WIDTH,
+        statistics=statistics,
+        quiet=quiet,
+        error_on_warning=error_on_warning,
+        exit_code=partial(
+            report_exit_code, error_on_warning=error_on_warning, exit_zero=exit_zero
+        ),
+    )
+    return with_folders(options)
+
+
+def _write_with_summary(
+    reporter: Reporter,
+    run: Iterable[Problem],
+    finish: Callable[[], Report],
+    write: Callable[[str], None],
+    options: ReportOptions,
+) -> None:
+    """Write the findings of `run`, and the report to the summary page of the CI job."""
+    room = summary_room()
+    kept: list[Problem] = []
+
+    def keeping() -> Iterator[Problem]:
+        for problem in run:
+            kept.append(problem)
+            yield problem
+
+    problems = keeping() if room else run
+    reporter.write(problems, finish, write, replace(options, has_job_summary=room > 0))
+    if room and reporter.write_job_summary is not None:
+        options = replace(options, most_bytes=room)
+        append_summary(reporter.write_job_summary, finish(), kept, options)
 
 
 def report_exit_code(

@@ -84,12 +84,9 @@ def test_help_lists_the_choices_of_the_table(
     assert listed(table) in option(command, name).help
 
 
-def test_help_describes_every_reporter() -> None:
-    """The help of --output-format has the name and the summary of each reporter."""
-    page = option("validate", "--output-format").help
-
-    for name, reporter in REPORTERS.items():
-        assert f"{name} ({reporter.summary})" in page
+def test_help_lists_every_reporter() -> None:
+    """The help of --output-format has the name of each reporter."""
+    assert ", ".join(REPORTERS) in option("validate", "--output-format").help
 
 
 def test_help_lists_every_metric() -> None:

@@ -1,0 +1,109 @@
+"""Equal findings with their count and the first of them, for reports on findings."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from harpia_formats.model.problem import Place, Problem, Severity
+from harpia_formats.model.report import Group, Report
+from harpia_formats.reporters.text import SENTENCE, dotted_path
+from harpia_formats.text.sanitize import safe
+
+#: The severities, the worst first.
+WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+_index = re.compile(r"/[0-9]+(?=/|\Z)")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Equal findings in one file, and the first of them."""
+
+    group: Group
+    #: The first problem of the group; None if it was not kept as an example.
+    first: Problem | None
+
+    @property
+    def place(self) -> Place:
+        """Where the first one is, as far as it is known."""
+        if self.first is not None:
+            return self.first.place
+        group = self.group
+        return Place(
+            path=group.path,
+            line=group.line,
+            column=group.column,
+            end_column=group.column,
+            byte_offset=0,
+            record=group.record,
+            pointer=group.pointer,
+            member=group.member,
+        )
+
+
+def collected(
+    problems: Iterable[Problem], finish: Callable[[], Report]
+) -> tuple[Report, list[Finding]]:
+    """Return the report, and its findings in the order of the report.
+
+    `problems` and `finish` are what a reporter gets. One problem of a group is kept.
+    """
+    firsts: dict[tuple[str, str, str, str], Problem] = {}
+    for problem in problems:
+        place = problem.place
+        key = (place.path, problem.code, _shape(place.pointer), problem.cause)
+        firsts.setdefault(key, problem)
+    report = finish()
+    return report, [Finding(group, _first_of(group, firsts)) for group in report.groups]
+
+
+def _first_of(
+    group: Group, firsts: dict[tuple[str, str, str, str], Problem]
+) -> Problem | None:
+    """Return the first problem of a group if it is among the `firsts`."""
+    key = (group.path, group.code, _shape(group.pointer), group.cause)
+    problem = firsts.get(key)
+    if problem is None:
+        return None
+    place = problem.place
+    found = (place.line, place.column, place.member)
+    return problem if found == (group.line, group.column, group.member) else None
+
+
+def _shape(pointer: str) -> str:
+    """Return a pointer with `*` for each step that may be an index."""
+    return _index.sub("/*", pointer)
+
+
+def severity_rank(finding: Finding) -> int:
+    """Return 0 for errors, 1 for warnings, 2 for notes."""
+    return WORST_FIRST.index(finding.group.severity)
+
+
+def worst_first(findings: Iterable[Finding]) -> list[Finding]:
+    """Return findings by severity, then by count, then as they come."""
+    return sorted(findings, key=lambda one: (severity_rank(one), -one.group.count))
+
+
+def first_sentences(finding: Finding) -> list[str]:
+    """Return the message of the first of equal findings, its reasons and its help."""
+    problem = finding.first
+    if problem is None:
+        message = finding.group.message
+        return [safe(message, SENTENCE)] if message else []
+    lines = [safe(problem.message, SENTENCE)]
+    lines += [
+        f"because {safe(dotted_path(one.pointer))} is {safe(one.value)}"
+        for one in problem.because
+    ]
+    if problem.help:
+        lines.append(f"help: {safe(problem.help, SENTENCE)}")
+    return lines
+
+
+def file_faults(report: Report) -> list[tuple[str, str]]:
+    """Return a path and a sentence for each file that was not read or has no verdict.
+
+    The path is empty where a sentence names its files.
+    """
+    unread = [(file.path, file.reason or "") for file in report.failures]
+    return [*unread, *(("", line) for line in report.no_verdict_lines())]

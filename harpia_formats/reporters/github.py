@@ -1,0 +1,134 @@
+"""Annotations on the lines of a pull request, by the commands of GitHub Actions.
+
+Source: "Workflow commands for GitHub Actions" of GitHub's documentation, and
+`packages/core/src/command.ts` of actions/toolkit for what is escaped.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.report import Report
+from harpia_formats.reporters import markdown
+from harpia_formats.reporters.findings import (
+    Finding,
+    collected,
+    file_faults,
+    first_sentences,
+    severity_rank,
+)
+from harpia_formats.reporters.places import shown_path
+from harpia_formats.reporters.reporter import Options, Reporter
+from harpia_formats.reporters.text import PATH, SENTENCE, rule, with_noun
+from harpia_formats.text.sanitize import safe
+
+#: The most annotations: GitHub shows ten errors and ten warnings of a step.
+MOST = 10
+_COMMANDS = {
+    Severity.ERROR: "error",
+    Severity.WARNING: "warning",
+    Severity.NOTE: "notice",
+}
+
+
+@dataclass(slots=True)
+class _Alike:
+    """The findings of one rule at one pointer, in any number of files."""
+
+    worst: Finding
+    count: int = 0
+    files: int = 0
+
+
+def write(
+    problems: Iterable[Problem],
+    finish: Callable[[], Report],
+    write_text: Callable[[str], None],
+    options: Options,
+) -> None:
+    """Write a command for each fault of a file, then for each rule and pointer."""
+    report, findings = collected(problems, finish)
+    faults = [_fault(*fault, options) for fault in file_faults(report)]
+    alike = _alike(sorted(findings, key=severity_rank))
+    commands = [*faults, *(_annotation(one, options) for one in alike)]
+    for command in commands[:MOST]:
+        write_text(f"{command}\n")
+    more = len(commands) - MOST
+    if more > 0:
+        where = "name a file with --report markdown=FILE to see them"
+        if options.has_job_summary:
+            where = "the summary of the job has them"
+        kinds = with_noun(more, "more kind")
+        write_text(f"{kinds} of findings without an annotation: {where}\n")
+
+
+def _alike(findings: Iterable[Finding]) -> list[_Alike]:
+    """Return the findings of each rule, pointer and key, the worst and most first."""
+    found: dict[tuple[str, str, str], _Alike] = {}
+    files: dict[tuple[str, str, str], set[str]] = {}
+    for finding in findings:
+        group = finding.group
+        key = (group.code, group.pointer, group.key)
+        one = found.setdefault(key, _Alike(finding))
+        one.count += group.count
+        names = files.setdefault(key, set())
+        names.add(group.path)
+        one.files = len(names)
+    return sorted(
+        found.values(), key=lambda one: (severity_rank(one.worst), -one.count)
+    )
+
+
+def _annotation(alike: _Alike, options: Options) -> str:
+    """Return the command for findings of one rule at one pointer."""
+    finding = alike.worst
+    group, place = finding.group, finding.place
+    properties = {"file": safe(shown_path(place.path, options), PATH)}
+    if place.line > 0:
+        properties["line"] = str(place.line)
+        if place.column > 0:
+            properties["col"] = str(place.column)
+        if place.end_column > place.column > 0:
+            properties["endColumn"] = str(place.end_column)
+    properties["title"] = rule(group)
+    lines = first_sentences(finding)
+    if place.member:
+        lines.append(f"in {safe(place.member, PATH)}")
+    if alike.count > 1:
+        files = f" in {with_noun(alike.files, 'file')}" if alike.files > 1 else ""
+        lines.append(f"the first of {alike.count:,} such findings{files}")
+    return _command(_COMMANDS[group.severity], properties, lines)
+
+
+def _fault(path: str, reason: str, options: Options) -> str:
+    """Return the command for a file that was not read, or records without a verdict."""
+    properties = {"title": "no verdict"}
+    if path:
+        file = safe(shown_path(path, options), PATH)
+        properties = {"file": file, "title": "not read to the end"}
+    return _command("error", properties, [safe(reason, SENTENCE)])
+
+
+def _command(name: str, properties: dict[str, str], lines: Iterable[str]) -> str:
+    """Return a workflow command; its message has several lines."""
+    pairs = ",".join(f"{key}={_escaped_value(properties[key])}" for key in properties)
+    # A command without a message is passed over.
+    message = _escaped("\n".join(lines)) or _escaped(properties["title"])
+    return f"::{name} {pairs}::{message}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _escaped_value(text: str) -> str:
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+REPORTER = Reporter(
+    name="github",
+    summary="at most ten annotations in GitHub Actions, and the job summary",
+    write=write,
+    summary_apart=True,
+    write_job_summary=markdown.write,
+)

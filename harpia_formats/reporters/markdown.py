@@ -1,0 +1,210 @@
+"""A report of bounded size for comments on pull requests and summaries of CI jobs.
+
+Its Markdown is that of GitHub and GitLab ("GitHub Flavored Markdown Spec" 0.29).
+"""
+
+from collections.abc import Callable, Iterable
+
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import FileCount, Report
+from harpia_formats.model.result import Result
+from harpia_formats.reporters.findings import (
+    Finding,
+    collected,
+    file_faults,
+    worst_first,
+)
+from harpia_formats.reporters.full import problem_lines
+from harpia_formats.reporters.markdown_text import code, fenced, head, plain, row, size
+from harpia_formats.reporters.places import shown_path
+from harpia_formats.reporters.reporter import Options, Reporter
+from harpia_formats.reporters.text import total_line, with_noun
+from harpia_formats.rules.documentation import rule_url
+
+#: The columns of the tables.
+_FILES = "file format records invalid undetermined errors warnings notes read".split()
+_FINDINGS = ["", "rule", "field", "findings", "first"]
+_NUMBERS = {*_FILES[2:-1], "findings"}
+#: Columns of the lines of examples.
+_WIDTH = 100
+#: Bytes kept for the sentence on what is not shown.
+_SENTENCE_BYTES = 200
+
+
+class _Page:
+    """The lines of a page, of which no more are taken than have room."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self.lines: list[str] = []
+        self._most = most_bytes
+        self._size = 0
+
+    def left(self) -> int:
+        """Return how many bytes there are left."""
+        return self._most - self._size
+
+    def add(self, *lines: str) -> None:
+        self.lines += lines
+        self._size += size(lines)
+
+    def add_blocks(
+        self, start: list[str], blocks: Iterable[list[str]], share: float
+    ) -> int:
+        """Add `start` and blocks of lines while they fit into a share of what is left.
+
+        Return how many blocks are left out.
+        """
+        room = self.left() * share - _SENTENCE_BYTES - size(start)
+        waiting = list(blocks)
+        fitting = 0
+        for block in waiting:
+            room -= size(block)
+            if room < 0:
+                break
+            fitting += 1
+        if fitting:
+            self.add(*start, *(line for block in waiting[:fitting] for line in block))
+        return len(waiting) - fitting
+
+
+def write(
+    problems: Iterable[Problem],
+    finish: Callable[[], Report],
+    write_text: Callable[[str], None],
+    options: Options,
+) -> None:
+    """Write the verdict, the files, the findings, and an example of each."""
+    report, findings = collected(problems, finish)
+    findings = worst_first(findings)
+    page = _Page(options.most_bytes)
+    verdict = "ok" if report.ok else "not ok"
+    page.add(f"### harpia-formats: {verdict}", "", total_line(report))
+    _add_faults(page, report, options)
+    _add_files(page, report, options)
+    _add_findings(page, findings, options)
+    _add_examples(page, findings)
+    write_text("\n".join(page.lines) + "\n")
+
+
+def _add_faults(page: _Page, report: Report, options: Options) -> None:
+    """Add the files that were not read, and those without a verdict."""
+    lines = []
+    for path, reason in file_faults(report):
+        file = f"{code(shown_path(path, options))}: " if path else ""
+        lines.append([f"- {file}{code(reason, 500)}"])
+    left = page.add_blocks(["", "**Not read or without a verdict**", ""], lines, 0.25)
+    if left:
+        page.add("", f"{with_noun(left, 'more such file')} not shown.")
+
+
+def _add_files(page: _Page, report: Report, options: Options) -> None:
+    """Add the table of files, those with errors first."""
+    files = sorted(
+        report.files, key=lambda file: (-file.errors, -file.warnings, -file.notes)
+    )
+    rows = [[_file_row(file, options)] for file in files]
+    left = page.add_blocks(["", *head(_FILES, _NUMBERS)], rows, 0.25)
+    if left:
+        page.add("", f"{with_noun(left, 'more file')} not shown.")
+
+
+def _file_row(file: FileCount, options: Options) -> str:
+    """Return the row of a file."""
+    read = "whole" if file.complete else "partly"
+    if file.skipped:
+        read = "passed over"
+    elif file.reason is not None:
+        read = "**no**" if not file.records else "**partly**"
+    counts = (getattr(file, name) for name in _FILES[2:-1])
+    return row(
+        [
+            code(shown_path(file.path, options)),
+            " ".join(code(part, 80) for part in (file.format, file.dialect) if part),
+            *(f"{count:,}" for count in counts),
+            read,
+        ]
+    )
+
+
+def _add_findings(page: _Page, findings: list[Finding], options: Options) -> None:
+    """Add the table of findings by rule and field."""
+    rows = [[_finding_row(finding, options)] for finding in findings]
+    left = page.add_blocks(["", *head(_FINDINGS, _NUMBERS)], rows, 0.6)
+    if left:
+        page.add("", f"{with_noun(left, 'more kind')} of findings not shown.")
+
+
+def _finding_row(finding: Finding, options: Options) -> str:
+    """Return the row of equal findings."""
+    group = finding.group
+    pointer = f"{group.pointer} ({group.key})" if group.key else group.pointer
+    count = f"{group.count:,}"
+    if group.baseline:
+        count += f" + {group.baseline:,} in the baseline"
+    name, place = f"{group.code} {group.name}", _place(finding, options)
+    url = rule_url(group.code)
+    rule = f"[{plain(name)}]({url})" if url else code(name)
+    return row([group.severity.value, rule, code(pointer), count, code(place)])
+
+
+def _place(finding: Finding, options: Options) -> str:
+    """Return where the first of equal findings is."""
+    place = finding.place
+    path = shown_path(place.path, options)
+    path = f"{path}!{place.member}" if place.member else path
+    return f"{path}:{place.line}:{place.column}"
+
+
+def _add_examples(page: _Page, findings: list[Finding]) -> None:
+    """Add the first finding of each kind with its line of the file."""
+    display = Options(width=_WIDTH)
+    blocks = []
+    for finding in findings:
+        if finding.first is None:
+            continue
+        group = finding.group
+        title = code(f"{group.code} {group.name} {group.pointer}")
+        blocks.append(
+            [
+                "",
+                f"<details><summary>{title}</summary>",
+                "",
+                *fenced(problem_lines(finding.first, display)),
+                "",
+                "</details>",
+            ]
+        )
+    left = page.add_blocks(["", "**Examples**"], blocks, 1)
+    if left and left < len(blocks):
+        page.add("", f"{with_noun(left, 'more example')} not shown.")
+
+
+def write_result(
+    result: Result, write_text: Callable[[str], None], options: Options
+) -> None:
+    """Write the headline and the table of a result."""
+    page = _Page(options.most_bytes)
+    page.add(f"### harpia-formats: {code(result.headline(), 500)}")
+    rows = result.table()
+    names = list(dict.fromkeys(name for one in rows for name in one))
+    cells = [[row(code(_cell(one.get(name))) for name in names)] for one in rows]
+    start = ["", *head([code(name) for name in names])]
+    left = page.add_blocks(start, cells, 1)
+    if left:
+        page.add("", f"{with_noun(left, 'more row')} not shown.")
+    write_text("\n".join(page.lines) + "\n")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+REPORTER = Reporter(
+    name="markdown",
+    summary="a short report for pull requests and job summaries",
+    write=write,
+    suffixes=(".md", ".markdown"),
+    write_result=write_result,
+)

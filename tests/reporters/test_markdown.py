@@ -1,0 +1,154 @@
+"""The Markdown report is bounded, and text from data means nothing in it."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+import harpia_formats as hf
+from generated_reports import ANY_TEXT, reports, text_of
+from harpia_formats.model.problem import Severity
+from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.model.result import Result
+from harpia_formats.reporters import REPORTERS, Options
+from harpia_formats.reporters.markdown_text import code, fenced, plain
+from harpia_formats.text.sanitize import escaped
+
+#: A parser of CommonMark with the tables of GitHub; `typer` brings it along.
+PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+#: What a report is made of.
+ELEMENTS = set(
+    "h3 p strong table thead tbody tr th td code pre a ul li details".split()
+)
+ELEMENTS.add("summary")
+#: What GitHub and GitLab make links of outside of code: mentions, issues, addresses.
+_found_in_text = re.compile(r"@\w|#\d|GH-\d|https?:|www\.", re.IGNORECASE)
+
+
+class Elements(HTMLParser):
+    """Collects the elements, the addresses, and the text that is not in code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.links: set[str] = set()
+        self.text = ""
+        self._depth = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element and where it leads."""
+        self.names.add(tag)
+        self._depth += tag in {"code", "pre", "a"}
+        self.links |= {value or "" for name, value in attrs if name == "href"}
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note the end of an element."""
+        self._depth -= tag in {"code", "pre", "a"}
+
+    def handle_data(self, data: str) -> None:
+        """Note text that is in no code and no link."""
+        if not self._depth:
+            self.text += data
+
+
+def rendered(markdown: str) -> Elements:
+    """Return what a consumer shows of Markdown."""
+    page = Elements()
+    page.feed(PARSER.render(markdown))
+    page.close()
+    return page
+
+
+def group(number: int, count: int = 1) -> Group:
+    """Return a group of findings of a rule."""
+    name = f"a-{number}.jsonl"
+    return Group(name, "S101", "missing-key", Severity.ERROR, "/a", count, 2, 1, 2)
+
+
+def test_a_report_has_verdict_files_findings_and_examples() -> None:
+    """A report of real data has its parts, with links to the pages of rules."""
+    report = hf.validate(b'{"a": NaN}\n{"a": 1}\n', format="nemo-input")
+    text = text_of("markdown", report)
+
+    assert text.startswith("### harpia-formats: not ok\n")
+    assert "| error | [J106 not-json-constant](https://" in text
+    assert ":1:7  J106 not-json-constant" in text
+    assert rendered(text).names <= ELEMENTS
+    assert {"table", "details", "a"} <= rendered(text).names
+
+
+def test_the_worst_comes_first_and_the_rest_is_counted() -> None:
+    """Where there is no room for all, a sentence says how many are not shown."""
+    files = tuple(FileCount(f"a-{n}.jsonl", complete=True) for n in range(9_000))
+    groups = (*(group(n) for n in range(9_000)), group(9_999, 77))
+    text = text_of("markdown", Report((*files, files[0]), groups, ()))
+
+    assert len(text.encode()) <= 60_000
+    rows = [line for line in text.splitlines() if line.startswith("| error")]
+    assert "a-9999" in rows[0]
+    hidden = re.findall(r"^([\d,]+) more (file|kind)", text, re.MULTILINE)
+    assert [name for _, name in hidden] == ["file", "kind"]
+    assert int(hidden[1][0].replace(",", "")) == 9_001 - len(rows)
+
+
+@given(reports(), st.sampled_from((2_000, 5_000, 60_000)))
+def test_any_report_is_bounded_and_harmless(report: Report, most: int) -> None:
+    """Whatever data says, there are our elements, links and no mentions only."""
+    text = text_of("markdown", report, most_bytes=most)
+    page = rendered(text.encode("utf-8", "backslashreplace").decode())
+
+    assert len(text.encode("utf-8", "backslashreplace")) <= most
+    assert page.names <= ELEMENTS
+    assert all(link.startswith("https://harpia-formats.") for link in page.links)
+    assert not _found_in_text.search(page.text)
+
+
+@given(ANY_TEXT)
+def test_text_is_shown_as_it_is(text: str) -> None:
+    """Escaped text is shown as it was, in a paragraph, a cell and a block."""
+    shown = escaped("".join(filter(str.isprintable, text))).replace(":", "")
+    page = rendered(f"x {plain(shown)} x").text
+
+    assert " ".join(page.split()) == " ".join(f"x {shown} x".split())
+    assert rendered(f"| a |\n| --- |\n| {code(text)} |").names <= ELEMENTS
+    assert rendered("\n".join(fenced([shown]))).names <= ELEMENTS
+
+
+class Rows(Result):
+    """A result of two rows."""
+
+    def headline(self) -> str:
+        """Return a headline with data."""
+        return "2 rows of @team"
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return rows whose columns differ."""
+        return [{"a|b": "|", "n": 0.123456}, {"a|b": None, "c": "@x"}]
+
+
+def test_any_other_result_is_a_table() -> None:
+    """A result that is no report of a validation has its headline and its table."""
+    texts: list[str] = []
+    write = REPORTERS["markdown"].write_result
+    assert write is not None
+    write(Rows(), texts.append, Options())
+
+    assert "".join(texts).splitlines() == [
+        "### harpia-formats: <code>2 rows of &#64;team</code>",
+        "",
+        "| <code>a&#124;b</code> | <code>n</code> | <code>c</code> |",
+        "| --- | --- | --- |",
+        "| <code>&#124;</code> | <code>0.1235</code> |  |",
+        "|  |  | <code>&#64;x</code> |",
+    ]
+
+
+def test_a_table_of_nothing_is_left_out() -> None:
+    """There is no empty table of findings."""
+    text = text_of("markdown", Report((FileCount("a"),), (), ()))
+
+    assert "| file |" in text
+    assert "| rule |" not in text
