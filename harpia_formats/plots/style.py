@@ -12,7 +12,7 @@ STYLE = """
   --plot-middle: #b57614;
   --plot-surface: #ffffff;
 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root {
     --plot-ink: #e6edf3;
     --plot-muted: #9da7b3;

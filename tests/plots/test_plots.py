@@ -165,7 +165,7 @@ def test_equal_bins_hold_every_number(values: list[float]) -> None:
 
 def test_every_variable_has_a_light_and_a_dark_value() -> None:
     """Dark mode replaces each colour."""
-    light, dark = STYLE.split("@media (prefers-color-scheme: dark)")
+    light, dark = STYLE.split("@media screen and (prefers-color-scheme: dark)")
     names = {line.split(":")[0].strip() for line in light.splitlines() if "--" in line}
     assert names
     for name in names:
