@@ -14,7 +14,8 @@ from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.program.command import HELP, Command, Group, unknown_command
 
 PROGRAM = "harpia-formats"
-#: Each command is the function of that name in the module `commands` has of that name.
+COMMANDS_IN = "harpia_formats.cli.commands"
+#: Each command is the function of that name in the module of that name there.
 COMMANDS = (
     "validate",
     "convert",
@@ -31,6 +32,7 @@ COMMANDS = (
     "schema",
     "rule",
     "config",
+    "completion",
 )
 #: Commands of two words, each with its module in `commands`.
 TWO_WORDS = {
@@ -109,7 +111,7 @@ def _command(name: str) -> Callable[..., None]:
     It ends the process with the exit code that the function returns, or with that of
     the exception that the function raises.
     """
-    module = import_module(f"harpia_formats.cli.commands.{name}")
+    module = import_module(f"{COMMANDS_IN}.{name}")
     function: Callable[..., ExitCode] = getattr(module, name)
 
     @wraps(function)

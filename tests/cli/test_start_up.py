@@ -18,7 +18,8 @@ except SystemExit:
 #: The packages of harpia-formats that a run of `validate` on a valid file imports.
 PACKAGES = set(
     "_version arrow baselines cli dedup detection extensions framing io mapping model "
-    "parsing registry reporters rules schema settings text validation workers".split()
+    "parsing redaction registry reporters rules schema settings text validation "
+    "workers".split()
 )
 #: Packages of others that it imports.
 OTHERS = set(

@@ -4,7 +4,9 @@ from typing import Annotated
 
 import typer
 
+from harpia_formats.cli.completion.scripts import SCRIPTS
 from harpia_formats.cli.options.declare import choice, flag, text
+from harpia_formats.cli.options.values import listed, one_of
 
 #: What a command can print: lines for people, or one JSON object.
 LISTING_FORMATS = TEXT, JSON = "text", "json"
@@ -30,7 +32,7 @@ SchemaId = Annotated[
 ]
 DialectName = Annotated[
     str | None,
-    text("NAME", "Print the schema of this dialect of the format.", "--dialect"),
+    text("DIALECT", "Print the schema of this dialect of the format.", "--dialect"),
 ]
 StrictSchema = Annotated[
     bool,
@@ -44,6 +46,15 @@ AsPython = Annotated[
     flag(
         "--as-python",
         "Print a Python module that validates with the standard library only.",
+    ),
+]
+Shell = Annotated[
+    str,
+    typer.Argument(
+        metavar="SHELL",
+        parser=one_of(SCRIPTS),
+        help=f"{listed(SCRIPTS)}.",
+        show_default=False,
     ),
 ]
 RuleNames = Annotated[

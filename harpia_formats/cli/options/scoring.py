@@ -31,7 +31,7 @@ def replicates(least: int, more: str = "") -> Any:
 Metrics = Annotated[
     list[str] | None,
     text(
-        "NAMES",
+        "METRICS",
         f"Metrics, comma-separated: {', '.join(METRICS)}; those of the input "
         "or the profile if not given.",
         "--metrics",
@@ -42,7 +42,7 @@ Metrics = Annotated[
 Profile = Annotated[
     str | None,
     text(
-        "NAME",
+        "PROFILE",
         f"Definitions of the metrics: {listed(profile_names())}; those of the output "
         "format if not given.",
         panel=SELECTION,
@@ -102,7 +102,7 @@ Missing = Annotated[
 Test = Annotated[
     str | None,
     text(
-        "NAME",
+        "TEST",
         f"Test of the difference: {listed(TESTS)}; permutation for means over answers "
         "and bootstrap for other scores if not given.",
         panel=STATISTICS,

@@ -134,7 +134,7 @@ FailFast = Annotated[
 OutputFormat = Annotated[
     str | None,
     typer.Option(
-        metavar="NAME",
+        metavar="REPORTER",
         parser=reporter_name,
         help=f"How findings are printed: {', '.join(REPORTERS)}; or the name of a "
         "plug-in. If not given: full on a terminal, concise in a pipe or file.",

@@ -1,31 +1,38 @@
 """From the text of option values to what the commands pass on."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
 
 import typer
 
 Choice = TypeVar("Choice", bound=str)
 
 
-def one_of(choices: Iterable[Choice]) -> Callable[[str], Choice]:
-    """Return a parser that accepts the text of each of `choices`.
+def one_of(choices: Iterable[Choice]) -> "OneOf[Choice]":
+    """Return a parser that accepts the text of each of `choices`."""
+    return OneOf(choices)
 
-    It raises `typer.BadParameter` for other text, with the most similar choice.
-    """
-    by_text = {str(choice): choice for choice in choices}
 
-    def parse(text: str) -> Choice:
-        if text in by_text:
-            return by_text[text]
+class OneOf(Generic[Choice]):
+    """Parses the text of some choices."""
+
+    def __init__(self, choices: Iterable[Choice]) -> None:
+        #: The choices by their text.
+        self.choices = {str(choice): choice for choice in choices}
+
+    def __call__(self, text: str) -> Choice:
+        """Return the choice with this text.
+
+        Raises `typer.BadParameter` for other text, with the most similar choice.
+        """
+        if text in self.choices:
+            return self.choices[text]
         from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
 
-        near = nearest(text, by_text)
+        near = nearest(text, self.choices)
         hint = f"; did you mean {near}?" if near else ""
-        known = ", ".join(by_text)
+        known = ", ".join(self.choices)
         raise typer.BadParameter(f"{text!r} is not one of {known}{hint}")
-
-    return parse
 
 
 def listed(choices: Iterable[str]) -> str:

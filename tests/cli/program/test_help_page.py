@@ -99,7 +99,7 @@ def test_defaults_and_headings_are_shown(capsys: pytest.CaptureFixture[str]) -> 
 
     assert "Usage: harpia-formats validate [OPTIONS] PATHS...\n" in page
     assert "can multiply its work.\n" + " " * 32 + "[default: 5]\n" in page
-    assert "\nReporting:\n      --output-format NAME " in page
+    assert "\nReporting:\n      --output-format REPORTER " in page
     assert "\n  -t, --to FORMAT            Format to write. [required]\n" in page_of(
         "convert", capsys
     )

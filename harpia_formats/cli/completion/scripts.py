@@ -1,0 +1,60 @@
+"""The scripts that ask harpia-formats for completions, one for each shell.
+
+The variable `REQUEST` has the name of the shell. The answer is one line with its kind,
+`values`, `partial` (values that go on) or `files`, and then a line for each value.
+"""
+
+#: The variable of the environment that asks for completions.
+REQUEST = "_HARPIA_FORMATS_COMPLETE"
+#: The line up to the cursor, and the characters at which bash breaks words.
+LINE, WORD_BREAKS = "_HARPIA_FORMATS_LINE", "_HARPIA_FORMATS_WORD_BREAKS"
+
+_BASH = f"""\
+_harpia_formats() {{
+    local kind line
+    COMPREPLY=()
+    {{
+        read -r kind
+        while IFS= read -r line; do COMPREPLY+=("$line"); done
+    }} < <({LINE}="${{COMP_LINE:0:COMP_POINT}}" \\
+        {WORD_BREAKS}="$COMP_WORDBREAKS" {REQUEST}=bash "$1" 2>/dev/null)
+    if [[ $kind == partial ]]; then compopt -o nospace; fi
+}}
+complete -o bashdefault -o default -F _harpia_formats harpia-formats
+"""
+_ZSH = f"""\
+#compdef harpia-formats
+_harpia-formats() {{
+    local -a lines asked
+    local kind
+    asked=("${{(@Q)words[2,CURRENT]}}")
+    lines=("${{(@f)$({REQUEST}=zsh $words[1] "${{asked[@]}}" 2>/dev/null)}}")
+    kind=$lines[1]
+    shift lines
+    case $kind in
+        files) compset -P '--*='; _files ;;
+        partial) _describe -V value lines -S '' ;;
+        values) _describe -V value lines ;;
+    esac
+}}
+if [[ "$funcstack[1]" == "_harpia-formats" ]]; then
+    _harpia-formats "$@"
+else
+    compdef _harpia-formats harpia-formats
+fi
+"""
+_FISH = f"""\
+function __harpia_formats_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l answer (env {REQUEST}=fish $words "$current" 2>/dev/null)
+    if test "$answer[1]" = files
+        __fish_complete_path "$current"
+    else
+        printf '%s\\n' $answer[2..-1]
+    end
+end
+complete -c harpia-formats -f -a '(__harpia_formats_complete)'
+"""
+#: The script of each shell.
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}

@@ -1,0 +1,150 @@
+"""What a word on the command line can become, by the tables of the program."""
+
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from harpia_formats.cli.app import COMMANDS, TWO_WORDS, app_for
+from harpia_formats.cli.completion.answer import answer
+from harpia_formats.cli.completion.candidates import candidates
+from harpia_formats.cli.completion.scripts import LINE, REQUEST, WORD_BREAKS
+from harpia_formats.cli.completion.values import BY_NOUN, FILES, values_of
+from harpia_formats.mapping.choices import Turns
+from harpia_formats.metrics import METRICS
+from harpia_formats.registry import all_formats, all_rules, result_formats
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.scoring.p_values import TESTS
+from harpia_formats.scoring.profiles import profile_names
+
+EVERYTHING: Any = get_command(app_for([]))
+
+
+def values(line: str) -> list[str]:
+    """Return the values that the last word of a line can become."""
+    *words, current = line.split(" ")
+    return [value for value, _ in candidates(words, current).values]
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("", COMMANDS),
+        ("completion ", ["bash", "zsh", "fish"]),
+        ("validate --output-format ", REPORTERS),
+        (
+            "validate --output-format=",
+            [f"--output-format={name}" for name in REPORTERS],
+        ),
+        ("score -m ", METRICS),
+        ("score --profile ", profile_names()),
+        ("score --to ", result_formats()),
+        ("score compare a b --test ", TESTS),
+        ("convert --turns ", Turns),
+        ("score --missing ", ["skip", "zero"]),
+        ("rule ", [*all_rules(), *(rule.name for rule in all_rules().values())]),
+        ("rule J101 dupl", ["duplicate-key"]),
+        ("validate --select J101,J10", [f"J101,J10{each}" for each in range(1, 10)]),
+        ("validate --select J101,dupl", ["J101,duplicate-key"]),
+        ("convert --to harpia-", ["harpia-output", "harpia-log"]),
+        ("schema inf", ["infer"]),
+        ("score compare a b --met", ["--metrics"]),
+        ("validate --quiet --qui", []),
+        ("validate --exclude a --excl", ["--exclude"]),
+        ("nonsense ", []),
+        ("--ver", ["--version"]),
+        ("validate --jobs ", []),
+    ],
+)
+def test_words_become_what_the_tables_hold(line: str, found: Any) -> None:
+    """The values of each word are those of its table, in their order."""
+    assert values(line) == list(map(str, found))
+
+
+@pytest.mark.parametrize("option", ["--to", "-t", "--from", "-f"])
+def test_formats_and_families(option: str) -> None:
+    """Each format can be named, and each family of formats."""
+    assert {*all_formats(), "nemo", "tencent"} <= set(values(f"convert {option} "))
+
+
+@pytest.mark.parametrize("name", EVERYTHING.commands)
+def test_every_option_is_completed(name: str) -> None:
+    """Each command has its options, and its values wherever some can be listed."""
+    command = EVERYTHING.commands[name]
+    names = values(f"{name} --")
+
+    assert "--help" in names
+    for parameter in command.params:
+        if parameter.param_type_name == "option":
+            assert set(parameter.opts) & set(names)
+        if parameter.metavar in BY_NOUN:
+            assert list(values_of(name, parameter)), parameter.opts
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "validate ",
+        "validate a ",
+        "score f",
+        "convert -o ",
+        "diff a ",
+        "validate -- --x",
+    ],
+)
+def test_paths_are_the_task_of_the_shell(line: str) -> None:
+    """Where a path is wanted, the shell completes the names of files."""
+    *words, current = line.split(" ")
+    found = candidates(words, current)
+
+    assert (found.files, found.values) == (True, ())
+
+
+def test_nouns_are_those_of_the_help() -> None:
+    """Each noun with values stands in the help of some command."""
+    nouns = {
+        parameter.metavar
+        for command in EVERYTHING.commands.values()
+        for parameter in command.params
+    }
+
+    assert BY_NOUN.keys() | {"FILE", "PATHS", "A", "B", "[NAME=]FILE"} <= nouns
+    assert not BY_NOUN.keys() & FILES
+
+
+def test_second_words_come_with_their_beginning() -> None:
+    """`score c` can be `score compare`; a path is as likely without a letter."""
+    assert values("score c") == ["compare"]
+    assert candidates(["score"], "").files
+    assert set(values("schema ")) == set(all_formats())
+    assert {first for first, _ in TWO_WORDS} == {"schema", "score"}
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("harpia-formats convert --to eee@0.3", "0.3.0"),
+        ("harpia-formats convert --to=har", "harpia\nharpia-output\nharpia-log"),
+        ("harpia-formats validate 'a b' --fail-", "--fail-fast"),
+        ("harpia-formats validate 'a b --fail-", None),
+        ('harpia-formats validate "a" --select J101,J102,C20', "J101,J102,C201"),
+    ],
+)
+def test_bash_breaks_words_at_its_own_characters(line: str, words: str | None) -> None:
+    """For bash a value lacks what bash takes for an earlier word."""
+    request = {REQUEST: "bash", LINE: line, WORD_BREAKS: " \t\n\"'@><=;|&(:"}
+    expected = "files\n" if words is None else f"values\n{words}\n"
+
+    assert answer(request, []).startswith(expected)
+
+
+def test_other_shells_get_descriptions() -> None:
+    """Zsh and fish get a few words on each value, in their own form."""
+    fish = answer({REQUEST: "fish"}, ["validate", "--output-format", "conc"])
+    zsh = answer({REQUEST: "zsh"}, ["validate", "--output-format", "conc"])
+
+    assert fish == "values\nconcise\tone line for each problem\n"
+    assert zsh == "values\nconcise:one line for each problem\n"
+    assert answer({REQUEST: "zsh"}, ["score", "--param", "ter.c"]).startswith(
+        "partial\n"
+    )
