@@ -7,7 +7,7 @@ from harpia_formats.cli.options.subsets import (
     RowsFormat,
     RowsOutput,
     SampleRows,
-    Seed,
+    SampleSeed,
 )
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import print_error
@@ -21,7 +21,7 @@ def sample(  # noqa: PLR0913 - one parameter for each option of the command
     path: OneFile,
     size: SampleRows,
     *,
-    seed: Seed = "0",
+    seed: SampleSeed = "0",
     output: RowsOutput = "-",
     overwrite: Overwrite = False,
     from_: RowsFormat = None,

@@ -17,7 +17,7 @@ from harpia_formats.cli.options.subsets import (
     PartsOutput,
     Ratio,
     RowsFormat,
-    Seed,
+    SampleSeed,
     ValidOutput,
 )
 from harpia_formats.cli.options.validation import Ignore, Lint, Schema, Select
@@ -47,7 +47,7 @@ def split(  # noqa: PLR0913 - one parameter for each option of the command
     by: By = None,
     ratio: Ratio = None,
     key: Key = None,
-    seed: Seed = "0",
+    seed: SampleSeed = "0",
     from_: RowsFormat = None,
     delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,

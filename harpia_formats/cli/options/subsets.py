@@ -36,7 +36,7 @@ HeadRows = Annotated[
 SampleRows = Annotated[
     int, typer.Argument(metavar="N", min=1, help="Rows that are chosen.")
 ]
-Seed = Annotated[
+SampleSeed = Annotated[
     str, text("SEED", "A number or text; the same one chooses the same rows.")
 ]
 ValidOutput = Annotated[
