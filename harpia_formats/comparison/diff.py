@@ -79,6 +79,7 @@ class Comparison:
                 format_,
                 columns=options.columns if is_mapped else None,
                 delimiter=options.delimiter,
+                from_csv_safe=options.from_csv_safe,
                 fail_fast=options.on_invalid is OnInvalid.FAIL,
                 max_row_bytes=options.max_row_bytes,
                 progress=options.progress,

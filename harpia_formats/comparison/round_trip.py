@@ -84,6 +84,7 @@ class RoundTrip:
             options.from_,
             columns=columns,
             delimiter=options.delimiter,
+            from_csv_safe=options.from_csv_safe,
             fail_fast=options.on_invalid is OnInvalid.FAIL,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,

@@ -88,6 +88,10 @@ class ConvertOptions:
     #: The character between the fields of tables that are read, or its name; None for
     #: the tab in files called .tsv and the comma in others.
     delimiter: str | None = None
+    #: Whether tables were written with `csv_safe`: its marks are taken back.
+    from_csv_safe: bool = False
+    #: Whether cells of CSV that a spreadsheet would run are written with a mark.
+    csv_safe: bool = False
     #: None to choose by the name of the output, or by the format.
     container: ContainerKind | str | None = None
     #: Values for fields that a record lacks, by the name of the field.

@@ -65,6 +65,9 @@ def output_files(
     is_rows = target.dialects[0].container is Container.ROWS and not target.row_writer
     if container is not None and not is_rows:
         raise ConversionError(f"a file of {target.id} is neither array nor lines")
+    is_table = target.dialects[0].container is Container.TABLE
+    if options.csv_safe and not is_table:
+        raise ConversionError(f"--csv-safe is for tables in CSV, and not {target.id}")
     return OutputFiles(
         target,
         adapter,
@@ -74,6 +77,7 @@ def output_files(
         names,
         overwrite=options.overwrite,
         headed=header_needs_rows(target),
+        csv_safe=options.csv_safe,
     )
 
 
@@ -91,6 +95,8 @@ class OutputFiles:
     overwrite: bool = False
     #: Whether the header becomes a member of the first row.
     headed: bool = False
+    #: Whether cells of a table that a spreadsheet would run get a mark.
+    csv_safe: bool = False
     #: What the user should know of the names of files.
     notes: list[str] = field(default_factory=list)
     _files: dict[str, tuple[Sink, RowWriter]] = field(default_factory=dict)
@@ -231,6 +237,7 @@ class OutputFiles:
                 self.adapter.required_columns,
                 self.adapter.implied_columns,
                 quotes_empty=self.adapter.blank_is_absent,
+                csv_safe=self.csv_safe,
             )
             return CsvWriter(write, encoder, self.columns)
         if self._writes_array():

@@ -19,7 +19,7 @@ from harpia_formats.mapping.choices import (
 from harpia_formats.mapping.requirements import ConversionError
 
 #: Options without a value.
-_FLAGS = ("overwrite", "prefix-ids", "keep-extra")
+_FLAGS = ("overwrite", "prefix-ids", "keep-extra", "csv-safe")
 #: Options that a message may show with a value, and the pattern of such a value.
 _VALUES = {
     "score": "|".join(FILLING_METRICS),

@@ -16,6 +16,7 @@ from itertools import compress
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.framing.chunk import Cursor
+from harpia_formats.text.csv_safe import MARK, unmarked
 
 #: Bytes of a block; more would not stay in a processor's cache.
 BLOCK = 64 * 1024
@@ -55,6 +56,8 @@ class TableBlock:
     _has_outer_pairs: bool
     _text: str
     _marks: _Marks
+    #: Whether the marks of cells that a spreadsheet would run are taken back.
+    csv_safe: bool = False
     #: Where each record is, once that was asked for.
     _places: list[tuple[Cursor, bytes]] | None = None
 
@@ -84,9 +87,13 @@ class TableBlock:
         fields = self._text.split(self._marks.field.decode())
         # The last one has a mark behind it, too.
         del fields[-1]
-        if not self._has_outer_pairs:
-            return fields, fields
-        texts = [_of_quotes(field) if field[:1] == '"' else field for field in fields]
+        texts = fields
+        if self._has_outer_pairs:
+            texts = [
+                _of_quotes(field) if field[:1] == '"' else field for field in fields
+            ]
+        if self.csv_safe and MARK in self._text:
+            texts = list(map(unmarked, texts))
         return fields, texts
 
     def start_of(self, number: int) -> Cursor:
@@ -125,11 +132,12 @@ def _of_quotes(field: str) -> str:
 
 
 def cut_block(
-    data: bytes, start: Cursor, delimiter: bytes, width: int
+    data: bytes, start: Cursor, delimiter: bytes, width: int, *, csv_safe: bool = False
 ) -> TableBlock | None:
     """Return the whole records in `data`, which begins with one; None if unsure.
 
-    `start` is where `data` begins in the file; the header has `width` fields.
+    `start` is where `data` begins in the file; the header has `width` fields. With
+    `csv_safe`, the marks of cells that a spreadsheet would run are taken back.
     """
     marks = _marks_for(data, delimiter)
     if marks is None:
@@ -168,6 +176,7 @@ def cut_block(
         has_outer_pairs,
         text,
         marks,
+        csv_safe,
     )
 
 

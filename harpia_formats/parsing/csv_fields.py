@@ -11,6 +11,8 @@ from enum import Enum, auto
 from functools import cache
 from typing import NamedTuple
 
+from harpia_formats.text.csv_safe import unmarked
+
 #: Bytes that are cut into records at once.
 STEP = 64 * 1024
 #: Fields of one record, at most; `STEP` bytes cannot hold more.
@@ -128,8 +130,12 @@ def whole_records(
             raws = []
 
 
-def fields_of(raws: Iterable[bytes]) -> tuple[TableField, ...]:
+def fields_of(
+    raws: Iterable[bytes], *, csv_safe: bool = False
+) -> tuple[TableField, ...]:
     """Return the fields of a record, given the bytes of each.
+
+    With `csv_safe`, the marks of cells that a spreadsheet would run are taken back.
 
     Raises `UnicodeDecodeError` if they are not UTF-8.
     """
@@ -139,6 +145,8 @@ def fields_of(raws: Iterable[bytes]) -> tuple[TableField, ...]:
         text = raw.decode()
         if raw.startswith(b'"'):
             text = text[1:-1].replace('""', '"')
+        if csv_safe:
+            text = unmarked(text)
         fields.append(TableField(text, start, end))
         start = end + 1
     return tuple(fields)

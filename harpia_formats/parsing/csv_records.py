@@ -48,35 +48,51 @@ _line_end = re.compile(rb"\r?\n|\r|")
 
 
 def table_pieces(
-    buffer: ByteBuffer, start: Cursor, limit: int, delimiter: str = COMMA
+    buffer: ByteBuffer,
+    start: Cursor,
+    limit: int,
+    delimiter: str = COMMA,
+    *,
+    csv_safe: bool = False,
 ) -> Iterator[TablePiece | TableBlock]:
     """Yield what `table_rows` yields, with blocks for records where nothing is unusual.
 
     A block costs no step for each record. The header is always a record of its own.
     """
-    return _TableCutter(buffer, start, limit, delimiter.encode()).run_in_blocks()
+    cutter = _TableCutter(buffer, start, limit, delimiter.encode(), csv_safe=csv_safe)
+    return cutter.run_in_blocks()
 
 
 def rows_of_block(block: TableBlock) -> Iterator[TableRow]:
     """Yield the records of a block, each field with its place."""
     buffer = ByteBuffer(iter(()), block.data)
-    for piece in table_rows(buffer, block.start, len(block.data), block.delimiter):
+    size, is_safe = len(block.data), block.csv_safe
+    for piece in table_rows(
+        buffer, block.start, size, block.delimiter, csv_safe=is_safe
+    ):
         # A block holds nothing else.
         assert isinstance(piece, TableRow)  # noqa: S101 - see `cut_block`
         yield piece
 
 
 def table_rows(
-    buffer: ByteBuffer, start: Cursor, limit: int, delimiter: str = COMMA
+    buffer: ByteBuffer,
+    start: Cursor,
+    limit: int,
+    delimiter: str = COMMA,
+    *,
+    csv_safe: bool = False,
 ) -> Iterator[TablePiece]:
     """Yield the records, empty lines and faults of `buffer` in order.
 
     `start` is where `buffer.data` begins in the file, behind a byte order mark if
     there is one. The header is a record like any other. A record of more than `limit`
     bytes is skipped; at most a few times that, or a few windows, are held in memory.
-    `delimiter` is one ASCII character.
+    `delimiter` is one ASCII character. With `csv_safe`, the marks of cells that a
+    spreadsheet would run are taken back.
     """
-    return _TableCutter(buffer, start, limit, delimiter.encode()).run()
+    cutter = _TableCutter(buffer, start, limit, delimiter.encode(), csv_safe=csv_safe)
+    return cutter.run()
 
 
 @dataclass(slots=True)
@@ -95,6 +111,8 @@ class _TableCutter:
     ended: bool = False
     #: The last line on which a carriage return alone ended a record.
     carriage_line: int = 0
+    #: Whether the marks of cells that a spreadsheet would run are taken back.
+    csv_safe: bool = False
 
     def run(self) -> Iterator[TablePiece]:
         """Yield all pieces up to the end of the file."""
@@ -133,7 +151,9 @@ class _TableCutter:
         data = self.buffer.data[self.at : self.at + BLOCK]
         if len(data) > self.limit:
             return None
-        block = cut_block(data, self.start, self.delimiter, width)
+        block = cut_block(
+            data, self.start, self.delimiter, width, csv_safe=self.csv_safe
+        )
         if block is not None:
             self._consume(len(block.data))
         return block
@@ -168,7 +188,7 @@ class _TableCutter:
             if size > self.limit or b"\0" in record:
                 break
             try:
-                fields = fields_of(raws)
+                fields = fields_of(raws, csv_safe=self.csv_safe)
             except UnicodeDecodeError:
                 break
             yield TableRow(start, record, fields) if size else TableBlank(start)
@@ -213,7 +233,8 @@ class _TableCutter:
         data = self.buffer.data[self.at : self.at + cut.size]
         if fault := record_fault(data, self.limit):
             return self._placed(fault, 0, cut.size)
-        row = TableRow(self.start, data, fields_of(cut.raws))
+        fields = fields_of(cut.raws, csv_safe=self.csv_safe)
+        row = TableRow(self.start, data, fields)
         return row if data else TableBlank(self.start)
 
     def _fault_of(self, cut: RecordCut) -> RecordFault:

@@ -73,6 +73,7 @@ class ReadArguments(TypedDict, total=False):
 
     columns: Mapping[str, str] | None
     delimiter: str | None
+    from_csv_safe: bool
     exclude: Sequence[str]
     skip_unrecognised: bool
     min_records: int
@@ -159,6 +160,7 @@ class WriteArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=F
     turns: Turns | Literal["last", "transcript", "fail"]
     model: str | None
     group: str | None
+    csv_safe: bool
     container: ContainerKind | Literal["array", "lines"] | None
     constants: Mapping[str, Any]
     score: Literal["em", "f1"] | None
@@ -188,6 +190,7 @@ class ScoreArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=F
     config: Path | Mapping[str, Any] | None
     parameters: Mapping[str, Any]
     by: Sequence[str]
+    csv_safe: bool
     skip_unknown: bool
     on_invalid: Literal["fail", "skip"]
     missing: Missing | Literal["skip", "zero"] | None

@@ -115,6 +115,7 @@ class Reading:
         *,
         columns: Mapping[str, str] | None = None,
         delimiter: str | None = None,
+        from_csv_safe: bool = False,
         fail_fast: bool = True,
         max_row_bytes: int = ROW_LIMIT,
         progress: Callable[[ReadProgress], None] | None = None,
@@ -136,6 +137,7 @@ class Reading:
             # The header of a table is validated by them.
             columns=columns if format_ == "csv" else None,
             delimiter=delimiter,
+            from_csv_safe=from_csv_safe,
             fail_fast=fail_fast,
             max_row_bytes=max_row_bytes,
             progress=progress,

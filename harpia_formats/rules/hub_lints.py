@@ -1,10 +1,11 @@
 """The lints that the hub makes of rows in any format."""
 
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.format import Dialect, Format
+from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.lint import Lints, RowLint
 from harpia_formats.rules.across import ID_KIND
 from harpia_formats.rules.doubtful_text_lints import TEXT_LINTS
+from harpia_formats.rules.formula_cells import FORMULA_LINT
 from harpia_formats.rules.id_kinds import id_kind_lint
 from harpia_formats.rules.look_alikes import id_lints
 from harpia_formats.rules.near_duplicates import near_duplicate_lints
@@ -28,6 +29,8 @@ def hub_lints(
     if format_.id_key and ID_KIND not in without:
         across += (id_kind_lint(ID_KIND, format_.id_key),)
     rows: tuple[RowLint, ...] = TEXT_LINTS
+    if dialect.container is Container.TABLE:
+        rows += (FORMULA_LINT,)
     if adapter is not None:
         rows += sample_lints(adapter, dialect.name, without)
         normalize = adapter.dialect_normalizers.get(dialect.name)

@@ -3,6 +3,8 @@
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
+FORMULA_CELL = "J308"
+
 RULES = (
     Rule(
         "J301",
@@ -85,5 +87,20 @@ RULES = (
         b"prompt;response\n2+2?;4\n",
         b"prompt,response,note\n2+2?,4,\n",
         "csv",
+    ),
+    Rule(
+        FORMULA_CELL,
+        "formula-cell",
+        Severity.NOTE,
+        "A cell should not begin like a formula, which a spreadsheet would run.",
+        "Excel, LibreOffice and Google Sheets take a cell that begins with =, +, -, @, "
+        "a tab or a carriage return for a formula, also one that sends what is in "
+        "other cells to a web server (CSV injection). Numbers are no problem. Convert "
+        "with --csv-safe, which writes an apostrophe before such a cell; "
+        "--from-csv-safe takes it back.",
+        b'prompt,response\nWhat is 1 + 1?,"=HYPERLINK(""http://x.example"")"\n',
+        b"prompt,response\nWhat is 1 - 2?,-1\n",
+        "csv",
+        lint=True,
     ),
 )

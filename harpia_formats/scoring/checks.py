@@ -28,6 +28,7 @@ def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
         "--output": output not in (None, "-"),
         "--name": bool(options.names),
         "--set": bool(options.constants),
+        "--csv-safe": options.csv_safe,
     }
     unused = next((option for option, is_given in given.items() if is_given), "")
     if unused:

@@ -105,6 +105,7 @@ class StoredComparison:
                     options.from_,
                     columns=options.columns,
                     delimiter=options.delimiter,
+                    from_csv_safe=options.from_csv_safe,
                     fail_fast=not options.skips_invalid,
                     max_row_bytes=options.max_row_bytes,
                     progress=options.progress,

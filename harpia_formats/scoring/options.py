@@ -70,6 +70,10 @@ class ScoreOptions:
     #: The character between the fields of tables that are read, or its name; None for
     #: the tab in files called .tsv and the comma in others.
     delimiter: str | None = None
+    #: Whether tables were written with `csv_safe`: its marks are taken back.
+    from_csv_safe: bool = False
+    #: Whether cells of CSV that a spreadsheet would run are written with a mark.
+    csv_safe: bool = False
     #: Values for fields that records lack, for results that contain records.
     constants: Mapping[str, Any] = field(default_factory=dict)
     #: Names in results: `task`, `tree`, `job`, `run_name`.

@@ -61,6 +61,8 @@ class Scoring:
         else:
             self._target = result_format_named(to) if isinstance(to, str) else to
             check_names(self._options.names, self._target)
+            if self._options.csv_safe and self._target.id != "csv":
+                raise ScoreError(f"--csv-safe is for csv, and not {self._target.id}")
         self._files = ResultFiles(output, overwrite=self._options.overwrite)
         if to is not None:
             self._files.check()
@@ -160,6 +162,7 @@ class Scoring:
             options.from_,
             columns=options.columns,
             delimiter=options.delimiter,
+            from_csv_safe=options.from_csv_safe,
             fail_fast=not options.skips_invalid,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
@@ -247,6 +250,7 @@ class Scoring:
             names=names | dict(self._options.names),
             constants=self._options.constants,
             by=self._options.by,
+            csv_safe=self._options.csv_safe,
         )
         self._writer = self._target.writer(self._files, run)
         return self._writer

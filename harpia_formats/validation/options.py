@@ -34,6 +34,8 @@ class Options:
     #: The character between the fields of a table, or its name, such as `tab`; None for
     #: the tab in files called .tsv and the comma in others.
     delimiter: str | None = None
+    #: Whether tables were written with `csv_safe`: its marks are taken back.
+    from_csv_safe: bool = False
     #: A draft-07 schema, or the file that holds it, instead of a format.
     schema: dict[str, Any] | bool | PathLike[str] | str | None = None
     #: Codes, prefixes and names of rules.

@@ -45,10 +45,13 @@ def table_frames(
 
     options = plan.run.options
     delimiter = delimiter_of(options.delimiter, plan.name)
-    limit = options.max_row_bytes
+    limit, is_safe = options.max_row_bytes, options.from_csv_safe
     if belongs is None:
-        return table_batches(table_pieces(buffer, start, limit, delimiter))
-    wanted = takewhile(belongs, table_rows(buffer, start, limit, delimiter))
+        return table_batches(
+            table_pieces(buffer, start, limit, delimiter, csv_safe=is_safe)
+        )
+    rows = table_rows(buffer, start, limit, delimiter, csv_safe=is_safe)
+    wanted = takewhile(belongs, rows)
     return table_batches(wanted)
 
 

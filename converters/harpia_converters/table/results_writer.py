@@ -81,7 +81,8 @@ def _writer(files: Files, run: ResultRun) -> _Rows:
     except ConversionError as error:
         raise ScoreError(str(error)) from error
     signature_writer(files)(row_signatures(columns))
-    table = CsvWriter(files.write, TableEncoder(names, names))
+    encoder = TableEncoder(names, names, csv_safe=run.csv_safe)
+    table = CsvWriter(files.write, encoder)
     return _Rows(RowBatches(table), columns, constants)
 
 

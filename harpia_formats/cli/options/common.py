@@ -89,6 +89,18 @@ Delimiter = Annotated[
         rich_help_panel=READING,
     ),
 ]
+FromCsvSafe = Annotated[
+    bool,
+    flag(
+        "--from-csv-safe",
+        "Take back the marks of tables that were written with --csv-safe.",
+        panel=READING,
+    ),
+]
+CsvSafe = Annotated[
+    bool,
+    flag("--csv-safe", "Mark cells of CSV that a spreadsheet would run as formulas."),
+]
 Model = Annotated[
     str | None, text("NAME", "Use only the answers of this model.", panel=READING)
 ]

@@ -12,6 +12,7 @@ from typing import cast
 
 from harpia_formats.conversion.containers.row_writer import EncodedRows, items_of
 from harpia_formats.model.adapter import Row
+from harpia_formats.text.csv_safe import marked
 
 #: Finds the bytes of the cells of lines.
 _find_cells = re.compile(rb'((?:"[^"]*+")*+[^",\n]*+)[,\n]').findall
@@ -35,6 +36,8 @@ class TableEncoder:
     implied: Mapping[str, str] = field(default_factory=dict)
     #: Whether empty text is written as `""`, and only an absent value as nothing.
     quotes_empty: bool = False
+    #: Whether texts that a spreadsheet would run get a mark.
+    csv_safe: bool = False
     #: The columns of earlier rows of the same file. A block that has all columns of the
     #: file is copied as it is.
     known: tuple[str, ...] = ()
@@ -45,7 +48,7 @@ class TableEncoder:
         if not columns or not set().union(*rows).issubset(columns):
             columns = self.columns_of(chain(columns, *rows))
         cells = [
-            _cells(items_of(column, rows), quotes_empty=self.quotes_empty)
+            _cells(self._safe(items_of(column, rows)), quotes_empty=self.quotes_empty)
             for column in columns or ("",)
         ]
         lines = [*map(",".join, zip(*cells, strict=True)), ""]
@@ -72,8 +75,14 @@ class TableEncoder:
 
     def line(self, texts: Iterable[str]) -> bytes:
         """Return one line of texts, such as the names of columns."""
-        line = ",".join(_cells([*texts], quotes_empty=self.quotes_empty))
-        return (line or _BLANK_LINE).encode() + b"\n"
+        cells = _cells(self._safe([*texts]), quotes_empty=self.quotes_empty)
+        return (",".join(cells) or _BLANK_LINE).encode() + b"\n"
+
+    def _safe(self, texts: list[str | None]) -> list[str | None]:
+        """Return texts with the marks that the encoder writes."""
+        if not self.csv_safe:
+            return texts
+        return [text and marked(text) for text in texts]
 
 
 def with_columns(block: EncodedRows, columns: Sequence[str]) -> bytes:

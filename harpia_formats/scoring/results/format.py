@@ -50,6 +50,8 @@ class ResultRun:
     constants: Mapping[str, Any] = field(default_factory=dict)
     #: Fields by which answers are grouped.
     by: tuple[str, ...] = ()
+    #: Whether cells of CSV that a spreadsheet would run get a mark.
+    csv_safe: bool = False
 
 
 class ResultWriter(Protocol):

@@ -1,0 +1,119 @@
+"""Tables are written so that no spreadsheet runs a cell, and are read back exactly."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats import (
+    ConversionError,
+    Record,
+    ScoreError,
+    convert,
+    read,
+    score,
+    validate,
+    write,
+)
+from harpia_formats.model.record import Output
+from harpia_formats.text.csv_safe import would_run
+
+CELLS = st.text(alphabet="'=+-@ \t\n;\"a1,\uff1d", min_size=1, max_size=6)
+
+
+def written(records: list[Record], to: str, **options: Any) -> bytes:
+    """Return records as a table with safe cells."""
+    output = io.BytesIO()
+    write(records, to=to, output=output, csv_safe=True, on_loss="ignore", **options)
+    return output.getvalue()
+
+
+def cells_of(table: bytes) -> list[str]:
+    """Return all cells of a table."""
+    lines = csv.reader(io.StringIO(table.decode(), newline=""))
+    return [cell for line in lines for cell in line]
+
+
+@pytest.mark.parametrize("to", ["csv", "tencent-csv"])
+@given(data=st.data())
+def test_records_come_back_from_safe_tables(to: str, data: st.DataObject) -> None:
+    """What is written with marks and read with `from_csv_safe` are the records."""
+    texts = data.draw(st.lists(st.tuples(CELLS, CELLS, CELLS), min_size=1, max_size=4))
+    records = [
+        Record(prompt=prompt, system=system, references=[answer])
+        if to == "tencent-csv"
+        else Record(prompt=prompt, category=system, outputs=[Output(text=answer)])
+        for prompt, system, answer in texts
+    ]
+    plain = io.BytesIO()
+    write(records, to=to, output=plain, on_loss="ignore")
+    table = written(records, to)
+    back = list(read(table, format=to, from_csv_safe=True))
+
+    assert not any(map(would_run, cells_of(table)))
+    assert back == list(read(plain.getvalue(), format=to))
+
+
+def test_large_tables_come_back_from_workers() -> None:
+    """Workers write and take back marks as one process does."""
+    rows = 20_000
+    records = (
+        Record(prompt=f"=x{n};+'", outputs=[Output(text=f"'@{n}")]) for n in range(rows)
+    )
+    safe = written(list(records), "csv", jobs=2)
+    plain, alone = io.BytesIO(), io.BytesIO()
+    options: dict[str, Any] = {"from_": "csv", "to": "csv", "from_csv_safe": True}
+    convert(safe, output=plain, jobs=2, **options)
+    convert(safe, output=alone, jobs=1, **options)
+
+    assert plain.getvalue() == alone.getvalue()
+    assert b"\n=x7;+'" in plain.getvalue()
+    assert b"\n'=x7;'+'" in safe
+
+
+def test_foreign_tables_keep_their_apostrophes() -> None:
+    """Without the option a table is read as it is."""
+    (record,) = read(b"prompt,response\n'=1,b\n", format="csv")
+
+    assert record.prompt == "'=1"
+
+
+def test_marks_are_for_tables_only() -> None:
+    """Another target is refused, before anything is written."""
+    with pytest.raises(ConversionError, match="csv_safe=True is for tables"):
+        written([Record(prompt="=1")], "nemo-input")
+
+
+def test_scores_in_tables_are_safe() -> None:
+    """The ids of scored answers get marks, too."""
+    output = io.BytesIO()
+    record = (
+        b'{"id": "=1", "prompt": "p", "references": ["a"], '
+        b'"outputs": [{"text": "a", "model": "@m"}]}'
+    )
+    score(
+        record, to="csv", output=output, metrics=("em",), from_="record", csv_safe=True
+    )
+
+    assert not any(map(would_run, cells_of(output.getvalue())))
+    assert cells_of(output.getvalue())[-4:-1] == ["'=1", "'@m", ""]
+
+
+def test_formulas_are_noted() -> None:
+    """The lint J308 finds cells that run, and none that are marked or numbers."""
+    table = b"prompt,response\n=1,-1\n'=1,+x\n"
+    report = validate(table, format="csv", select=("J308",))
+    places = [(each.place.line, each.place.pointer) for each in report.problems]
+
+    assert places == [(2, "/prompt"), (3, "/response")]
+    assert validate(b'{"prompt": "=1"}', select=("J308",)).warnings == 0
+
+
+def test_scores_are_marked_in_csv_only() -> None:
+    """Other results, and none, have no cells to mark."""
+    for to in ("nemo-results", None):
+        with pytest.raises(ScoreError, match="--csv-safe"):
+            score(b"{}", to=to, csv_safe=True)
