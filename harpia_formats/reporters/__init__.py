@@ -25,6 +25,9 @@ _modules = {
     "html": "html",
     "markdown": "markdown",
     "github": "github",
+    "gitlab": "gitlab",
+    "junit": "junit",
+    "sarif": "sarif",
 }
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 
 from harpia_formats.model.problem import Place, Problem, Severity
 from harpia_formats.model.report import Group, Report
@@ -82,6 +83,24 @@ def severity_rank(finding: Finding) -> int:
 def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     """Return findings by severity, then by count, then as they come."""
     return sorted(findings, key=lambda one: (severity_rank(one), -one.group.count))
+
+
+def fingerprint(finding: Finding, path: str) -> str:
+    """Return what equal findings of a file have in common with those of later runs.
+
+    It is a hash of the rule, the field and the cause, and of the `path` as shown, but
+    not of the place: findings that moved have the same one.
+    """
+    group = finding.group
+    return digest(path, group.code, group.pointer, group.key, group.cause)
+
+
+def digest(*parts: str) -> str:
+    """Return a hash of texts as 64 hexadecimal digits."""
+    # The length of each part tells ("a", "b") from ("ab", "").
+    texts = (part.encode("utf-8", "surrogatepass") for part in parts)
+    data = b"".join(b"%d:%b" % (len(text), text) for text in texts)
+    return sha256(data).hexdigest()
 
 
 def first_sentences(finding: Finding) -> list[str]:

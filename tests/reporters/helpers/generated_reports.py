@@ -32,6 +32,7 @@ NASTY = (
 ANY_TEXT = st.sampled_from(NASTY) | st.text(
     st.characters(exclude_categories=()), max_size=30
 )
+PATHS = ANY_TEXT.filter(bool)
 CODES = st.sampled_from(("S101", "J106", "V902", "AB101", "\ud800", "a|b"))
 NUMBERS = st.integers(0, 10**12)
 POINTERS = st.sampled_from(("", "/a", "/a/0/b", "/a~1b/12")) | ANY_TEXT
@@ -45,7 +46,7 @@ def problems(draw: st.DrawFn) -> Problem:
     text = draw(ANY_TEXT)
     start = draw(st.integers(0, len(text)))
     place = Place(
-        path=draw(ANY_TEXT | st.sampled_from(("a/b.jsonl", "<stdin>", "s3://b/x"))),
+        path=draw(PATHS | st.sampled_from(("a/b.jsonl", "<stdin>", "s3://b/x"))),
         line=line,
         column=column,
         end_column=column + draw(st.integers(0, 9)),
@@ -88,7 +89,7 @@ def problems(draw: st.DrawFn) -> Problem:
 
 FILES = st.builds(
     FileCount,
-    path=ANY_TEXT,
+    path=PATHS,
     format=st.none() | ANY_TEXT,
     dialect=ANY_TEXT,
     records=NUMBERS,

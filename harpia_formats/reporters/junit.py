@@ -1,0 +1,166 @@
+"""Test results in the XML of JUnit, as CI systems show them: a case for each rule.
+
+The elements are those of the schema `junit-10.xsd` of Jenkins' xUnit plug-in.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from xml.sax.saxutils import escape, quoteattr
+
+from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.report import FileCount, Report
+from harpia_formats.reporters.findings import Finding, collected, first_sentences
+from harpia_formats.reporters.places import shown_path
+from harpia_formats.reporters.reporter import Options, Reporter
+from harpia_formats.reporters.text import PATH, SENTENCE, position, rule, with_noun
+from harpia_formats.text.sanitize import safe
+
+#: The most fields of a rule that one case lists.
+LISTED = 100
+#: The cases of what is no finding.
+NO_FINDINGS, READ, VERDICT = "no findings", "read to the end", "every record"
+#: What XML cannot hold, and `safe` leaves as it is.
+_illegal = re.compile("[\ufffe\uffff]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A test case: its name, and the element of its result, "" if it passed."""
+
+    name: str
+    #: "failure", "error", "skipped", or "system-out" for a case that passed.
+    kind: str = ""
+    message: str = ""
+    lines: tuple[str, ...] = ()
+
+
+def write(
+    problems: Iterable[Problem],
+    finish: Callable[[], Report],
+    write_text: Callable[[str], None],
+    options: Options,
+) -> None:
+    """Write a suite for each file, with a case for each rule that was broken in it."""
+    report, findings = collected(problems, finish)
+    suites = [(name, list(cases)) for name, cases in _suites(report, findings, options)]
+    counts = _counts([case for _, cases in suites for case in cases])
+    del counts["skipped"]  # no attribute of the whole
+    write_text('<?xml version="1.0" encoding="UTF-8"?>\n')
+    write_text(f'<testsuites name="harpia-formats"{_attributes(counts)}>\n')
+    for name, cases in suites:
+        shown = _quoted(name)
+        write_text(f"  <testsuite name={shown}{_attributes(_counts(cases))}>\n")
+        for case in cases:
+            write_text(_element(case, shown))
+        write_text("  </testsuite>\n")
+    write_text("</testsuites>\n")
+
+
+def _suites(
+    report: Report, findings: list[Finding], options: Options
+) -> Iterator[tuple[str, Iterator[_Case]]]:
+    """Yield the name and the cases of each suite: of files, then of the run."""
+    by_path: dict[str, list[Finding]] = {file.path: [] for file in report.files}
+    for finding in findings:
+        by_path.setdefault(finding.group.path, []).append(finding)
+    for file in report.files:
+        found = by_path.pop(file.path, [])
+        yield _name(file.path, options), _cases_of_file(file, found, options)
+    for path, found in by_path.items():  # companions, which are no inputs
+        yield _name(path, options), _cases(found, options)
+    faults = report.no_verdict_lines()
+    if faults:
+        cases = (_Case(VERDICT, "error", safe(line, SENTENCE)) for line in faults)
+        yield "harpia-formats", cases
+
+
+def _name(path: str, options: Options) -> str:
+    return safe(shown_path(path, options), PATH)
+
+
+def _cases_of_file(
+    file: FileCount, findings: list[Finding], options: Options
+) -> Iterator[_Case]:
+    """Yield the cases of a file, at least one."""
+    if file.skipped:
+        yield _Case(READ, "skipped", safe(f"passed over: {file.skipped}", SENTENCE))
+    elif file.reason is not None:
+        yield _Case(READ, "error", safe(file.reason, SENTENCE))
+    elif not findings:
+        yield _Case(NO_FINDINGS)
+    yield from _cases(findings, options)
+
+
+def _cases(findings: list[Finding], options: Options) -> Iterator[_Case]:
+    """Yield a case for each rule."""
+    by_rule: dict[str, list[Finding]] = {}
+    for finding in findings:
+        name = safe(f"{finding.group.code} {finding.group.name}")
+        by_rule.setdefault(name, []).append(finding)
+    fails = {Severity.ERROR, *([Severity.WARNING] if options.error_on_warning else [])}
+    for name, found in by_rule.items():
+        is_failure = any(one.group.severity in fails for one in found)
+        count = with_noun(sum(one.group.count for one in found), "finding")
+        first = "; ".join(first_sentences(found[0]))
+        lines = [line for one in found[:LISTED] for line in _lines(one)]
+        if len(found) > LISTED:
+            lines.append(f"and in {with_noun(len(found) - LISTED, 'more field')}")
+        kind = "failure" if is_failure else "system-out"
+        yield _Case(name, kind, f"{count}, first: {first}", tuple(lines))
+
+
+def _lines(finding: Finding) -> Iterator[str]:
+    """Yield the place and the count of equal findings, and the first of them."""
+    place, group = finding.place, finding.group
+    start = position(place.full_path, place.line, place.column)
+    count = f" ({group.count:,} such findings)" if group.count > 1 else ""
+    yield f"{start}: {group.severity.value} {rule(group)}{count}"
+    yield from (f"  {line}" for line in first_sentences(finding))
+
+
+def _element(case: _Case, class_name: str) -> str:
+    """Return a test case as XML."""
+    start = f"    <testcase classname={class_name} name={_quoted(case.name)}"
+    if not case.kind:
+        return f"{start}/>\n"
+    kind, attributes = case.kind, ""
+    if kind != "system-out":
+        attributes = f" message={_quoted(case.message)}"
+    if not case.lines:
+        return f"{start}>\n      <{kind}{attributes}/>\n    </testcase>\n"
+    text = escape(_legal("\n".join(case.lines)))
+    return f"{start}>\n      <{kind}{attributes}>{text}</{kind}>\n    </testcase>\n"
+
+
+def _counts(cases: list[_Case]) -> dict[str, int]:
+    """Return the numbers of cases as attributes name them."""
+    kinds = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    return {
+        "tests": len(cases),
+        **{
+            name: sum(case.kind == kind for case in cases)
+            for name, kind in kinds.items()
+        },
+    }
+
+
+def _attributes(counts: dict[str, int]) -> str:
+    return "".join(f' {name}="{count}"' for name, count in counts.items())
+
+
+def _quoted(text: str) -> str:
+    return quoteattr(_legal(text))
+
+
+def _legal(text: str) -> str:
+    """Return text with the two characters that XML cannot hold as escapes."""
+    return _illegal.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+REPORTER = Reporter(
+    name="junit",
+    summary="test results in the XML of JUnit, for CI systems",
+    write=write,
+    suffixes=(".xml",),
+)

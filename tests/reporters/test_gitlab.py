@@ -1,0 +1,87 @@
+"""The Code Quality report is the array that GitLab reads."""
+
+import json
+from dataclasses import replace
+
+import jsonschema
+from hypothesis import given, settings
+
+from generated_reports import reports, text_of
+from harpia_formats.model.problem import Severity
+from harpia_formats.model.report import FileCount, Group, Report
+
+#: What GitLab requires, by "Code Quality report format" of its documentation.
+SCHEMA = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": [
+            "description",
+            "check_name",
+            "fingerprint",
+            "location",
+            "severity",
+        ],
+        "properties": {
+            "description": {"type": "string", "minLength": 1},
+            "check_name": {"type": "string", "minLength": 1},
+            "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            "severity": {"enum": ["info", "minor", "major", "critical", "blocker"]},
+            "location": {
+                "type": "object",
+                "required": ["path", "lines"],
+                "properties": {
+                    "path": {"type": "string"},
+                    "lines": {
+                        "type": "object",
+                        "required": ["begin"],
+                        "properties": {"begin": {"type": "integer", "minimum": 1}},
+                    },
+                },
+            },
+        },
+    },
+}
+GROUP = Group("./a/b.jsonl", "S101", "missing-key", Severity.ERROR, "/a", 3, 7, 1, 2)
+
+
+@given(reports())
+@settings(max_examples=30)
+def test_any_report_is_what_gitlab_reads(report: Report) -> None:
+    """Whatever data says, the array has all that is required, and unique entries."""
+    found = json.loads(text_of("gitlab", report))
+    jsonschema.Draft7Validator(SCHEMA).validate(found)
+
+    prints = [entry["fingerprint"] for entry in found]
+    assert len(prints) == len(set(prints)) >= len(report.groups)
+
+
+def test_no_findings_are_an_empty_array() -> None:
+    """Without findings there is an array, which ends those of the last run."""
+    assert text_of("gitlab", Report((FileCount("a"),), (), ())) == "[]\n"
+
+
+def test_findings_that_moved_have_the_same_fingerprint() -> None:
+    """Line, count and the folder of the run change nothing; the field does."""
+
+    def entry(group: Group, **options: str) -> dict[str, object]:
+        (found,) = json.loads(text_of("gitlab", Report((), (group,), ()), **options))
+        return dict(found)
+
+    moved = replace(GROUP, path="b.jsonl", line=90, record=77, count=1)
+    first = entry(GROUP, folder="/w", root="/w")
+    second = entry(moved, folder="/w/a", root="/w")
+
+    assert first["location"] == {"path": "a/b.jsonl", "lines": {"begin": 7}}
+    assert first["fingerprint"] == second["fingerprint"]
+    assert first["fingerprint"] != entry(replace(GROUP, pointer="/b"))["fingerprint"]
+
+
+def test_a_file_that_was_not_read_is_an_entry() -> None:
+    """An unread file is worse than any finding."""
+    unread = FileCount("b.jsonl.gz", reason="is not gzip data")
+    (found,) = json.loads(text_of("gitlab", Report((unread,), (), ())))
+
+    assert found["severity"] == "blocker"
+    assert found["location"]["path"] == "b.jsonl.gz"
+    assert "is not gzip data" in found["description"]
