@@ -68,6 +68,7 @@ FORMATS = (
     hub.verdicts.FORMAT,
     table.any_columns.FORMAT,
     arrow.any_columns.FORMAT,
+    hub.any_keys.FORMAT,
 )
 
 #: Every vendor's own rules.

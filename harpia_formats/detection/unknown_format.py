@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any
 
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.likely_map import likely_map
 from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.sample import Sample
 from harpia_formats.detection.unread_files import find_unread
@@ -74,14 +75,22 @@ def _nearest_formats(
     found = sorted(near.values(), key=lambda each: each[1].order)
     likely = [each for each in found if each[1].had]
     found = (likely or found)[:NEAREST]
+    how = f"{_mapped(row)}; {_how}"
     if not found:
-        return DetectionNote(CODE, "no known format: none has a key of the file", _how)
+        return DetectionNote(CODE, "no known format: none has a key of the file", how)
     verb = "is" if len(found) == 1 else "are"
     names = ", ".join(name for name, _ in found)
     message = f"no known format; the nearest {verb} {names}"
     lacks = [f"{name} lacks {', '.join(way.missing)}" for name, way in found]
     lacks = [text for text, (_, way) in zip(lacks, found, strict=True) if way.missing]
-    return DetectionNote(CODE, message, "; ".join([*lacks, _how]))
+    return DetectionNote(CODE, message, "; ".join([*lacks, how]))
+
+
+def _mapped(row: dict[str, Any]) -> str:
+    """Return how rows of such keys are converted and scored all the same."""
+    proposed = likely_map(row)
+    example = f"such as --map {proposed}" if proposed else "with --map prompt=KEY"
+    return f"to convert or score it, say which key holds what, {example}"
 
 
 @dataclass(frozen=True, slots=True)

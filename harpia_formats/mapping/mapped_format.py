@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
+from harpia_formats.framing.container import Layout
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.format import Container, Format
@@ -11,6 +12,9 @@ from harpia_formats.registry import all_formats, format_of
 
 #: Formats whose columns can have any names.
 FREE_COLUMN_FORMATS = ("csv", "haystack")
+#: The format of rows of JSON in no known format, and the layouts that hold rows.
+ANY_KEYS = "json"
+_row_layouts = frozenset({Layout.LINES, Layout.ARRAY, Layout.ONE_LINE})
 _for_what = "--map is for csv and haystack, and for other keys of JSON rows"
 
 
@@ -54,8 +58,8 @@ def _is_detectable(given: Any) -> bool:
 def require_mapped_format(inputs: Iterable[Any]) -> str:
     """Return the format whose columns or keys are mapped in `inputs`, by default `csv`.
 
-    Raises `ConversionError` for an input whose records are not rows, and for JSON in no
-    known format.
+    Rows of JSON in no known format are in `json`. Raises `ConversionError` for an input
+    whose records are not rows.
     """
     from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
 
@@ -66,6 +70,8 @@ def require_mapped_format(inputs: Iterable[Any]) -> str:
             format_ and has_mappable_keys(format_of(format_))
         ):
             found = found or format_
+        elif not format_ and detected.container in _row_layouts:
+            found = found or ANY_KEYS
         elif detected.format or "JSON" in detected.container:
             what = detected.format or f"{detected.container} of no known format"
             raise ConversionError(

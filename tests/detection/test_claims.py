@@ -13,6 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import command_runs
+from any_rows import ANY_ROWS
 from harpia_converters.table.mapping import TABLE
 from harpia_formats import Detected, detect, validate
 from harpia_formats.registry import all_formats
@@ -20,12 +21,10 @@ from look_alikes import LOOK_ALIKES
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
-#: Formats that no text is in, unless the user names them: their files are tables.
-UNPACKED = frozenset(key for key, each in all_formats().items() if each.unpacked_by)
 VALID = [
     path
     for path in sorted(FIXTURES.glob("*/valid/*"))
-    if path.parts[-3] not in UNPACKED
+    if path.parts[-3] not in ANY_ROWS
 ]
 NAMED = sorted(FIXTURES.glob("*/named/*"))
 CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from any_rows import ANY_ROWS
 from harpia_formats import FileCount, Place, Problem, Report, validate
 from harpia_formats.model.format import Container, Dialect
 from harpia_formats.registry import all_formats, all_rules
@@ -39,8 +40,6 @@ NOT_RECOGNISED: dict[str, str | None] = {
     "tencent-csv/S101+S101-question-and-solution": "csv",
     "tencent-csv/S103+S103-header-in-capitals": "csv",
 }
-#: Formats that no text is in, unless the user names them: their files are tables.
-UNPACKED = frozenset(key for key, each in all_formats().items() if each.unpacked_by)
 #: Numbers of all, valid and invalid records in a bad JSON Lines fixture.
 EXPECTED_COUNTS = (3, 2, 1)
 OTHER_EXPECTED_COUNTS = {
@@ -253,7 +252,7 @@ def test_invalid_fixture(path: Path) -> None:
 @pytest.mark.parametrize("path", ALL, ids=name_of)
 def test_fixture_is_recognised(path: Path) -> None:
     """A file is recognised as what it is, be it good or bad."""
-    is_named = path in NAMED or format_of(path) in UNPACKED
+    is_named = path in NAMED or format_of(path) in ANY_ROWS
     right = None if is_named else format_of(path)
     expected = NOT_RECOGNISED.get(name_of(path), right)
 

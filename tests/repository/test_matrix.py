@@ -10,6 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from any_rows import ANY_ROWS
 from harpia_formats import FileCount, validate
 from harpia_formats.detection.candidates import FormatVariant, matches_of, variants_of
 from harpia_formats.detection.recognize import recognize
@@ -21,12 +22,10 @@ from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
 
 ROOT = Path(__file__).parents[2]
-#: Formats of tables, whose rows can be any objects and are no file of text.
-UNPACKED = frozenset(key for key, each in all_formats().items() if each.unpacked_by)
 VALID = sorted(
     each
     for each in (ROOT / "fixtures").glob("*/valid/*")
-    if each.parts[-3] not in UNPACKED
+    if each.parts[-3] not in ANY_ROWS
 )
 ALL = sorted((ROOT / "fixtures").glob("*/*/*"))
 CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
@@ -255,7 +254,7 @@ def is_truly_allowed(path: Path, count: FileCount) -> bool:
 def pairs_allowed(paths: list[Path]) -> set[tuple[str, str]]:
     """Return which format's files are also allowed in which other, truly so."""
     allowed = set()
-    for path, other in itertools.product(paths, all_formats().keys() - UNPACKED):
+    for path, other in itertools.product(paths, all_formats().keys() - ANY_ROWS):
         report = validate(path, format=other, examples=1)
         if report.ok and other != format_of(path):
             assert is_truly_allowed(path, report.files[0]), (path, other)

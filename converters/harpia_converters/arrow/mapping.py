@@ -1,24 +1,18 @@
 """The adapter of the format parquet: records, and rows of any columns as records."""
 
-from typing import Any
-
 import msgspec
 
-from harpia_formats.mapping.fields import FieldTable
+from harpia_formats.mapping.any_columns import any_columns, record_row
 from harpia_formats.model.adapter import (
-    DECLINED,
     Cardinality,
     FieldMapping,
     FormatAdapter,
     Row,
     RowCapacity,
-    ValueCodec,
-    as_is,
 )
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import (
     FIELD_TYPES,
-    TEXT_LISTS,
     Header,
     Record,
     as_dict,
@@ -26,39 +20,12 @@ from harpia_formats.model.record import (
 )
 
 _vendor = "parquet"
-#: The column of a field whose column does not have its name.
-_columns = {"outputs.text": "response", "outputs.scores.value": "score"}
-#: A column cannot hold the extra of two vendors under one name.
-_no_columns = frozenset({"extra", "outputs.extra"})
-
-
-def _texts(value: Any) -> Any:
-    """Return a list of texts; one text is a list of one."""
-    if type(value) is str:
-        return [value]
-    is_texts = type(value) is list and all(type(item) is str for item in value)
-    return value if is_texts else DECLINED
-
-
-_TEXTS = ValueCodec(_texts, as_is, "text is a list of one")
-_table = FieldTable(
-    _vendor,
-    tuple(
-        FieldMapping(
-            (_columns.get(path, path.rpartition(".")[2]),),
-            path,
-            *((_TEXTS,) if path in TEXT_LISTS else ()),
-        )
-        for path in FIELD_TYPES
-        if path not in _no_columns
-    ),
-)
+_table = any_columns(_vendor)
 
 
 def _of_columns(row: Row) -> Row:
     """Return a row of any columns as a record; a null in a table says nothing."""
-    present = {key: value for key, value in row.items() if value is not None}
-    return as_dict(_table.read(present))
+    return record_row(_table, row)
 
 
 def _read(row: Row) -> Record:

@@ -1,5 +1,5 @@
-"""Our own formats: records without loss, and the verdicts of our judge."""
+"""Our own formats: records without loss, rows of any keys, verdicts of our judge."""
 
-from harpia_converters.hub import record, verdicts
+from harpia_converters.hub import any_keys, record, verdicts
 
-__all__ = ["record", "verdicts"]
+__all__ = ["any_keys", "record", "verdicts"]
