@@ -24,6 +24,7 @@ from harpia_formats.rules import (
     across,
     doubtful_text,
     loss,
+    preflight,
     rules_matching,
     samples,
     schema,
@@ -239,6 +240,7 @@ def all_rules() -> dict[str, Rule]:
         across,
         loss,
         scoring,
+        preflight,
     )
     tables = (*(module.RULES for module in modules), harpia_converters.RULES)
     return {rule.code: rule for table in tables for rule in table}

@@ -33,6 +33,7 @@ LETTERS = {
     "X": "Across records",
     "L": "Losses of a conversion",
     "M": "Scoring",
+    "P": "Preflight",
     "E": "EvalEval",
     "H": "HarpIA Lab",
     "N": "NVIDIA NeMo Evaluator",

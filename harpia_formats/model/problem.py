@@ -49,13 +49,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Because:
-    """A value at another place of the record that made a rule apply."""
+    """A value at another place, mostly of the record, that made a rule apply."""
 
     pointer: str
     #: The value as short JSON text.
     value: str
     line: int
     column: int
+    #: The file that it is in, "" if it is the file of the problem.
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.model.check import Check, State
 from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.problem import Because, Problem, Severity
 from harpia_formats.model.result import Result
 
 SCHEMA = "harpia-formats/report/1"
@@ -126,6 +127,8 @@ class Report(Result):
     unmatched: tuple[str, ...] = ()
     #: How the baseline was used; None without one.
     baseline: BaselineUse | None = None
+    #: The expectations that were checked, of a preflight; they cover every finding.
+    checks: tuple[Check, ...] = ()
 
     @property
     def errors(self) -> int:
@@ -161,9 +164,16 @@ class Report(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether every file was read and no error was found."""
+        """Whether every file was read and no error was found.
+
+        A preflight is ok if every expectation is met: one may allow some errors.
+        """
         undetermined = any(file.undetermined for file in self.files)
-        return not (self.errors or self.failures or undetermined)
+        if self.failures or undetermined:
+            return False
+        if self.checks:
+            return all(check.state is State.MET for check in self.checks)
+        return not self.errors
 
     @property
     def ok_without_invalid(self) -> bool:
@@ -271,19 +281,21 @@ def problem_as_dict(problem: Problem) -> dict[str, Any]:
         "name": problem.name,
         "severity": problem.severity.value,
         "message": problem.message,
-        "because": [
-            {
-                "pointer": value.pointer,
-                "value": value.value,
-                "line": value.line,
-                "column": value.column,
-            }
-            for value in problem.because
-        ],
+        "because": list(map(_because_as_dict, problem.because)),
         "help": problem.help,
         "schema_pointer": problem.schema_pointer,
         "fix": fix and {"kind": fix.kind, "pointer": fix.pointer, "value": fix.value},
     }
+
+
+def _because_as_dict(because: Because) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "pointer": because.pointer,
+        "value": because.value,
+        "line": because.line,
+        "column": because.column,
+    }
+    return {**found, "path": because.path} if because.path else found
 
 
 def group_as_dict(group: Group) -> dict[str, Any]:
@@ -331,10 +343,13 @@ def report_as_dict(report: Report, problems: list[dict[str, Any]]) -> dict[str, 
     `problems` are those of the run, each made by `problem_as_dict`: a run hands them
     over one by one, before its report.
     """
-    return {
+    found = {
         "schema": SCHEMA,
         "files": [file_as_dict(file) for file in report.files],
         "groups": [group_as_dict(group) for group in report.groups],
         "problems": problems,
         "summary": report.summary(),
     }
+    if report.checks:
+        found["checks"] = [check.as_dict() for check in report.checks]
+    return found

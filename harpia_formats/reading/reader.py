@@ -127,7 +127,7 @@ class Reading:
             files.companion if files else None,
             self.inputs,
             max_row_bytes,
-            partial(_partners_in, max_row_bytes=max_row_bytes),
+            partial(partners_in, max_row_bytes=max_row_bytes),
         )
         if columns is not None:
             check_field_names(columns)
@@ -163,7 +163,7 @@ class Reading:
         self._fields: dict[str, str] = {}
         self._keys: MappedKeys | None = None
         if columns and format_ in FREE_COLUMN_FORMATS:
-            self._fields = _fields_of(formats[0], columns)
+            self._fields = fields_by_column(formats[0], columns)
         elif columns:
             self._keys = keys_of_map(columns, formats)
         self.tally = Tally()
@@ -301,12 +301,12 @@ class Reading:
                 yield tuple(self.tally.keep(file.count, findings))
 
 
-def _fields_of(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
+def fields_by_column(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
     """Return the name in the format of each mapped column."""
     return names_by_column(column_names(adapter_of(format_), format_.id, columns))
 
 
-def _partners_in(given: Input, format_: str, max_row_bytes: int) -> Iterator[Record]:
+def partners_in(given: Input, format_: str, max_row_bytes: int) -> Iterator[Record]:
     """Yield the records of a file with which rows of other files are read.
 
     Raises `CompanionError` if one of its rows is not valid.

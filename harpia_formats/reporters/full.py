@@ -124,7 +124,7 @@ def _frame_lines(problem: Problem, options: Options) -> list[str]:
 
 def _reason(because: Because, path: str) -> str:
     """Return the value that triggered a condition, and its place in the file."""
-    place = position(path, because.line, because.column)
+    place = position(because.path or path, because.line, because.column)
     return f"{safe(dotted_path(because.pointer))} is {safe(because.value)}  ({place})"
 
 

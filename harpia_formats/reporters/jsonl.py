@@ -1,6 +1,7 @@
 """One JSON object in each line: each problem as it is found, then the summary."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import (
@@ -24,13 +25,15 @@ def write(
     for problem in problems:
         write_text(json_text({"kind": "problem", **problem_as_dict(problem)}) + "\n")
     report = finish()
-    last = {
+    last: dict[str, Any] = {
         "kind": "summary",
         "schema": SCHEMA,
         "files": [file_as_dict(file) for file in report.files],
         "groups": [group_as_dict(group) for group in report.groups],
         "summary": report.summary(),
     }
+    if report.checks:
+        last["checks"] = [check.as_dict() for check in report.checks]
     write_text(json_text(last) + "\n")
 
 

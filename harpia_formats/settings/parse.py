@@ -1,7 +1,5 @@
 """From the text of a settings file to checked settings."""
 
-import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +9,7 @@ from harpia_formats.registry import rules_for
 from harpia_formats.rules import selected_rules
 from harpia_formats.settings.error import OWN_FILE, PYPROJECT, SettingsError
 from harpia_formats.settings.table import BY_NAME, Kind, Setting
-from harpia_formats.text.describe import short_json
+from harpia_formats.settings.toml_text import described_value, toml_document, toml_key
 from harpia_formats.text.spelling import is_near, nearest
 
 #: The path of the table of settings in a `pyproject.toml`.
@@ -23,9 +21,6 @@ _types: dict[Kind, tuple[type, ...]] = {
     Kind.NUMBER: (int, float),
     Kind.TEXT: (str,),
 }
-_bare = re.compile("[A-Za-z0-9_-]+")
-#: Characters of a value in a message.
-_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,7 +42,7 @@ def parse_settings(
     Raises `SettingsError` for text that is no TOML, unknown keys, and values of a wrong
     type or without a meaning.
     """
-    document = _document(data, path)
+    document = toml_document(data, path)
     if is_pyproject:
         _check_table_names(document, path)
     table: Any = document
@@ -57,10 +52,12 @@ def parse_settings(
         table = table[part]
     prefix = ".".join(_TABLE) if is_pyproject else ""
     if not isinstance(table, dict):
-        raise SettingsError(path, prefix, f"must be a table, not {_described(table)}")
+        raise SettingsError(
+            path, prefix, f"must be a table, not {described_value(table)}"
+        )
     values = {}
     for name, value in table.items():
-        place = f"{prefix}.{_key(name)}".lstrip(".")
+        place = f"{prefix}.{toml_key(name)}".lstrip(".")
         setting = BY_NAME.get(name)
         if setting is None:
             raise SettingsError(path, place, _unknown(name, is_pyproject=is_pyproject))
@@ -78,7 +75,7 @@ def _check_table_names(document: dict[str, Any], path: str) -> None:
         for name, value in table.items():
             is_own = prefix == outer and name == own
             if isinstance(value, dict) and not is_own and _is_like(name, own):
-                place = f"{prefix and _key(prefix) + '.'}{_key(name)}"
+                place = f"{prefix and toml_key(prefix) + '.'}{toml_key(name)}"
                 reason = "no settings are read from there; did you mean [{}]?"
                 raise SettingsError(path, place, reason.format(".".join(_TABLE)))
 
@@ -86,19 +83,6 @@ def _check_table_names(document: dict[str, Any], path: str) -> None:
 def _is_like(name: str, right: str) -> bool:
     """Return whether a name is the right one, or a misspelling of it."""
     return name == right or is_near(name, right)
-
-
-def _document(data: bytes, path: str) -> dict[str, Any]:
-    """Return a TOML document; a byte order mark is passed over."""
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        raise SettingsError(path, f"line {line}", "is not UTF-8") from error
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(path, "", f"is not TOML: {error}") from error
-    except (RecursionError, ValueError) as error:  # nested too deeply, a huge number
-        raise SettingsError(path, "", f"is not TOML: {error}") from error
 
 
 def _unknown(name: str, *, is_pyproject: bool) -> str:
@@ -138,7 +122,7 @@ def _checked_table(value: Any, setting: Setting, path: str, place: str) -> Any:
         raise _wrong_type(value, setting.kind, path, place)
     found: dict[str, Any] = {}
     for key, member in value.items():
-        own = f"{place}.{_key(key)}"
+        own = f"{place}.{toml_key(key)}"
         _check(key, setting.check_key, path, own)
         if setting.kind is Kind.LISTS:
             found[key] = _checked_list(member, setting, path, own, Kind.TEXTS)
@@ -184,23 +168,6 @@ def _check_selection(values: Mapping[str, Any], path: str, prefix: str) -> None:
 
 
 def _wrong_type(value: Any, kind: Kind, path: str, place: str) -> SettingsError:
-    return SettingsError(path, place, f"must be {kind.value}, not {_described(value)}")
-
-
-def _described(value: Any) -> str:
-    """Return what a value is, in few words."""
-    if isinstance(value, dict):
-        return "a table"
-    if isinstance(value, list):
-        return "an array" if all(isinstance(one, str) for one in value) else "a mixture"
-    if isinstance(value, str):
-        return short_json(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)[:_SHOWN]
-
-
-def _key(name: str) -> str:
-    """Return a key as TOML writes it."""
-    is_bare = name and all(
-        one.isascii() and (one.isalnum() or one in "-_") for one in name
+    return SettingsError(
+        path, place, f"must be {kind.value}, not {described_value(value)}"
     )
-    return name if is_bare else short_json(name)

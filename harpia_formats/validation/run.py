@@ -1,11 +1,12 @@
 """Validate the files of a run: from bytes to problems, and to a report."""
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from harpia_formats.framing.chunk import Cursor
 from harpia_formats.io.compression import CODECS
@@ -19,7 +20,7 @@ from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
 from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import all_unpackers
 from harpia_formats.validation.companion_files import CompanionPairs
-from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.outcomes import Outcomes
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.one_file import (
@@ -54,6 +55,20 @@ if TYPE_CHECKING:  # imported only for several processes or a schema: start-up t
 LITTLE = 1024 * 1024
 
 
+class FileConsumer(RowConsumer, Protocol):
+    """Takes the rows of one file while it is validated."""
+
+    def finish(self) -> Iterator[None]:
+        """Take what is left at the end of the file; yield after some rows."""
+
+    def discard(self) -> None:
+        """Free what is held, also of a file that was not read to its end."""
+
+
+#: Returns what takes the rows of a file.
+ConsumerOf = Callable[[Source, FileCount], FileConsumer]
+
+
 class Validation:
     """One run over some inputs: iterate for the problems, then ask for the report.
 
@@ -68,12 +83,14 @@ class Validation:
         options: Options,
         file_options: FileOptions | None = None,
         outputs: frozenset[Path] = frozenset(),
+        consumer_of: ConsumerOf | None = None,
     ) -> None:
         """Take the inputs, the options, and what returns those of a single file.
 
         Only options that say how one file is validated may differ from `options`.
         `outputs` are absolute paths of files that the run writes, such as reports: one
-        that is found in a folder of data is no input.
+        that is found in a folder of data is no input. What `consumer_of` returns for a
+        file takes its rows; this process does all the work then.
         """
         self._inputs = checked_inputs(inputs)
         self._options = options
@@ -82,9 +99,10 @@ class Validation:
         more_examples = self.baseline.more_examples
         self._plans = RunPlans(options, file_options, more_examples)
         self._exclusion = self._plans.exclusion
-        self._tally = Tally(
+        self.tally = Tally(
             options.examples, options.max_problems, known=self.baseline.known
         )
+        self._consumer_of = consumer_of
         self._shared = SharedValidators()
         #: The outcomes of the records of the last file, None before the first.
         self.outcomes: Outcomes | None = None
@@ -97,7 +115,7 @@ class Validation:
         return problems_shown(self._problems(), self._redaction)
 
     def _problems(self) -> Generator[Problem, None, None]:
-        pairs = CompanionPairs(self._options, self._tally)
+        pairs = CompanionPairs(self._options, self.tally)
         with ExitStack() as stack:
             stack.callback(self._end_guard)
             stack.enter_context(pairs)
@@ -106,21 +124,21 @@ class Validation:
             in_workers = self._in_workers(pool)
             for source, answer in self._sources(pool):
                 if isinstance(source, SourceError):
-                    self._tally.begin(source.path).reason = source.reason
+                    self.tally.begin(source.path).reason = source.reason
                 elif isinstance(answer, FileResult):
                     yield from self._merged(source, answer, pairs)
                 elif answer is None:
                     yield from self._validated(source, pairs, pool, in_workers)
                 else:
                     yield from self._unanswered(source, answer, pairs, pool, in_workers)
-                if self._options.fail_fast and self._tally.errors:
+                if self._options.fail_fast and self.tally.errors:
                     return
             pairs.check_used()
-        self._tally.excluded = self._exclusion.count
-        self._tally.unmatched = self._exclusion.unmatched
+        self.tally.excluded = self._exclusion.count
+        self.tally.unmatched = self._exclusion.unmatched
         least = self._options.min_records
-        yield from end_of_run(self._tally, self._plans.run, least, self._inputs)
-        self.baseline.write(self._tally)
+        yield from end_of_run(self.tally, self._plans.run, least, self._inputs)
+        self.baseline.write(self.tally)
 
     def _of_schema(self) -> Iterator[Problem]:
         """Yield what is doubtful about the user's schema, as problems of its file."""
@@ -134,9 +152,9 @@ class Validation:
         collector = Collector(rules, given.name, examples)
         findings = schema_problems(given, collector)
         if findings:
-            count = self._tally.begin(given.name, rules)
+            count = self.tally.begin(given.name, rules)
             count.format, count.complete = JSON_SCHEMA, True
-            yield from self._tally.keep(count, findings)
+            yield from self.tally.keep(count, findings)
 
     def _end_guard(self) -> None:
         """End the process in which a user's schema validates, if there is one."""
@@ -147,12 +165,14 @@ class Validation:
 
     def report(self) -> Report:
         """Return the counts of what was read so far."""
-        report = self._tally.report()
+        report = self.tally.report()
         return report if self._redaction is None else self._redaction.report(report)
 
     def _pool(self) -> "AbstractContextManager[WorkerPool | None]":
         """Return the worker processes, None if this process does all the work."""
         options = self._options
+        if self._consumer_of is not None:
+            return nullcontext()
         # With these options only the beginning of a file may be wanted.
         is_cut_short = options.fail_fast or options.limit is not None
         is_far = options.executor is not None or options.engine is not None
@@ -169,7 +189,7 @@ class Validation:
         from harpia_formats.validation.parallel.large_file import Workers  # noqa: PLC0415 - only for several processes: start-up time
 
         progress = self._options.progress
-        return Workers(pool, self._tally.demand, self.redone, progress).rows
+        return Workers(pool, self.tally.demand, self.redone, progress).rows
 
     def _sources(self, pool: "WorkerPool | None") -> "Iterator[Answered]":
         """Yield the files of the inputs, small ones with the answers of workers."""
@@ -191,11 +211,15 @@ class Validation:
     ) -> Iterator[Problem]:
         """Validate a file, and check it against its companion."""
         plan = self._plans.of(source)
-        count = self._tally.begin(source.name, plan.rules)
+        count = self.tally.begin(source.name, plan.rules)
         if pool is not None and pool.is_far:
             _check_visible(pool, source)
+        consumer = None
+        if self._consumer_of is not None:
+            consumer = self._consumer_of(source, count)
         settings = FileSettings(
-            lambda: self._tally.demand(count),
+            lambda: self.tally.demand(count),
+            consumer,
             in_workers=in_workers,
             progress=self._options.progress,
             has_companion=self._options.companion is not None,
@@ -206,8 +230,10 @@ class Validation:
                 local = yield from self._kept(
                     count, validate_open(file, plan, settings)
                 )
-                self._tally.note_places(count, file.reader.places)
+                self.tally.note_places(count, file.reader.places)
                 self.outcomes = local.merge.outcomes
+                if consumer is not None and not local.merge.stopped:
+                    deque(consumer.finish(), 0)
                 validated = validated_file(file, local)
                 yield from pairs.check_named_companion(
                     local.validators.variant, validated
@@ -215,6 +241,9 @@ class Validation:
         except SourceError as error:
             count.reason = error.reason
             return
+        finally:
+            if consumer is not None:
+                consumer.discard()
         note_end(file, local.merge)
         if not (self._options.fail_fast and count.errors):
             yield from pairs.check_matching_files(validated)
@@ -229,17 +258,17 @@ class Validation:
             except StopIteration as stop:
                 local: LocalValidation = stop.value
                 return local
-            yield from self._tally.keep(count, findings)
+            yield from self.tally.keep(count, findings)
 
     def _merged(
         self, source: Source, found: FileResult, pairs: CompanionPairs
     ) -> Iterator[Problem]:
         """Merge what a worker found in a whole file."""
         # The problems are counted as they are kept.
-        count = self._tally.begin_counted(
+        count = self.tally.begin_counted(
             replace(found.count, errors=0, warnings=0, notes=0), found.plan.run.rules
         )
-        yield from self._tally.keep(count, found.findings)
+        yield from self.tally.keep(count, found.findings)
         self.outcomes = outcomes = Outcomes(
             count,
             RecordSet(bytearray(found.invalid)),
@@ -262,7 +291,7 @@ class Validation:
             self.redone.count(answer)
             yield from self._validated(source, pairs, pool, in_workers)
             return
-        count = self._tally.begin(source.name)
+        count = self.tally.begin(source.name)
         Outcomes(count).add(b"", FIRST_RECORD, 0)
         count.records = 1
         rules = self._plans.of(source).active_rules()
@@ -277,7 +306,7 @@ class Validation:
                 "see that there is memory enough, or look for what is special about it"
             )
         collector.add(code, message, help_, collector.place(Cursor()))
-        yield from self._tally.keep(count, collector.take())
+        yield from self.tally.keep(count, collector.take())
 
 
 def _is_little(inputs: Sequence[Input]) -> bool:

@@ -2,6 +2,7 @@ import csv
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable
 from functools import cache
 from itertools import islice
@@ -15,6 +16,7 @@ import pytest
 from harpia_formats import detect, validate
 from harpia_formats.baselines.baseline import Baseline, baseline_text
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
+from harpia_formats.expectations.table import KEYS
 from harpia_formats.registry import all_formats
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.schema.bundled import schema_ids

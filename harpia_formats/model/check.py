@@ -1,0 +1,44 @@
+"""Checks: expectations on data sets, and whether they are met."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class State(StrEnum):
+    """Whether an expectation is met."""
+
+    MET = "met"
+    BROKEN = "broken"
+    #: Not known, because a file could not be read.
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expectation on a data set, and what was found."""
+
+    #: The name of the data set.
+    data_set: str
+    #: The key that states it, "" for one that holds without being stated.
+    key: str
+    #: What is expected, such as "records at least 1,000".
+    expected: str
+    #: What was found, such as "1,204".
+    found: str
+    state: State
+    #: The file that states it, and the line there.
+    path: str = ""
+    line: int = 1
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the check by the report contract."""
+        return {
+            "data_set": self.data_set,
+            "key": self.key,
+            "expected": self.expected,
+            "found": self.found,
+            "state": self.state.value,
+            "path": self.path,
+            "line": self.line,
+        }

@@ -1,0 +1,1 @@
+"""Preflight: whether data sets meet the expectations that a file states."""

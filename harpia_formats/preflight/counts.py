@@ -1,0 +1,185 @@
+"""Expectations on the numbers of records and findings."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from harpia_formats.model.problem import Severity
+from harpia_formats.model.report import FileCount, Group
+from harpia_formats.preflight.limit import Limit
+from harpia_formats.preflight.outcome import Outcome
+from harpia_formats.preflight.plan import DataSet
+from harpia_formats.registry import rules_for
+from harpia_formats.reporters.text import with_noun
+from harpia_formats.rules import rules_matching
+from harpia_formats.rules.preflight import (
+    RECORD_COUNT,
+    TOO_MANY_FINDINGS,
+    TOO_MANY_INVALID,
+)
+
+#: What is expected where the file does not state it.
+_LEAST, _NONE = 1, Limit("0", number=0)
+_HELP = "see what is missing or too much, or change the limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The counts of a validated data set."""
+
+    #: The files that hold records, or might.
+    files: tuple[FileCount, ...]
+    groups: tuple[Group, ...]
+
+    @property
+    def records(self) -> int:
+        """Records of all files, with invalid ones."""
+        return sum(file.records for file in self.files)
+
+
+def count_outcomes(data_set: DataSet, counts: Counts) -> Iterator[Outcome]:
+    """Yield the outcomes of all expectations on counts, in the order of their keys."""
+    yield _records(data_set, counts)
+    for key, compare in _more_records.items():
+        if key in data_set.values:
+            yield compare(key, data_set.values[key], counts)
+    yield _invalid(data_set.values.get("max-invalid", _NONE), counts)
+    if (limit := data_set.values.get("max-warnings")) is not None:
+        found = sum(file.warnings for file in counts.files)
+        yield _findings("max-warnings", "warnings", found, limit, counts)
+    for name, limit in data_set.values.get("max-findings", {}).items():
+        codes = rules_matching(name, rules_for(asked=[name]))
+        found = sum(group.count for group in counts.groups if group.code in codes)
+        yield _findings("max-findings", f"findings of {name}", found, limit, counts)
+
+
+def _records(data_set: DataSet, counts: Counts) -> Outcome:
+    """Return whether there are records enough: one, if the file does not say more."""
+    least: int = data_set.values.get("min-records", _LEAST)
+    key = "min-records" if "min-records" in data_set.values else ""
+    found = counts.records
+    message: tuple[str, ...] = ()
+    if found < least:
+        message = (f"{data_set.name} has {found:,} records, fewer than {least:,}",)
+    return Outcome(
+        key,
+        f"records at least {least:,}",
+        f"{found:,}",
+        not message,
+        RECORD_COUNT,
+        messages=message,
+        help=_HELP,
+        value=least,
+    )
+
+
+def _most(key: str, most: int, counts: Counts) -> Outcome:
+    found = counts.records
+    message: tuple[str, ...] = ()
+    if found > most:
+        message = (f"there are {found:,} records, more than {most:,}",)
+    expected = f"records at most {most:,}"
+    return Outcome(
+        key,
+        expected,
+        f"{found:,}",
+        not message,
+        RECORD_COUNT,
+        messages=message,
+        help=_HELP,
+        value=most,
+    )
+
+
+def _least_per_file(key: str, least: int, counts: Counts) -> Outcome:
+    return _per_file(key, f"at least {least:,}", least, counts, "fewer", min)
+
+
+def _most_per_file(key: str, most: int, counts: Counts) -> Outcome:
+    return _per_file(key, f"at most {most:,}", most, counts, "more", max)
+
+
+def _per_file(  # noqa: PLR0913, PLR0917 - the words of two keys that are alike
+    key: str,
+    bound: str,
+    limit: int,
+    counts: Counts,
+    than: str,
+    extreme: Callable[..., int],
+) -> Outcome:
+    """Return whether each file has records enough, or not too many."""
+    wrong = []
+    for file in counts.files:
+        if extreme(file.records, limit) != limit:
+            message = f"has {with_noun(file.records, 'record')}, {than} than {limit:,}"
+            wrong.append((file, message))
+    worst = extreme((file.records for file in counts.files), default=0)
+    name = "least" if extreme is min else "most"
+    found = f"{name} is {worst:,} in {with_noun(len(counts.files), 'file')}"
+    return Outcome(
+        key,
+        f"records of each file {bound}",
+        f"{with_noun(len(wrong), 'file')} of {len(counts.files):,}" if wrong else found,
+        not wrong,
+        RECORD_COUNT,
+        files=tuple(wrong),
+        help=_HELP,
+        value=limit,
+    )
+
+
+def _invalid(limit: Limit, counts: Counts) -> Outcome:
+    """Return whether there are few invalid records, and no error of a whole file."""
+    invalid = sum(file.invalid for file in counts.files)
+    whole = sum(
+        group.count
+        for group in counts.groups
+        if group.severity is Severity.ERROR and group.record is None
+    )
+    is_met = limit.allows(invalid, counts.records) and not whole
+    found = limit.found_text(invalid, counts.records)
+    messages: tuple[str, ...] = ()
+    if not limit.allows(invalid, counts.records) and not limit.is_zero:
+        messages = (f"{found} records are invalid, more than {limit.text}",)
+    if whole:
+        found += f", and {with_noun(whole, 'error')} of whole files"
+    return Outcome(
+        "" if limit is _NONE else "max-invalid",
+        f"invalid records at most {limit.text}",
+        found,
+        is_met,
+        TOO_MANY_INVALID,
+        messages=messages,
+        help="mend the records, or change the limit",
+        value=limit.text,
+    )
+
+
+def _findings(key: str, what: str, found: int, limit: Limit, counts: Counts) -> Outcome:
+    """Return whether there are few findings."""
+    is_met = limit.allows(found, counts.records)
+    shown = f"{found:,}"
+    if limit.share is not None:
+        shown = f"{found:,} for {with_noun(counts.records, 'record')}"
+    message = f"there are {shown} {what}, more than {limit.text}"
+    if limit.share is not None:
+        message = (
+            f"there are {found:,} {what} for {with_noun(counts.records, 'record')}"
+        )
+        message += f", more than {limit.text}"
+    return Outcome(
+        key,
+        f"{what} at most {limit.text}",
+        shown,
+        is_met,
+        TOO_MANY_FINDINGS,
+        messages=() if is_met else (message,),
+        help="mend what they show, or change the limit",
+        value=limit.text,
+    )
+
+
+_more_records: dict[str, Callable[[str, int, Counts], Outcome]] = {
+    "max-records": _most,
+    "min-records-per-file": _least_per_file,
+    "max-records-per-file": _most_per_file,
+}

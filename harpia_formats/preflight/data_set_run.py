@@ -1,0 +1,233 @@
+"""Validate one data set, and read its records for what is expected of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.io.source import Source
+from harpia_formats.mapping.mapped_format import FREE_COLUMN_FORMATS
+from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import FileCount, Report
+from harpia_formats.preflight.checkable import (
+    Asked,
+    asked_by,
+    check_data_set,
+    check_format,
+    field_path,
+)
+from harpia_formats.preflight.counts import Counts, count_outcomes
+from harpia_formats.preflight.error import PreflightError
+from harpia_formats.preflight.findings import RecordFindings
+from harpia_formats.preflight.options import PreflightOptions
+from harpia_formats.preflight.outcome import Outcome
+from harpia_formats.preflight.plan import DataSet
+from harpia_formats.preflight.question_answers import AnswersPerQuestion
+from harpia_formats.preflight.record_limits import (
+    FieldValues,
+    MissingAnswers,
+    Models,
+    PromptLength,
+    RecordLimit,
+)
+from harpia_formats.preflight.relations import Keys
+from harpia_formats.reading.companions import Companions, is_companion_format
+from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
+from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.reading.reader import fields_by_column, partners_in
+from harpia_formats.reading.record_stream import RecordStream
+from harpia_formats.registry import adapter_of, all_formats, formats_named
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.run import Validation
+
+
+class DataSetRun:
+    """The run of one data set: iterate for the problems of its files.
+
+    Raises `PreflightError` when it is made for what cannot be used or checked.
+    """
+
+    def __init__(self, data_set: DataSet, options: PreflightOptions) -> None:
+        self.data_set = data_set
+        self._limits = _record_limits(data_set, options.examples)
+        #: The ids and prompts that relations compare, as far as they ask for them.
+        self.keys = Keys(data_set.name, options.examples)
+        with _at(data_set):
+            self._options = _validation_options(data_set, options)
+            self._validation = Validation(data_set.inputs(), self._options)
+        self._companions: Companions | None = None
+        self._fields: dict[str, str] = {}
+        self._mapped: MappedKeys | None = None
+        self._needed: list[Asked] = []
+
+    @property
+    def tally(self) -> Any:
+        """The counts of the files."""
+        return self._validation.tally
+
+    def check(self, asked: list[Asked]) -> None:
+        """Check that all that is expected can be checked. Raises `PreflightError`.
+
+        `asked` is what relations of other data sets ask for.
+        """
+        data_set = self.data_set
+        self._needed = [*asked_by(data_set), *asked]
+        with _at(data_set):
+            check_data_set(data_set, self._needed)
+            if self._needed:
+                self._prepare()
+
+    def _prepare(self) -> None:
+        """Prepare to read records while files are validated."""
+        data_set, inputs = self.data_set, self.data_set.inputs()
+        companion = self._options.companion
+        partners = partial(partners_in, max_row_bytes=ROW_LIMIT)
+        self._companions = Companions(companion, inputs, ROW_LIMIT, partners)
+        columns, name = data_set.values.get("map"), data_set.values.get("format")
+        formats = formats_named(name) if name else tuple(all_formats().values())
+        if columns and name in FREE_COLUMN_FORMATS:
+            self._fields = fields_by_column(formats[0], columns)
+        elif columns:
+            self._mapped = keys_of_map(columns, formats)
+        self._validation = Validation(
+            inputs, self._options, consumer_of=self._consumer_of
+        )
+
+    def _consumer_of(self, source: Source, count: FileCount) -> RecordStream:
+        """Return what reads the rows of a file as records."""
+        limits, keys = self._limits, self.keys
+
+        def receive(placed: PlacedRecord) -> None:
+            for limit in limits:
+                limit.take(placed, count)
+            keys.take(placed, count)
+
+        return _Rows(
+            source.name,
+            receive,
+            lambda _: None,
+            self._begin,
+            None,
+            self._fields,
+            self._mapped,
+            lambda variant: self._around(source, variant),
+        )
+
+    def _around(self, source: Source, variant: FormatVariant) -> Any:
+        assert self._companions is not None  # noqa: S101 - made with the reading
+        return self._companions.around(source, variant, adapter_of(variant.format))
+
+    def _begin(self, variant: FormatVariant) -> None:
+        """Take the format of a file. Raises `PreflightError` if it lacks a field."""
+        check_format(self.data_set, self._needed, variant.format)
+        adapter = adapter_of(variant.format)
+        for limit in self._limits:
+            limit.begin(adapter)
+
+    def __iter__(self) -> Iterator[Problem]:
+        with _at(self.data_set):
+            yield from self._validation
+
+    def report(self) -> Report:
+        """Return the counts of the files."""
+        return self._validation.report()
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield the outcome of each expectation but the relations."""
+        report = self.report()
+        files = tuple(file for file in report.files if not _is_beside(file))
+        yield from count_outcomes(self.data_set, Counts(files, report.groups))
+        for limit in self._limits:
+            yield from limit.outcomes()
+
+    def close(self) -> None:
+        """Delete temporary files."""
+        for limit in self._limits:
+            limit.close()
+        self.keys.close()
+
+
+class _Rows(RecordStream):
+    """Reads the rows of a file as records; none of a document that is beside rows."""
+
+    def open(self, variant: FormatVariant | None) -> None:
+        """Prepare to read rows of `variant`; None for a file in no known format."""
+        if variant is None or not is_companion_format(variant.format.id):
+            super().open(variant)
+
+
+def _is_beside(file: FileCount) -> bool:
+    """Tell whether a file is no data: passed over, or a document beside rows."""
+    return bool(file.skipped) or is_companion_format(file.format or "")
+
+
+@contextmanager
+def _at(data_set: DataSet) -> Iterator[None]:
+    """Give errors the place of a data set in the preflight file."""
+    try:
+        yield
+    except PreflightError:
+        raise
+    except HarpiaFormatsError as error:
+        raise data_set.stated("").error(str(error)) from error
+
+
+def _validation_options(data_set: DataSet, options: PreflightOptions) -> Options:
+    """Return the options with which the files of a data set are validated."""
+    values = data_set.values
+    located = {
+        key: data_set.located(values[key])
+        for key in ("schema", "with")
+        if key in values
+    }
+    format_ = values.get("format")
+    return Options(
+        format=format_,
+        columns=values.get("map") if format_ == "csv" else None,
+        delimiter=values.get("delimiter"),
+        schema=located.get("schema"),
+        companion=located.get("with"),
+        select=values.get("select", ()),
+        ignore=values.get("ignore", ()),
+        lint=values.get("lint", False),
+        strict=values.get("strict", False),
+        exclude=values.get("exclude", ()),
+        examples=options.examples,
+        max_problems=options.max_problems,
+        jobs=options.jobs,
+        executor=options.executor,
+        engine=options.engine,
+        progress=options.progress,
+    )
+
+
+def _record_limits(data_set: DataSet, most: int) -> list[RecordLimit]:
+    """Return the expectations on single records, but for relations."""
+    values, limits = data_set.values, list[RecordLimit]()
+    if {"models", "required-models", "allowed-models"} & values.keys():
+        limits.append(Models(data_set, most))
+    if "answers-per-question" in values:
+        expected = values.get("models", ()) + values.get("required-models", ())
+        times = values["answers-per-question"]
+        limits.append(AnswersPerQuestion(times, expected, RecordFindings(most)))
+    if "max-missing-answers" in values:
+        limits.append(MissingAnswers(data_set, most))
+    for key in ("max-prompt-characters", "max-prompt-bytes"):
+        if key in values:
+            limits.append(PromptLength(key, values[key], RecordFindings(most)))
+    allowed = values.get("allowed-values", {})
+    required = values.get("required-values", {})
+    for name in dict.fromkeys((*allowed, *required)):
+        limits.append(
+            FieldValues(
+                name,
+                field_path,
+                allowed.get(name, []),
+                required.get(name, []),
+                RecordFindings(most),
+            )
+        )
+    return limits

@@ -1,0 +1,31 @@
+"""The outcome of an expectation, before it becomes a check and problems."""
+
+from dataclasses import dataclass, field
+
+from harpia_formats.model.report import FileCount
+from harpia_formats.preflight.findings import RecordFindings
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was found of one expectation, in words."""
+
+    #: The key that states it, "" for one that always holds.
+    key: str
+    #: What is expected, such as "records at least 1,000".
+    expected: str
+    #: What was found, such as "1,204".
+    found: str
+    is_met: bool
+    #: The rule of its findings, "" if it has none of its own.
+    code: str = ""
+    #: The findings at records, and their rule if it is another one.
+    records: RecordFindings | None = None
+    record_code: str = ""
+    #: Files as a whole that break it, with what is wrong with each.
+    files: tuple[tuple[FileCount, str], ...] = ()
+    #: What is wrong with the data set as a whole, each at the line that states it.
+    messages: tuple[str, ...] = ()
+    help: str = ""
+    #: The value that is stated, as it is shown with findings in data.
+    value: object = field(default="")

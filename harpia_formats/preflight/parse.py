@@ -1,0 +1,277 @@
+"""From the text of a preflight file to a checked plan."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from harpia_formats.io.reader import error_reason
+from harpia_formats.io.side_input import read_side_input
+from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.preflight.error import PreflightError
+from harpia_formats.preflight.limit import limit_of
+from harpia_formats.preflight.plan import DataSet, Places, Plan, Stated
+from harpia_formats.preflight.table import (
+    BY_NAME,
+    DATA_SETS,
+    RELATIONS,
+    REPORTS,
+    TOP,
+    VARIABLES,
+    Key,
+    Kind,
+)
+from harpia_formats.preflight.variables import used_variables, with_variables
+from harpia_formats.settings.error import SettingsError
+from harpia_formats.settings.toml_text import described_value, toml_document
+from harpia_formats.text.spelling import nearest
+
+_at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
+_line = re.compile(r"line ([0-9]+)")
+
+
+def read_plan(path: str, variables: Mapping[str, str]) -> Plan:
+    """Return the plan in the file at `path`. Raises `PreflightError`."""
+    from pathlib import Path  # noqa: PLC0415 - the name is that of a path as text
+
+    try:
+        data = read_side_input(Path(path))
+    except OSError as error:
+        raise PreflightError(path, 0, "", error_reason(error)) from error
+    return parse_plan(data, path, variables)
+
+
+def parse_plan(data: bytes, path: str, variables: Mapping[str, str]) -> Plan:
+    """Return the plan in the bytes of a file. Raises `PreflightError`.
+
+    Its paths start from the folder of `path`.
+    """
+    try:
+        document = toml_document(data, path)
+    except SettingsError as error:
+        raise _with_line(error) from error
+    places = Places(path, data.decode("utf-8-sig"))
+    for name in document:
+        if name not in TOP:
+            raise places.of((name,)).error(_unknown_table(name, document[name]))
+    document = with_variables(document, _values_of(document, variables, places), places)
+    found = document.get(DATA_SETS)
+    if not isinstance(found, dict) or not found:
+        reason = "names no data set; write a table for each, such as [datasets.answers]"
+        raise places.of((DATA_SETS,)).error(reason)
+    root = os.path.dirname(path)  # noqa: PTH120 - links are not resolved
+    data_sets = tuple(_data_set(name, found, places, root) for name in found)
+    return Plan(path, data_sets, _reports(document, places))
+
+
+def _with_line(error: SettingsError) -> PreflightError:
+    """Return the error of text that is no TOML with the line in its usual place."""
+    match = _at_line.search(error.reason) or _line.fullmatch(error.place)
+    line = int(match[1]) if match else 0
+    return PreflightError(error.path, line, "", _at_line.sub("", error.reason))
+
+
+def _unknown_table(name: str, value: Any) -> str:
+    """Return what is wrong with a key at the top of a preflight file."""
+    near = nearest(name, TOP)
+    if near:
+        return f"there is no such key; did you mean {near}?"
+    if isinstance(value, dict) and "files" in value:
+        return f"there is no such table; did you mean [{DATA_SETS}.{name}]?"
+    if name in BY_NAME:
+        return f"is a key of a data set; write it below [{DATA_SETS}.NAME]"
+    return f"there is no such key; known: {', '.join(TOP)}"
+
+
+def _values_of(
+    document: dict[str, Any], given: Mapping[str, str], places: Places
+) -> dict[str, str]:
+    """Return the values of variables: the `given` ones, else those of the file."""
+    stated = document.get(VARIABLES, {})
+    if not isinstance(stated, dict):
+        raise _wrong_type(places.of((VARIABLES,)), stated, Kind.TABLE)
+    for name, value in stated.items():
+        if not isinstance(value, str):
+            raise _wrong_type(places.of((VARIABLES, name)), value, Kind.TEXT)
+    used = used_variables(document)
+    for name in given:
+        if name not in used and name not in stated:
+            near = nearest(name, [*used, *stated])
+            hint = f"; did you mean {near}?" if near else ""
+            reason = f"--var {name}: the file has no ${{{name}}}{hint}"
+            raise PreflightError(places.of(()).path, 0, "", reason)
+    return {**stated, **given}
+
+
+def _reports(document: Mapping[str, Any], places: Places) -> tuple[str, ...]:
+    """Return the reports that are written."""
+    found = document.get(REPORTS, [])
+    return _texts(found, BY_NAME["files"], places.of((REPORTS,)))
+
+
+def _data_set(
+    name: str, tables: Mapping[str, Any], places: Places, root: str
+) -> DataSet:
+    """Return a data set, checked but for the files that it names."""
+    table = tables[name]
+    own = places.of((DATA_SETS, name))
+    if not isinstance(table, dict):
+        hint = f"write it as the table [{DATA_SETS}.NAME] with its files"
+        known = nearest(name, BY_NAME) or (name if name in BY_NAME else "")
+        hint = f"{known} is a key of a data set; {hint}" if known else hint
+        raise own.error(f"must be a table, not {described_value(table)}; {hint}")
+    stated = places.of_data_set(name, table)
+    values: dict[str, Any] = {}
+    for key, value in table.items():
+        known_key = BY_NAME.get(key)
+        if known_key is None:
+            raise stated[key].error(_unknown_key(key))
+        values[key] = _checked(value, known_key, stated[key])
+    if "files" not in values:
+        raise own.error('names no files; add a line such as files = "data/*.jsonl"')
+    _check_combination(values, stated)
+    _check_relations(name, values, tables, stated)
+    return DataSet(name, values, stated, root)
+
+
+def _unknown_key(name: str) -> str:
+    near = nearest(name, BY_NAME)
+    known = f"did you mean {near}?" if near else f"known: {', '.join(BY_NAME)}"
+    return f"there is no such key; {known}"
+
+
+def _check_combination(values: Mapping[str, Any], stated: Mapping[str, Stated]) -> None:
+    """Raise `PreflightError` for keys that contradict each other."""
+    if "schema" in values:
+        for key in ("format", "strict", "with", "map"):
+            if key in values:
+                reason = "cannot be combined with schema: files are in a format, or not"
+                raise stated[key].error(reason)
+    for suffix in ("", "-per-file"):
+        least, most = (
+            values.get(f"min-records{suffix}"),
+            values.get(f"max-records{suffix}"),
+        )
+        if least is not None and most is not None and least > most:
+            reason = f"is less than min-records{suffix}, which is {least:,}"
+            raise stated[f"max-records{suffix}"].error(reason)
+    for key in ("required-models", "allowed-models"):
+        if key in values and "models" in values:
+            raise stated[key].error("cannot be combined with models, which says both")
+
+
+def _check_relations(
+    name: str,
+    values: Mapping[str, Any],
+    tables: Mapping[str, Any],
+    stated: Mapping[str, Stated],
+) -> None:
+    """Raise `PreflightError` for a relation to a data set that there is not."""
+    for key in RELATIONS:
+        for other in values.get(key, ()):
+            if other not in tables:
+                near = nearest(other, tables)
+                hint = (
+                    f"did you mean {near}?" if near else f"known: {', '.join(tables)}"
+                )
+                raise stated[key].error(f"there is no data set {other!r}; {hint}")
+            if other == name:
+                raise stated[key].error("names the data set itself")
+
+
+def _checked(value: Any, key: Key, stated: Stated) -> Any:
+    """Return the value of a key. Raises `PreflightError`."""
+    kind = key.kind
+    if kind in {Kind.TEXTS, Kind.DATA_SETS}:
+        return _texts(value, key, stated)
+    if kind is Kind.LIMIT:
+        return _limit(value, stated)
+    if kind in {Kind.TABLE, Kind.LIMITS, Kind.VALUES}:
+        return _table(value, key, stated)
+    wanted = {Kind.FLAG: bool, Kind.COUNT: int, Kind.TEXT: str}[kind]
+    if type(value) is not wanted:
+        raise _wrong_type(stated, value, kind)
+    if type(value) is int and value < key.least:
+        raise stated.error(f"must be at least {key.least}, not {value}")
+    if type(value) is str:
+        _check(value, key.check, stated)
+    return value
+
+
+def _texts(value: Any, key: Key, stated: Stated) -> tuple[str, ...]:
+    """Return one text or several. Raises `PreflightError`."""
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(one, str) for one in items):
+        raise _wrong_type(stated, value, key.kind)
+    if not items and key.kind is not Kind.DATA_SETS and stated.key[-1] != REPORTS:
+        raise stated.error("is empty, so that nothing is named")
+    for item in items:
+        _check(item, key.check, stated)
+    return tuple(dict.fromkeys(items))
+
+
+def _limit(value: Any, stated: Stated) -> Any:
+    """Return a limit. Raises `PreflightError`."""
+    try:
+        return limit_of(value)
+    except ValueError as error:
+        raise stated.error(str(error)) from error
+    except TypeError as error:
+        wrong = _wrong_type(stated, value, Kind.LIMIT)
+        raise stated.error(f"{wrong.reason}{error}") from error
+
+
+def _table(value: Any, key: Key, stated: Stated) -> dict[str, Any]:
+    """Return a table of texts, limits or arrays. Raises `PreflightError`."""
+    if not isinstance(value, dict):
+        raise _wrong_type(stated, value, key.kind)
+    if not value:
+        raise stated.error("is empty, so that nothing is named")
+    found: dict[str, Any] = {}
+    for name, member in (_dotted(value) if key.kind is Kind.VALUES else value).items():
+        _check(name, key.check_key, stated)
+        if key.kind is Kind.LIMITS:
+            found[name] = _limit(member, stated)
+        elif key.kind is Kind.VALUES:
+            found[name] = _values(name, member, stated)
+        elif isinstance(member, str):
+            found[name] = member
+        else:
+            raise _wrong_type(stated, member, Kind.TEXT)
+    return found
+
+
+def _dotted(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
+    """Return the members of nested tables: metadata.language is a table in TOML."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        if isinstance(value, dict) and value:
+            found |= _dotted(value, f"{before}{name}.")
+        else:
+            found[f"{before}{name}"] = value
+    return found
+
+
+def _values(name: str, value: Any, stated: Stated) -> list[Any]:
+    """Return the values that a field may have. Raises `PreflightError`."""
+    items = value if isinstance(value, list) else [value]
+    if not items:
+        raise stated.error(f"{name} is empty, so that nothing is named")
+    if not all(isinstance(one, (str, int, float)) for one in items):
+        kind = "an array of texts, numbers, true and false"
+        raise stated.error(f"{name} must be {kind}, not {described_value(value)}")
+    return items
+
+
+def _check(value: str, check: Any, stated: Stated) -> None:
+    """Raise `PreflightError` with the reason for which `check` refuses a value."""
+    if check is None:
+        return
+    try:
+        check(value)
+    except (HarpiaFormatsError, ValueError) as error:
+        raise stated.error(str(error)) from error
+
+
+def _wrong_type(stated: Stated, value: Any, kind: Kind) -> PreflightError:
+    return stated.error(f"must be {kind.value}, not {described_value(value)}")

@@ -1,0 +1,127 @@
+"""What a preflight file states, checked: its data sets with their expectations."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harpia_formats.io.urls import is_url
+from harpia_formats.model.problem import Because, Excerpt, Place, pointer_of
+from harpia_formats.preflight.error import PreflightError
+from harpia_formats.preflight.table import DATA_SETS, LIMIT_KEYS
+from harpia_formats.preflight.toml_lines import TomlLines
+from harpia_formats.settings.toml_text import toml_key
+from harpia_formats.text.describe import short_literal
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A place in a preflight file: the key of an expectation."""
+
+    path: str
+    #: The names of the tables and the key.
+    key: tuple[str, ...]
+    #: The line of it, from 1, its text, and its first byte in the file.
+    line: int
+    text: str
+    offset: int
+
+    def place(self) -> Place:
+        """Return the place of the line, without the white space before it."""
+        column = len(self.text) - len(self.text.lstrip())
+        return Place(
+            path=self.path,
+            line=self.line,
+            column=column + 1,
+            end_column=max(len(self.text.rstrip()), column + 1) + 1,
+            byte_offset=self.offset + column,
+            pointer=pointer_of(self.key),
+        )
+
+    def excerpt(self) -> Excerpt:
+        """Return the line, marked as a whole."""
+        column = len(self.text) - len(self.text.lstrip())
+        return Excerpt(self.text, column, max(len(self.text.rstrip()), column + 1))
+
+    def because(self, value: object) -> Because:
+        """Return the expectation as the reason of a finding in data."""
+        place = self.place()
+        shown = short_literal(value) if not isinstance(value, list) else _listed(value)
+        return Because(place.pointer, shown, place.line, place.column, self.path)
+
+    def error(self, reason: str) -> PreflightError:
+        """Return the error that the expectation cannot be used."""
+        place = ".".join(map(toml_key, self.key))
+        return PreflightError(self.path, self.line, place, reason)
+
+
+def _listed(values: list[Any]) -> str:
+    """Return an array as short JSON text."""
+    shown = 3
+    more = ", …" if len(values) > shown else ""
+    return f"[{', '.join(map(short_literal, values[:shown]))}{more}]"
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """A data set of a preflight file, with what is expected of it."""
+
+    name: str
+    #: The values of the keys that it has, by their names.
+    values: Mapping[str, Any]
+    #: Where each key stands, and the table itself under "".
+    places: Mapping[str, Stated]
+    #: The folder that its paths start from.
+    root: str
+
+    def inputs(self) -> tuple[str, ...]:
+        """Return the files, folders, patterns and URLs of the data set."""
+        return tuple(map(self.located, self.values["files"]))
+
+    def located(self, path: str) -> str:
+        """Return a path of the preflight file from the working folder."""
+        return path if is_url(path) else os.path.join(self.root, path)  # noqa: PTH118 - links are not resolved
+
+    def stated(self, key: str) -> Stated:
+        """Return where a key stands, or the table if the key is not given."""
+        return self.places.get(key) or self.places[""]
+
+    def of_records(self) -> list[str]:
+        """Return the keys of expectations for which records are read."""
+        return [
+            key.name for key in LIMIT_KEYS if key.of_records and key.name in self.values
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A preflight file."""
+
+    #: The file, as messages show it.
+    path: str
+    data_sets: tuple[DataSet, ...]
+    #: Reports that are written, as `--report` takes them.
+    reports: tuple[str, ...] = ()
+
+    def named(self, name: str) -> DataSet:
+        """Return the data set called `name`."""
+        return next(one for one in self.data_sets if one.name == name)
+
+
+class Places:
+    """Finds where the keys of a preflight file stand."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self._path = path
+        self._lines = TomlLines(text)
+
+    def of(self, key: tuple[str, ...]) -> Stated:
+        """Return where a key stands."""
+        line = self._lines.of(key)
+        text, offset = self._lines.text_of(line), self._lines.offset_of(line)
+        return Stated(self._path, key, line, text, offset)
+
+    def of_data_set(self, name: str, keys: Mapping[str, Any]) -> dict[str, Stated]:
+        """Return where the keys of a data set stand, and its table under ""."""
+        table = (DATA_SETS, name)
+        return {"": self.of(table), **{key: self.of((*table, key)) for key in keys}}

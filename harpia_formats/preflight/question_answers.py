@@ -1,0 +1,128 @@
+"""Whether each question has as many answers of each model as the file says."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from harpia_formats.dedup.digests import digest_of
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.report import FileCount
+from harpia_formats.preflight.findings import RecordFindings
+from harpia_formats.preflight.outcome import Outcome
+from harpia_formats.preflight.record_store import RecordStore, portions
+from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.reporters.text import with_noun
+from harpia_formats.rules.preflight import ANSWER_COUNT
+from harpia_formats.scoring.questions import question_key
+from harpia_formats.text.describe import short_literal
+
+#: Bytes of the digest of a model's name.
+_WIDTH = 8
+#: Models of one data set; more are a sign that the field holds something else.
+MOST_MODELS = 10_000
+
+
+@dataclass(slots=True)
+class AnswersPerQuestion:
+    """How many answers of each model each question has."""
+
+    times: int
+    #: Models that must have answers, as other keys say.
+    expected: tuple[str, ...]
+    findings: RecordFindings
+    _store: RecordStore = field(default_factory=RecordStore)
+    #: The names of models by their digests.
+    _models: dict[bytes, str] = field(default_factory=dict)
+    _has_too_many: bool = False
+
+    def begin(self, adapter: FormatAdapter) -> None:
+        """Take the adapter of a file, which changes nothing."""
+
+    def take(self, placed: PlacedRecord, count: FileCount) -> None:
+        """Note the models that answered a question."""
+        models = b"".join(
+            self._digest(output.model or "") for output in placed.record.outputs
+        )
+        key = question_key(placed.record, self._store.count).hex()
+        self._store.add(key, placed, count, models)
+
+    def _digest(self, name: str) -> bytes:
+        digest = digest_of(name).to_bytes(_WIDTH)
+        if digest not in self._models:
+            if len(self._models) < MOST_MODELS:
+                self._models[digest] = name
+            else:
+                self._has_too_many = True
+        return digest
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield whether each question has the same answers."""
+        for name in self.expected:
+            self._digest(name)
+        questions = 0
+        for portion in portions(self._store):
+            answers: dict[str, Counter[bytes]] = {}
+            firsts = {}
+            for stored in portion.of(self._store):
+                if stored.key not in answers:
+                    answers[stored.key], firsts[stored.key] = Counter(), stored
+                data = stored.text
+                models = [data[at : at + _WIDTH] for at in range(0, len(data), _WIDTH)]
+                answers[stored.key].update(models)
+            questions += len(answers)
+            for key, found in answers.items():
+                wrong = self._wrong(found)
+                if wrong:
+                    first = firsts[key]
+                    self.findings.add(
+                        self._store.count_of(first),
+                        self._store.number_of(first),
+                        lambda first=first: self._store.place_of(first),  # type: ignore[misc]  # the record is bound
+                        lambda wrong=wrong: wrong,  # type: ignore[misc]  # the text is bound
+                    )
+        yield self._outcome(questions)
+
+    def _wrong(self, found: Counter[bytes]) -> str:
+        """Return what is wrong with the answers of a question, "" if nothing is."""
+        wrong = [
+            (model, found[model])
+            for model in self._models
+            if found[model] != self.times
+        ]
+        if not (self._models or found):
+            return "the question has no answer"
+        if not wrong:
+            return ""
+        model, times = wrong[0]
+        name = short_literal(self._models[model]) if self._models[model] else "no model"
+        text = f"the question has {with_noun(times, 'answer')} of {name}"
+        others = len(wrong) - 1
+        more = f", and others of {with_noun(others, 'more model')}" if others else ""
+        return f"{text}, not {self.times}{more}"
+
+    def _outcome(self, questions: int) -> Outcome:
+        wrong, models = self.findings.total, len(self._models)
+        messages: tuple[str, ...] = ()
+        found = f"{with_noun(questions, 'question')}, {with_noun(models, 'model')}"
+        if self._has_too_many:
+            messages = (f"there are more than {MOST_MODELS:,} models",)
+        elif not questions or not models:
+            messages = ("there is no answer",)
+        if wrong:
+            found = f"{wrong:,} of {with_noun(questions, 'question')} with others"
+        times = "once" if self.times == 1 else f"{self.times:,} times"
+        return Outcome(
+            "answers-per-question",
+            f"each question answered {times} by each model",
+            found,
+            not (wrong or messages),
+            ANSWER_COUNT,
+            self.findings,
+            messages=messages,
+            help="run the model on the question, or drop answers given again",
+            value=self.times,
+        )
+
+    def close(self) -> None:
+        """Delete the temporary file."""
+        self._store.close()

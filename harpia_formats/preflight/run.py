@@ -1,0 +1,224 @@
+"""Check all data sets of a preflight file, and the relations between them."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from harpia_formats.io.exclude import Exclusion
+from harpia_formats.io.inputs import sources_of_inputs
+from harpia_formats.io.reader import SourceError
+from harpia_formats.model.check import Check, State
+from harpia_formats.model.problem import Place, Problem
+from harpia_formats.model.report import FileCount, Report
+from harpia_formats.preflight.checkable import Asked
+from harpia_formats.preflight.data_set_run import DataSetRun
+from harpia_formats.preflight.findings import add_problem
+from harpia_formats.preflight.options import PreflightOptions
+from harpia_formats.preflight.outcome import Outcome
+from harpia_formats.preflight.plan import DataSet, Plan, Stated
+from harpia_formats.preflight.relations import RELATIONS
+from harpia_formats.registry import all_rules, all_unpackers
+from harpia_formats.reporters.text import with_noun
+from harpia_formats.rules import Rule
+from harpia_formats.validation.merge.tally import Tally
+
+#: What a preflight file is called as a format.
+FORMAT = "preflight"
+
+
+class Preflight:
+    """One preflight: iterate for the problems, then ask for the report.
+
+    Raises `PreflightError` when it is made for a file that states what cannot be used
+    or checked, as far as that is seen from the beginnings of the data; else while it
+    runs.
+    """
+
+    def __init__(self, plan: Plan, options: PreflightOptions | None = None) -> None:
+        self._plan = plan
+        self._options = options or PreflightOptions()
+        self._rules = all_rules()
+        self._unread = list(_unread_inputs(plan))
+        self._runs = [DataSetRun(one, self._options) for one in plan.data_sets]
+        self._of_file = Tally(self._options.examples, self._options.max_problems)
+        self._file: FileCount | None = None
+        self._checks: list[Check] = []
+        self._is_read = False
+        related = self._prepare_relations()
+        for run in self._runs:
+            if not self._unread or "format" in run.data_set.values:
+                run.check(related.get(run.data_set.name, []))
+
+    def _prepare_relations(self) -> dict[str, list[Asked]]:
+        """Have data sets keep what relations compare.
+
+        Returns what relations of others ask for of a data set, by its name.
+        """
+        asked: dict[str, list[Asked]] = {}
+        for run in self._runs:
+            for key, relation in RELATIONS.items():
+                for name in run.data_set.values.get(key, ()):
+                    relation.prepare(run.keys, self._run_of(name).keys)
+                    asked.setdefault(name, []).append((key, run.data_set.stated(key)))
+        return asked
+
+    def _run_of(self, name: str) -> DataSetRun:
+        return next(run for run in self._runs if run.data_set.name == name)
+
+    def __iter__(self) -> Iterator[Problem]:
+        most, kept = self._options.max_problems, 0
+        try:
+            for problem in self._run():
+                kept += 1
+                if not most or kept <= most:
+                    yield problem
+        finally:
+            for run in self._runs:
+                run.close()
+
+    def _run(self) -> Iterator[Problem]:
+        if not self._unread:
+            for run in self._runs:
+                yield from run
+                yield from self._of_data_set(run)
+            self._is_read = True
+        for run in self._runs:
+            if self._unread:
+                self._checks += self._checks_of(run.data_set, run.outcomes())
+            for key, relation in RELATIONS.items():
+                for name in run.data_set.values.get(key, ()):
+                    other = self._run_of(name)
+                    outcome = relation.outcome(key, run.keys, other.keys)
+                    yield from self._settled(outcome, run, other)
+
+    def _of_data_set(self, run: DataSetRun) -> Iterator[Problem]:
+        """Yield the problems of a data set that was read, and note its checks."""
+        for outcome in run.outcomes():
+            yield from self._settled(outcome, run)
+
+    def _settled(self, outcome: Outcome, *runs: DataSetRun) -> Iterator[Problem]:
+        """Note the check of an outcome, and yield its problems."""
+        data_set = runs[0].data_set
+        self._checks += self._checks_of(data_set, [outcome])
+        # What is missing may be in what could not be read.
+        is_known = not (self._unread or any(run.report().failures for run in runs))
+        if outcome.is_met or not is_known:
+            return
+        stated = data_set.stated(outcome.key)
+        tallies = [run.tally for run in runs]
+        because = stated.because(outcome.value)
+        rule = self._rules[outcome.code]
+        if outcome.records is not None:
+            of_records = self._rules[outcome.record_code or outcome.code]
+            yield from outcome.records.problems(
+                of_records, because, outcome.help, tallies
+            )
+        for count, message in outcome.files:
+            place = Place(count.path, 1, 1, 2, 0)
+            problem = _problem(rule, place, message, outcome.help)
+            problem = replace(problem, because=(because,), cause=because.pointer)
+            yield from add_problem(tallies[0], count, problem)
+        for message in outcome.messages:
+            problem = _problem(rule, stated.place(), message, outcome.help)
+            problem = replace(problem, excerpt=stated.excerpt())
+            yield from add_problem(self._of_file, self._counted_file(), problem)
+
+    def _counted_file(self) -> FileCount:
+        """Return the counts of the preflight file, in which problems are placed."""
+        if self._file is None:
+            self._file = self._of_file.begin(self._plan.path)
+            self._file.format, self._file.complete = FORMAT, True
+        return self._file
+
+    def _checks_of(
+        self, data_set: DataSet, outcomes: Iterable[Outcome]
+    ) -> Iterator[Check]:
+        for outcome in outcomes:
+            stated = data_set.stated(outcome.key)
+            state = State.MET if outcome.is_met else State.BROKEN
+            yield _check(
+                data_set, outcome.key, outcome.expected, outcome.found, state, stated
+            )
+
+    def report(self) -> Report:
+        """Return the report of what was read so far."""
+        reports = [run.report() for run in self._runs] if not self._unread else []
+        files = [file for report in reports for file in report.files]
+        files += [error for _, error in self._unread]
+        own = self._of_file.report()
+        groups = [group for report in (*reports, own) for group in report.groups]
+        report = Report(
+            files=(*files, *own.files),
+            groups=tuple(groups),
+            problems=(),
+            excluded=sum(report.excluded for report in reports),
+            unmatched=tuple(one for report in reports for one in report.unmatched),
+        )
+        return replace(report, checks=tuple(self._final_checks(report)))
+
+    def _final_checks(self, report: Report) -> Iterator[Check]:
+        """Yield the checks by data set, none of them met if a file was not read."""
+        for run in self._runs:
+            found = self._unread_of(run)
+            yield self._files_check(run, found, is_all=not report.failures)
+            for check in self._checks:
+                if check.data_set != run.data_set.name:
+                    continue
+                is_open = bool(found) or not self._is_read
+                if report.failures and (is_open or check.state is State.MET):
+                    yield replace(check, state=State.UNDECIDED)
+                else:
+                    yield check
+            undetermined = sum(file.undetermined for file in run.report().files)
+            if undetermined and self._is_read:
+                shown = f"{with_noun(undetermined, 'record')} without one"
+                yield _check(
+                    run.data_set,
+                    "",
+                    "a verdict on each record",
+                    shown,
+                    State.BROKEN,
+                    run.data_set.stated(""),
+                )
+
+    def _unread_of(self, run: DataSetRun) -> list[FileCount]:
+        """Return the files of a data set that could not be read."""
+        if self._unread:
+            name = run.data_set.name
+            return [error for owner, error in self._unread if owner == name]
+        return list(run.report().failures)
+
+    def _files_check(
+        self, run: DataSetRun, unread: list[FileCount], *, is_all: bool
+    ) -> Check:
+        """Return the check that all files of a data set were read."""
+        files = [one for one in run.report().files if not one.skipped]
+        found, state = with_noun(len(files), "file"), State.MET
+        if unread:
+            reason = f"{unread[0].path}: {unread[0].reason}"
+            more = f" and {len(unread) - 1:,} more" if len(unread) > 1 else ""
+            found, state = f"{reason}{more}", State.BROKEN
+        elif not is_all:
+            state = State.UNDECIDED
+        stated = run.data_set.stated("files")
+        return _check(
+            run.data_set, "files", "files read to the end", found, state, stated
+        )
+
+
+def _unread_inputs(plan: Plan) -> Iterator[tuple[str, FileCount]]:
+    """Yield what data sets name that cannot be found, with the name of the data set."""
+    for data_set in plan.data_sets:
+        exclusion = Exclusion(data_set.values.get("exclude", ()))
+        for source in sources_of_inputs(data_set.inputs(), exclusion, all_unpackers()):
+            if isinstance(source, SourceError):
+                yield data_set.name, FileCount(source.path, reason=source.reason)
+
+
+def _problem(rule: Rule, place: Place, message: str, help_: str) -> Problem:
+    return Problem(rule.code, rule.name, rule.severity, place, message, help=help_)
+
+
+def _check(  # noqa: PLR0913, PLR0917 - a check has so many parts
+    data_set: DataSet, key: str, expected: str, found: str, state: State, stated: Stated
+) -> Check:
+    return Check(data_set.name, key, expected, found, state, stated.path, stated.line)

@@ -1,0 +1,329 @@
+"""The table of the keys of a preflight file: what they hold, and what they state."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from harpia_formats.io.exclude import parts_of
+from harpia_formats.mapping.columns import check_field_names
+from harpia_formats.parsing.csv_delimiter import delimiter_named
+from harpia_formats.registry import formats_named, rules_for
+from harpia_formats.rules import rules_matching
+
+
+class Kind(Enum):
+    """What the value of a key is, as messages and documents call it."""
+
+    FLAG = "true or false"
+    COUNT = "a whole number"
+    TEXT = "a text"
+    TEXTS = "a text or an array of texts"
+    TABLE = "a table of texts"
+    LIMIT = 'a whole number or a share such as "1 %"'
+    LIMITS = "a table of limits"
+    VALUES = "a table of arrays"
+    #: One data set or several, by their names.
+    DATA_SETS = "the name of a data set or an array of names"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a data set in a preflight file."""
+
+    name: str
+    kind: Kind
+    summary: str
+    #: A line of TOML.
+    example: str
+    #: Raises an exception with the reason for a text that cannot be a value, an item of
+    #: an array, or a value of a table.
+    check: Callable[[str], object] | None = None
+    #: The same for the keys of a table.
+    check_key: Callable[[str], object] | None = None
+    #: The least number.
+    least: int = 0
+    #: The fields of records that a format must have, to check what it states: one of
+    #: each group.
+    needs: tuple[tuple[str, ...], ...] = ()
+    #: Whether it is about records, which are read for it.
+    of_records: bool = False
+
+
+def _rule(name: str) -> None:
+    rules_matching(name, rules_for(asked=[name]))
+
+
+def _pattern(pattern: str) -> None:
+    if not parts_of(pattern):
+        raise ValueError(f"the pattern {pattern!r} names no file")
+
+
+def _field(name: str) -> None:
+    check_field_names({name: ""})
+
+
+def _path(path: str) -> None:
+    if not path.strip():
+        raise ValueError("must not be empty")
+    if path == "-":
+        raise ValueError("standard input cannot be named here")
+
+
+_ID = (("id",),)
+_PROMPT = (("prompt", "messages"),)
+_ANSWER = (("outputs.text", "outputs.turns"),)
+_MODEL = (("outputs.model",),)
+
+#: The keys that say which files are read, and how they are validated.
+SOURCE_KEYS = (
+    Key(
+        "files",
+        Kind.TEXTS,
+        "The files, folders or patterns of the data set, from the folder of this file; "
+        "URLs, too. A pattern that matches nothing is an error.",
+        'files = "answers/*.jsonl"',
+        _path,
+    ),
+    Key(
+        "format",
+        Kind.TEXT,
+        "The format of the files; it is detected if it is not given.",
+        'format = "nemo-output"',
+        formats_named,
+    ),
+    Key(
+        "schema",
+        Kind.TEXT,
+        "A JSON Schema instead of a format: a path from the folder of this file.",
+        'schema = "answer.schema.json"',
+        _path,
+    ),
+    Key(
+        "with",
+        Kind.TEXT,
+        "The file that belongs to the files, such as the results beside the samples "
+        "of lm-eval: a path from the folder of this file.",
+        'with = "results.json"',
+        _path,
+    ),
+    Key(
+        "exclude",
+        Kind.TEXTS,
+        "Files and folders that are left out.",
+        'exclude = ["logs", "old/**/*.json"]',
+        _pattern,
+    ),
+    Key(
+        "delimiter",
+        Kind.TEXT,
+        "The character between the fields of tables, or its name.",
+        'delimiter = "tab"',
+        delimiter_named,
+    ),
+    Key(
+        "map",
+        Kind.TABLE,
+        "The column or key of each field, where a format leaves them open.",
+        'map = { prompt = "question" }',
+        None,
+        _field,
+    ),
+    Key(
+        "strict",
+        Kind.FLAG,
+        "Whether only what the vendor's document describes is accepted.",
+        "strict = true",
+    ),
+    Key(
+        "lint",
+        Kind.FLAG,
+        "Whether the optional rules are checked, too.",
+        "lint = true",
+    ),
+    Key(
+        "select",
+        Kind.TEXTS,
+        "The only rules that are checked: codes, prefixes or names.",
+        'select = ["J", "S", "C", "V", "X101"]',
+        _rule,
+    ),
+    Key(
+        "ignore",
+        Kind.TEXTS,
+        "Rules that are not checked.",
+        'ignore = ["J202"]',
+        _rule,
+    ),
+)
+
+#: The keys that state what is expected of a data set, in the order of the check list.
+LIMIT_KEYS = (
+    Key(
+        "min-records",
+        Kind.COUNT,
+        "The data set has at least so many records; 1 if the key is not given.",
+        "min-records = 1000",
+    ),
+    Key(
+        "max-records",
+        Kind.COUNT,
+        "The data set has at most so many records.",
+        "max-records = 5000",
+    ),
+    Key(
+        "min-records-per-file",
+        Kind.COUNT,
+        "Each file has at least so many records.",
+        "min-records-per-file = 100",
+    ),
+    Key(
+        "max-records-per-file",
+        Kind.COUNT,
+        "Each file has at most so many records.",
+        "max-records-per-file = 500",
+    ),
+    Key(
+        "max-invalid",
+        Kind.LIMIT,
+        "At most so many records, or such a share of them, have errors; 0 if the key "
+        "is not given. An error of a whole file is never allowed.",
+        'max-invalid = "0.5 %"',
+    ),
+    Key(
+        "max-warnings",
+        Kind.LIMIT,
+        "There are at most so many warnings, or such a share of the number of records. "
+        "A record with two warnings counts twice.",
+        'max-warnings = "1 %"',
+    ),
+    Key(
+        "max-findings",
+        Kind.LIMITS,
+        "There are at most so many findings of a rule, or such a share of the number "
+        "of records: codes, prefixes or names of rules that are checked.",
+        'max-findings = { J202 = 0, unique-id = "0.1 %" }',
+        None,
+        _rule,
+    ),
+    Key(
+        "models",
+        Kind.TEXTS,
+        "Each of these models has answers, and no other model has.",
+        'models = ["org/small", "org/large"]',
+        needs=_MODEL,
+        of_records=True,
+    ),
+    Key(
+        "required-models",
+        Kind.TEXTS,
+        "Each of these models has answers.",
+        'required-models = ["org/small"]',
+        needs=_MODEL,
+        of_records=True,
+    ),
+    Key(
+        "allowed-models",
+        Kind.TEXTS,
+        "No other models than these have answers.",
+        'allowed-models = ["org/small", "org/large"]',
+        needs=_MODEL,
+        of_records=True,
+    ),
+    Key(
+        "answers-per-question",
+        Kind.COUNT,
+        "Each question has exactly so many answers of each model of the data set.",
+        "answers-per-question = 1",
+        least=1,
+        needs=_ANSWER,
+        of_records=True,
+    ),
+    Key(
+        "max-missing-answers",
+        Kind.LIMIT,
+        "At most so many answers, or such a share of them, are missing: there is no "
+        "text, or an error in place of it.",
+        'max-missing-answers = "1 %"',
+        needs=_ANSWER,
+        of_records=True,
+    ),
+    Key(
+        "max-prompt-characters",
+        Kind.COUNT,
+        "No prompt is longer: the text of the prompt, or of the messages before the "
+        "answer, with the system message and the contexts.",
+        "max-prompt-characters = 20000",
+        needs=_PROMPT,
+        of_records=True,
+    ),
+    Key(
+        "max-prompt-bytes",
+        Kind.COUNT,
+        "No prompt is longer in bytes of UTF-8.",
+        "max-prompt-bytes = 65536",
+        needs=_PROMPT,
+        of_records=True,
+    ),
+    Key(
+        "allowed-values",
+        Kind.VALUES,
+        "Each record has one of these values in the field.",
+        'allowed-values = { category = ["math", "code"] }',
+        of_records=True,
+    ),
+    Key(
+        "required-values",
+        Kind.VALUES,
+        "Each of these values is in the field of some record.",
+        'required-values = { category = ["math", "code"] }',
+        of_records=True,
+    ),
+    Key(
+        "ids-in",
+        Kind.DATA_SETS,
+        "The id of each record is one of the other data set.",
+        'ids-in = "questions"',
+        needs=_ID,
+        of_records=True,
+    ),
+    Key(
+        "same-ids-as",
+        Kind.DATA_SETS,
+        "Both data sets have the same ids.",
+        'same-ids-as = "questions"',
+        needs=_ID,
+        of_records=True,
+    ),
+    Key(
+        "same-prompts-as",
+        Kind.DATA_SETS,
+        "Records of both data sets with the same id have the same prompt.",
+        'same-prompts-as = "questions"',
+        needs=_ID + _PROMPT,
+        of_records=True,
+    ),
+    Key(
+        "prompts-in",
+        Kind.DATA_SETS,
+        "The prompt of each record is one of the other data set.",
+        'prompts-in = "questions"',
+        needs=_PROMPT,
+        of_records=True,
+    ),
+    Key(
+        "no-prompts-of",
+        Kind.DATA_SETS,
+        "No prompt is one of the other data set, such as the training data.",
+        'no-prompts-of = "training"',
+        needs=_PROMPT,
+        of_records=True,
+    ),
+)
+KEYS = (*SOURCE_KEYS, *LIMIT_KEYS)
+#: The keys of a data set by their names.
+BY_NAME = {key.name: key for key in KEYS}
+#: The relations between two data sets.
+RELATIONS = tuple(key.name for key in LIMIT_KEYS if key.kind is Kind.DATA_SETS)
+#: The keys beside the data sets.
+DATA_SETS, VARIABLES, REPORTS = "datasets", "variables", "reports"
+TOP = (VARIABLES, REPORTS, DATA_SETS)
