@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from harpia_formats.comparison.report import DifferenceReport
     from harpia_formats.conversion.report import ConversionReport
     from harpia_formats.detection.result import Detected
+    from harpia_formats.expectations.error import PreflightError
     from harpia_formats.extensions.entry_points import PluginError
     from harpia_formats.inference.result import InferredSchema
     from harpia_formats.io.sink import SinkError
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         InferArguments,
         Input,
         Path,
+        PreflightArguments,
         ReadArguments,
         RoundtripArguments,
         SchemaCheckArguments,
@@ -93,6 +95,7 @@ __all__ = [
     "Output",
     "Place",
     "PluginError",
+    "PreflightError",
     "Problem",
     "Record",
     "Report",
@@ -119,6 +122,7 @@ __all__ = [
     "iter_problems",
     "merge",
     "metric_names",
+    "preflight",
     "read",
     "roundtrip",
     "sample",
@@ -188,6 +192,37 @@ def _in_one_process(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return `options`, with one job unless there is an executor or an engine."""
     has_workers = options.get("executor") or options.get("engine")
     return dict(options) if has_workers else {"jobs": 1, **options}
+
+
+def preflight(
+    path: Path = "preflight.toml", **options: Unpack[PreflightArguments]
+) -> Report:
+    """Check data sets by the preflight file at `path`, and return the report.
+
+    Its `checks` are the expectations of the file with what was found, and it is `ok` if
+    all of them are met. The options are the fields of
+    `harpia_formats.expectations.options.PreflightOptions`, such as
+    `variables={"RUN": "2026-11-23"}`. The reports that the file names are not written:
+    `write_report` writes one. It runs in one process unless `jobs`, `executor` or
+    `engine` is given.
+
+    A data file that cannot be read is reported in the report. Raises `PreflightError`
+    for a file that cannot be used, or that expects what cannot be checked,
+    `EngineError` or `ValueError` for an option that cannot be used, and `TypeError` for
+    an unknown one.
+    """
+    from dataclasses import replace
+    from os import fspath
+
+    from harpia_formats.expectations.options import PreflightOptions
+    from harpia_formats.expectations.parse import read_plan
+    from harpia_formats.expectations.run import Preflight
+    from harpia_formats.python_api.make_options import make_options
+
+    chosen = make_options(PreflightOptions, _in_one_process(options))
+    run = Preflight(read_plan(fspath(path), chosen.variables), chosen)
+    problems = tuple(run)
+    return replace(run.report(), problems=problems)
 
 
 def check_schema(*inputs: Input, **options: Unpack[SchemaCheckArguments]) -> Report:
@@ -695,6 +730,7 @@ _lazy_names = {
     "Output": "model.record",
     "Place": "model.problem",
     "PluginError": "extensions.entry_points",
+    "PreflightError": "expectations.error",
     "Problem": "model.problem",
     "Record": "model.record",
     "Report": "model.report",

@@ -18,6 +18,7 @@ COMMANDS_IN = "harpia_formats.cli.commands"
 #: Each command is the function of that name in the module of that name there.
 COMMANDS = (
     "validate",
+    "preflight",
     "convert",
     "roundtrip",
     "diff",

@@ -10,7 +10,7 @@ class State(StrEnum):
 
     MET = "met"
     BROKEN = "broken"
-    #: Not known, because a file could not be read.
+    #: Not known, because a file, or a record of it, could not be read.
     UNDECIDED = "undecided"
 
 

@@ -104,6 +104,14 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     row_timeout: float
 
 
+class PreflightArguments(WorkerArguments, total=False):
+    """The options of `preflight`."""
+
+    variables: Mapping[str, str]
+    examples: int
+    max_problems: int
+
+
 class SchemaCheckArguments(TypedDict, total=False):
     """The options of `check_schema`."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Group, Report
+from harpia_formats.reporters.checks import check_lines
 from harpia_formats.reporters.reporter import Options
 from harpia_formats.text.sanitize import safe
 
@@ -111,8 +112,8 @@ def summary_lines(report: Report) -> list[str]:
     read = [file for file in report.files if file.reason is None or file.records]
     lines = [_file_line(file) for file in read]
     if len(report.files) == 1 and not report.excluded:
-        return lines
-    return [*lines, total_line(report)]
+        return [*lines, *check_lines(report)]
+    return [*lines, total_line(report), *check_lines(report)]
 
 
 def total_line(report: Report) -> str:

@@ -18,7 +18,7 @@ UNKNOWN_ID, OTHER_PROMPT, UNKNOWN_PROMPT, SHARED_PROMPT = "P401", "P402", "P403"
 
 def _record(**fields: object) -> bytes:
     """Return a record as a line."""
-    return json.dumps(fields).encode() + b"\n"
+    return json.dumps({"outputs": [], **fields}).encode() + b"\n"
 
 
 def _answered(prompt: str, *models: str, text: str | None = "4") -> bytes:
@@ -65,8 +65,8 @@ RULES = (
         "There may be no more warnings, or findings of a rule, than the preflight file "
         "allows.",
         "The findings themselves are reported, too, as by validate.",
-        b'{"prompt": "2+2?"}\n\n',
-        b'{"prompt": "2+2?"}\n',
+        _one + b"\n",
+        _one,
         "record",
         ("max-findings = { J202 = 0 }",),
         command="preflight",
@@ -182,7 +182,7 @@ RULES = (
     ),
     Rule(
         OTHER_PROMPT,
-        "other-prompt",
+        "prompt-of-id",
         Severity.ERROR,
         "Records with the same id must have the same prompt in both data sets, as the "
         "preflight file says.",

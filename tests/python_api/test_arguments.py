@@ -10,12 +10,14 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from harpia_formats.conversion.options import FILLING_METRICS, ConvertOptions
+from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.inference.options import InferOptions
 from harpia_formats.python_api import arguments
 from harpia_formats.python_api.arguments import (
     ConvertArguments,
     DiffArguments,
     InferArguments,
+    PreflightArguments,
     RoundtripArguments,
     SchemaCheckArguments,
     ScoreArguments,
@@ -34,6 +36,7 @@ PAIRS = [
     (ValidateArguments, Options),
     (ConvertArguments, ConvertOptions),
     (ScoreArguments, ScoreOptions),
+    (PreflightArguments, PreflightOptions),
     (SchemaCheckArguments, SchemaCheckOptions),
     (InferArguments, InferOptions),
     (SubsetArguments, SubsetOptions),

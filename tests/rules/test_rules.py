@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import Report, check_schema, validate
+from harpia_formats import Report, check_schema, preflight, validate
 from harpia_formats.baselines.baseline import NEVER_KNOWN
 from harpia_formats.conversion.losses.json import as_report
 from harpia_formats.model.format import Container, Dialect, Format
@@ -90,8 +90,35 @@ def scored_codes_of(data: bytes, rule: Rule) -> Counter[str]:
     return Counter(each.code for each in scores.problems)
 
 
+def preflight_codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
+    """Return how often expectations are broken by an example of `rule`.
+
+    The findings that a limit counts are findings of other rules, and left out.
+    """
+    (folder / "data.jsonl").write_bytes(data)
+    (folder / "other.jsonl").write_bytes(rule.companion or data)
+    (folder / "schema.json").write_text(json.dumps(rule.validated_as))
+    by = f'format = "{rule.validated_as}"'
+    if not isinstance(rule.validated_as, str):
+        by = 'schema = "schema.json"'
+    path = folder / "preflight.toml"
+    tables = (("data", rule.arguments), ("other", ()))
+    path.write_text(
+        "\n".join(
+            f'[datasets.{name}]\nfiles = "{name}.jsonl"\n{by}\nmax-invalid = 9\n'
+            + "\n".join(limits)
+            for name, limits in tables
+        ).replace("max-invalid = 9\nmax-invalid", "max-invalid")
+    )
+    report = preflight(path)
+    assert not report.failures
+    return Counter(one.code for one in report.problems if one.code.startswith("P"))
+
+
 def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
     """Return how often each rule is broken by an example of `rule`."""
+    if rule.command == "preflight":
+        return preflight_codes_of(data, rule, folder)
     if rule.command == "convert":
         return lost_codes_of(data, rule)
     if rule.command == "score":

@@ -113,12 +113,23 @@ def config() -> list[Any]:
     return [json.loads(done.stdout)]
 
 
+def preflight_file() -> list[Any]:
+    """Return preflight files with the example of each key."""
+    start = "[datasets.a]\n"
+    files = 'files = "a.jsonl"\n'
+    return [
+        tomllib.loads(start + (key.name != "files") * files + key.example)
+        for key in KEYS
+    ]
+
+
 #: What mutants of data for each schema are made of.
 SEEDS: dict[str, Callable[[], list[Any]]] = {
     "report-1": report,
     "detection-1": detection,
     "baseline-1": baseline,
     "config-1": config,
+    "preflight-1": preflight_file,
 } | {
     schema: lambda format_id=format_.id: records_of(format_id)
     for format_ in all_formats().values()

@@ -15,7 +15,12 @@ _LONGEST = 6 * WIDTH
 #: are shown as their Unicode pictures.
 _PICTURES = {code: 0x2400 + code for code in range(0x20)}
 #: What each command does to a file.
-_DONE = {"convert": "converted", "score": "scored", "validate": "validated"}
+_DONE = {
+    "convert": "converted",
+    "preflight": "checked",
+    "score": "scored",
+    "validate": "validated",
+}
 
 
 def rule_line(rule: Rule, width: int) -> str:

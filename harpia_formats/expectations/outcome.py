@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.model.report import FileCount
-from harpia_formats.preflight.findings import RecordFindings
 
 
 @dataclass(frozen=True, slots=True)

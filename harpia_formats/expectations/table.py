@@ -201,7 +201,7 @@ LIMIT_KEYS = (
         Kind.LIMITS,
         "There are at most so many findings of a rule, or such a share of the number "
         "of records: codes, prefixes or names of rules that are checked.",
-        'max-findings = { J202 = 0, unique-id = "0.1 %" }',
+        'max-findings = { J202 = 0, X101 = "0.1 %" }',
         None,
         _rule,
     ),

@@ -2,20 +2,22 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 
+from harpia_formats.expectations.checkable import Asked
+from harpia_formats.expectations.data_set_run import DataSetRun
+from harpia_formats.expectations.findings import add_problem
+from harpia_formats.expectations.options import PreflightOptions
+from harpia_formats.expectations.outcome import Outcome
+from harpia_formats.expectations.plan import DataSet, Plan, Stated
+from harpia_formats.expectations.relations import RELATIONS
+from harpia_formats.expectations.table import BY_NAME
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.inputs import sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.preflight.checkable import Asked
-from harpia_formats.preflight.data_set_run import DataSetRun
-from harpia_formats.preflight.findings import add_problem
-from harpia_formats.preflight.options import PreflightOptions
-from harpia_formats.preflight.outcome import Outcome
-from harpia_formats.preflight.plan import DataSet, Plan, Stated
-from harpia_formats.preflight.relations import RELATIONS
 from harpia_formats.registry import all_rules, all_unpackers
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.rules import Rule
@@ -33,20 +35,30 @@ class Preflight:
     runs.
     """
 
-    def __init__(self, plan: Plan, options: PreflightOptions | None = None) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        options: PreflightOptions | None = None,
+        outputs: frozenset[Path] = frozenset(),
+    ) -> None:
+        """Take the plan, the options, and absolute paths of files that are written."""
         self._plan = plan
         self._options = options or PreflightOptions()
         self._rules = all_rules()
         self._unread = list(_unread_inputs(plan))
-        self._runs = [DataSetRun(one, self._options) for one in plan.data_sets]
+        self._runs = [DataSetRun(one, self._options, outputs) for one in plan.data_sets]
         self._of_file = Tally(self._options.examples, self._options.max_problems)
         self._file: FileCount | None = None
         self._checks: list[Check] = []
         self._is_read = False
-        related = self._prepare_relations()
-        for run in self._runs:
-            if not self._unread or "format" in run.data_set.values:
-                run.check(related.get(run.data_set.name, []))
+        try:
+            related = self._prepare_relations()
+            for run in self._runs:
+                if not self._unread or "format" in run.data_set.values:
+                    run.check(related.get(run.data_set.name, []))
+        except BaseException:
+            self.close()
+            raise
 
     def _prepare_relations(self) -> dict[str, list[Asked]]:
         """Have data sets keep what relations compare.
@@ -72,8 +84,12 @@ class Preflight:
                 if not most or kept <= most:
                     yield problem
         finally:
-            for run in self._runs:
-                run.close()
+            self.close()
+
+    def close(self) -> None:
+        """Delete temporary files; needed only for one that is not iterated."""
+        for run in self._runs:
+            run.close()
 
     def _run(self) -> Iterator[Problem]:
         if not self._unread:
@@ -139,6 +155,19 @@ class Preflight:
                 data_set, outcome.key, outcome.expected, outcome.found, state, stated
             )
 
+    def report_before(self) -> Report:
+        """Return the report before anything is read: each expectation is undecided."""
+        found = self.report()
+        checks: list[Check] = []
+        for run in self._runs:
+            expected = [*run.outcomes()]
+            for key, relation in RELATIONS.items():
+                names = run.data_set.values.get(key, ())
+                expected += [relation.before(key, name) for name in names]
+            checks += self._checks_of(run.data_set, expected)
+        undecided = (replace(one, state=State.UNDECIDED) for one in checks)
+        return replace(found, checks=tuple(undecided))
+
     def report(self) -> Report:
         """Return the report of what was read so far."""
         reports = [run.report() for run in self._runs] if not self._unread else []
@@ -164,10 +193,12 @@ class Preflight:
                 if check.data_set != run.data_set.name:
                     continue
                 is_open = bool(found) or not self._is_read
-                if report.failures and (is_open or check.state is State.MET):
-                    yield replace(check, state=State.UNDECIDED)
-                else:
-                    yield check
+                is_met = check.state is State.MET
+                if report.failures:
+                    is_open |= is_met
+                elif is_met:
+                    is_open = self._lacks_records(run, check.key)
+                yield replace(check, state=State.UNDECIDED) if is_open else check
             undetermined = sum(file.undetermined for file in run.report().files)
             if undetermined and self._is_read:
                 shown = f"{with_noun(undetermined, 'record')} without one"
@@ -179,6 +210,14 @@ class Preflight:
                     State.BROKEN,
                     run.data_set.stated(""),
                 )
+
+    def _lacks_records(self, run: DataSetRun, key: str) -> bool:
+        """Tell whether records were not read that an expectation is about."""
+        if not key or not BY_NAME[key].of_records:
+            return False
+        others = run.data_set.values[key] if key in RELATIONS else ()
+        runs = [run, *map(self._run_of, others)]
+        return any(one.has_unread_records for one in runs)
 
     def _unread_of(self, run: DataSetRun) -> list[FileCount]:
         """Return the files of a data set that could not be read."""

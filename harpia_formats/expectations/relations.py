@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from msgspec import UNSET
 
 from harpia_formats.comparison.record_partitions import StoredRecord
+from harpia_formats.expectations.findings import RecordFindings
+from harpia_formats.expectations.outcome import Outcome
+from harpia_formats.expectations.prompts import prompt_digest
+from harpia_formats.expectations.record_store import HELD, RecordStore, portions
 from harpia_formats.model.report import FileCount
-from harpia_formats.preflight.findings import RecordFindings
-from harpia_formats.preflight.outcome import Outcome
-from harpia_formats.preflight.prompts import prompt_digest
-from harpia_formats.preflight.record_store import HELD, RecordStore, portions
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.rules.preflight import (
@@ -107,6 +107,11 @@ class Relation:
                 keys.ids()
             else:
                 keys.prompts()
+
+    def before(self, key: str, other: str) -> Outcome:
+        """Return the relation to the data set `other` before anything is read."""
+        expected = self.expected.format(other)
+        return Outcome(key, expected, "", is_met=False, code=self.code)
 
     def outcome(self, key: str, own: Keys, other: Keys, held: int = HELD) -> Outcome:
         """Return whether the relation holds, after both data sets were read."""

@@ -5,13 +5,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_formats.io.reader import error_reason
-from harpia_formats.io.side_input import read_side_input
-from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.preflight.error import PreflightError
-from harpia_formats.preflight.limit import limit_of
-from harpia_formats.preflight.plan import DataSet, Places, Plan, Stated
-from harpia_formats.preflight.table import (
+from harpia_formats.expectations.error import PreflightError
+from harpia_formats.expectations.limit import limit_of
+from harpia_formats.expectations.plan import DataSet, Places, Plan, Stated, located
+from harpia_formats.expectations.table import (
     BY_NAME,
     DATA_SETS,
     RELATIONS,
@@ -21,7 +18,10 @@ from harpia_formats.preflight.table import (
     Key,
     Kind,
 )
-from harpia_formats.preflight.variables import used_variables, with_variables
+from harpia_formats.expectations.variables import used_variables, with_variables
+from harpia_formats.io.reader import error_reason
+from harpia_formats.io.side_input import read_side_input
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.settings.error import SettingsError
 from harpia_formats.settings.toml_text import described_value, toml_document
 from harpia_formats.text.spelling import nearest
@@ -61,7 +61,7 @@ def parse_plan(data: bytes, path: str, variables: Mapping[str, str]) -> Plan:
         raise places.of((DATA_SETS,)).error(reason)
     root = os.path.dirname(path)  # noqa: PTH120 - links are not resolved
     data_sets = tuple(_data_set(name, found, places, root) for name in found)
-    return Plan(path, data_sets, _reports(document, places))
+    return Plan(path, data_sets, _reports(document, places, root))
 
 
 def _with_line(error: SettingsError) -> PreflightError:
@@ -96,17 +96,25 @@ def _values_of(
     used = used_variables(document)
     for name in given:
         if name not in used and name not in stated:
-            near = nearest(name, [*used, *stated])
+            near = nearest(name, dict.fromkeys((*used, *stated)))
             hint = f"; did you mean {near}?" if near else ""
             reason = f"--var {name}: the file has no ${{{name}}}{hint}"
             raise PreflightError(places.of(()).path, 0, "", reason)
     return {**stated, **given}
 
 
-def _reports(document: Mapping[str, Any], places: Places) -> tuple[str, ...]:
-    """Return the reports that are written."""
-    found = document.get(REPORTS, [])
-    return _texts(found, BY_NAME["files"], places.of((REPORTS,)))
+def _reports(document: Mapping[str, Any], places: Places, root: str) -> tuple[str, ...]:
+    """Return the reports that are written, as `NAME=FILE` from the working folder."""
+    from harpia_formats.reporters.report_file import report_file  # noqa: PLC0415 - most files ask for none
+
+    stated, found = places.of((REPORTS,)), []
+    for text in _texts(document.get(REPORTS, []), BY_NAME["files"], stated):
+        try:
+            file = report_file(text)
+        except HarpiaFormatsError as error:
+            raise stated.error(str(error)) from error
+        found.append(f"{file.reporter.name}={located(file.place, root)}")
+    return tuple(found)
 
 
 def _data_set(

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from harpia_formats.expectations.limit import Limit
+from harpia_formats.expectations.outcome import Outcome
+from harpia_formats.expectations.plan import DataSet
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import FileCount, Group
-from harpia_formats.preflight.limit import Limit
-from harpia_formats.preflight.outcome import Outcome
-from harpia_formats.preflight.plan import DataSet
 from harpia_formats.registry import rules_for
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.rules import rules_matching
@@ -34,6 +34,13 @@ class Counts:
     def records(self) -> int:
         """Records of all files, with invalid ones."""
         return sum(file.records for file in self.files)
+
+
+def has_unread_records(data_set: DataSet, counts: Counts) -> bool:
+    """Tell whether more records could not be read than the data set may have."""
+    limit = data_set.values.get("max-invalid", _NONE)
+    has_open = any(file.undetermined for file in counts.files)
+    return has_open or not _invalid(limit, counts).is_met
 
 
 def count_outcomes(data_set: DataSet, counts: Counts) -> Iterator[Outcome]:
@@ -118,7 +125,9 @@ def _per_file(  # noqa: PLR0913, PLR0917 - the words of two keys that are alike
     return Outcome(
         key,
         f"records of each file {bound}",
-        f"{with_noun(len(wrong), 'file')} of {len(counts.files):,}" if wrong else found,
+        f"{len(wrong):,} of {with_noun(len(counts.files), 'file')} with {than}"
+        if wrong
+        else found,
         not wrong,
         RECORD_COUNT,
         files=tuple(wrong),

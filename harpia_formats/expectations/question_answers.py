@@ -3,13 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
+from harpia_formats.comparison.record_partitions import StoredRecord
 from harpia_formats.dedup.digests import digest_of
-from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.expectations.findings import RecordFindings
+from harpia_formats.expectations.outcome import Outcome
+from harpia_formats.expectations.record_limits import RecordLimit
+from harpia_formats.expectations.record_store import RecordStore, portions
 from harpia_formats.model.report import FileCount
-from harpia_formats.preflight.findings import RecordFindings
-from harpia_formats.preflight.outcome import Outcome
-from harpia_formats.preflight.record_store import RecordStore, portions
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.rules.preflight import ANSWER_COUNT
@@ -23,20 +25,17 @@ MOST_MODELS = 10_000
 
 
 @dataclass(slots=True)
-class AnswersPerQuestion:
+class AnswersPerQuestion(RecordLimit):
     """How many answers of each model each question has."""
 
     times: int
-    #: Models that must have answers, as other keys say.
+    #: The only models that are counted, as another key says; all if there are none.
     expected: tuple[str, ...]
     findings: RecordFindings
     _store: RecordStore = field(default_factory=RecordStore)
     #: The names of models by their digests.
     _models: dict[bytes, str] = field(default_factory=dict)
     _has_too_many: bool = False
-
-    def begin(self, adapter: FormatAdapter) -> None:
-        """Take the adapter of a file, which changes nothing."""
 
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
         """Note the models that answered a question."""
@@ -47,7 +46,7 @@ class AnswersPerQuestion:
         self._store.add(key, placed, count, models)
 
     def _digest(self, name: str) -> bytes:
-        digest = digest_of(name).to_bytes(_WIDTH)
+        digest = _digest_of(name)
         if digest not in self._models:
             if len(self._models) < MOST_MODELS:
                 self._models[digest] = name
@@ -57,30 +56,40 @@ class AnswersPerQuestion:
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield whether each question has the same answers."""
-        for name in self.expected:
-            self._digest(name)
+        if self.expected:
+            self._models = {_digest_of(name): name for name in self.expected}
+            self._has_too_many = False
         questions = 0
-        for portion in portions(self._store):
-            answers: dict[str, Counter[bytes]] = {}
-            firsts = {}
-            for stored in portion.of(self._store):
-                if stored.key not in answers:
-                    answers[stored.key], firsts[stored.key] = Counter(), stored
-                data = stored.text
-                models = [data[at : at + _WIDTH] for at in range(0, len(data), _WIDTH)]
-                answers[stored.key].update(models)
-            questions += len(answers)
-            for key, found in answers.items():
-                wrong = self._wrong(found)
-                if wrong:
-                    first = firsts[key]
-                    self.findings.add(
-                        self._store.count_of(first),
-                        self._store.number_of(first),
-                        lambda first=first: self._store.place_of(first),  # type: ignore[misc]  # the record is bound
-                        lambda wrong=wrong: wrong,  # type: ignore[misc]  # the text is bound
-                    )
+        for first, found in self._questions():
+            questions += 1
+            wrong = self._wrong(found)
+            if wrong:
+                self.findings.add(
+                    self._store.count_of(first),
+                    self._store.number_of(first),
+                    partial(self._store.place_of, first),
+                    partial(str, wrong),
+                )
         yield self._outcome(questions)
+
+    def _questions(self) -> Iterator[tuple[StoredRecord, Counter[bytes]]]:
+        """Yield the first record of each question, and how often models answered it."""
+        for portion in portions(self._store):
+            answers: dict[str, tuple[StoredRecord, Counter[bytes]]] = {}
+            for stored in portion.of(self._store):
+                _, found = answers.setdefault(stored.key, (stored, Counter()))
+                data = stored.text
+                found.update(
+                    data[at : at + _WIDTH] for at in range(0, len(data), _WIDTH)
+                )
+            yield from answers.values()
+
+    def common_times(self) -> int:
+        """Return how often each model answered each question, 0 if not equally."""
+        times = {
+            found[model] for _, found in self._questions() for model in self._models
+        }
+        return times.pop() if len(times) == 1 and not self._has_too_many else 0
 
     def _wrong(self, found: Counter[bytes]) -> str:
         """Return what is wrong with the answers of a question, "" if nothing is."""
@@ -89,8 +98,6 @@ class AnswersPerQuestion:
             for model in self._models
             if found[model] != self.times
         ]
-        if not (self._models or found):
-            return "the question has no answer"
         if not wrong:
             return ""
         model, times = wrong[0]
@@ -109,7 +116,7 @@ class AnswersPerQuestion:
         elif not questions or not models:
             messages = ("there is no answer",)
         if wrong:
-            found = f"{wrong:,} of {with_noun(questions, 'question')} with others"
+            found = f"not {wrong:,} of {with_noun(questions, 'question')}"
         times = "once" if self.times == 1 else f"{self.times:,} times"
         return Outcome(
             "answers-per-question",
@@ -126,3 +133,7 @@ class AnswersPerQuestion:
     def close(self) -> None:
         """Delete the temporary file."""
         self._store.close()
+
+
+def _digest_of(model: str) -> bytes:
+    return digest_of(model).to_bytes(_WIDTH)

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from harpia_formats.detection.detect_files import detect_files
+from harpia_formats.expectations.plan import DataSet, Stated
+from harpia_formats.expectations.table import BY_NAME
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.mapping.requirements import find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Severity
-from harpia_formats.preflight.plan import DataSet, Stated
-from harpia_formats.preflight.table import BY_NAME
 from harpia_formats.reading.companions import is_companion_format
 from harpia_formats.reading.mapped_keys import MappedKeys
 from harpia_formats.registry import (

@@ -3,19 +3,19 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import UNSET
 
+from harpia_formats.expectations.findings import RecordFindings
+from harpia_formats.expectations.limit import Limit
+from harpia_formats.expectations.outcome import Outcome
+from harpia_formats.expectations.plan import DataSet
+from harpia_formats.expectations.prompts import prompt_texts
 from harpia_formats.model.adapter import FormatAdapter, at_path
 from harpia_formats.model.exact_json import ExactFloat
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.preflight.findings import RecordFindings
-from harpia_formats.preflight.limit import Limit
-from harpia_formats.preflight.outcome import Outcome
-from harpia_formats.preflight.plan import DataSet
-from harpia_formats.preflight.prompts import prompt_texts
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.rules.preflight import (
@@ -36,30 +36,24 @@ _NAMES = 1000
 _SHOWN = 5
 
 
-class RecordLimit(Protocol):
+class RecordLimit:
     """An expectation on the records of a data set."""
+
+    __slots__ = ()
 
     def begin(self, adapter: FormatAdapter) -> None:
         """Take the adapter of a file, before its first record."""
 
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
         """Take a valid record of the file of `count`."""
+        raise NotImplementedError
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield the outcomes, after all records."""
+        yield from ()
 
     def close(self) -> None:
         """Free what is held."""
-
-
-class _Limit:
-    """What most expectations need not say."""
-
-    def begin(self, adapter: FormatAdapter) -> None:
-        """Take the adapter of a file, which changes nothing."""
-
-    def close(self) -> None:
-        """Free nothing."""
 
 
 def listed(names: Iterable[str]) -> str:
@@ -70,7 +64,7 @@ def listed(names: Iterable[str]) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown or "none"
 
 
-class Models(_Limit):
+class Models(RecordLimit):
     """Which models have answers."""
 
     def __init__(self, data_set: DataSet, most: int) -> None:
@@ -148,7 +142,7 @@ def is_missing(output: Output) -> bool:
     )
 
 
-class MissingAnswers(_Limit):
+class MissingAnswers(RecordLimit):
     """How many answers are missing; a record without answers lacks one."""
 
     def __init__(self, data_set: DataSet, most: int) -> None:
@@ -194,7 +188,7 @@ class MissingAnswers(_Limit):
 
 
 @dataclass(slots=True)
-class PromptLength(_Limit):
+class PromptLength(RecordLimit):
     """How long prompts are."""
 
     key: str
@@ -242,7 +236,7 @@ class PromptLength(_Limit):
 
 
 @dataclass(slots=True)
-class FieldValues(_Limit):
+class FieldValues(RecordLimit):
     """Which values the records have in a field."""
 
     #: The field as the file names it, and its path in records.

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_formats.preflight.plan import Places
-from harpia_formats.preflight.table import VARIABLES
+from harpia_formats.expectations.plan import Places
+from harpia_formats.expectations.table import VARIABLES
 from harpia_formats.text.spelling import nearest
 
 _variable = re.compile(r"\$\{([^{}]*)\}")

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.expectations.error import PreflightError
+from harpia_formats.expectations.table import DATA_SETS, LIMIT_KEYS
+from harpia_formats.expectations.toml_lines import TomlLines
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.problem import Because, Excerpt, Place, pointer_of
-from harpia_formats.preflight.error import PreflightError
-from harpia_formats.preflight.table import DATA_SETS, LIMIT_KEYS
-from harpia_formats.preflight.toml_lines import TomlLines
 from harpia_formats.settings.toml_text import toml_key
 from harpia_formats.text.describe import short_literal
 
@@ -62,6 +62,11 @@ def _listed(values: list[Any]) -> str:
     return f"[{', '.join(map(short_literal, values[:shown]))}{more}]"
 
 
+def located(path: str, root: str) -> str:
+    """Return a path that starts from the folder `root`, or a URL as it is."""
+    return path if is_url(path) else os.path.join(root, path)  # noqa: PTH118 - links are not resolved
+
+
 @dataclass(frozen=True, slots=True)
 class DataSet:
     """A data set of a preflight file, with what is expected of it."""
@@ -80,7 +85,7 @@ class DataSet:
 
     def located(self, path: str) -> str:
         """Return a path of the preflight file from the working folder."""
-        return path if is_url(path) else os.path.join(self.root, path)  # noqa: PTH118 - links are not resolved
+        return located(path, self.root)
 
     def stated(self, key: str) -> Stated:
         """Return where a key stands, or the table if the key is not given."""

@@ -1,39 +1,44 @@
 """Validate one data set, and read its records for what is expected of them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.io.source import Source
-from harpia_formats.mapping.mapped_format import FREE_COLUMN_FORMATS
-from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import FileCount, Report
-from harpia_formats.preflight.checkable import (
+from harpia_formats.expectations.checkable import (
     Asked,
     asked_by,
     check_data_set,
     check_format,
     field_path,
 )
-from harpia_formats.preflight.counts import Counts, count_outcomes
-from harpia_formats.preflight.error import PreflightError
-from harpia_formats.preflight.findings import RecordFindings
-from harpia_formats.preflight.options import PreflightOptions
-from harpia_formats.preflight.outcome import Outcome
-from harpia_formats.preflight.plan import DataSet
-from harpia_formats.preflight.question_answers import AnswersPerQuestion
-from harpia_formats.preflight.record_limits import (
+from harpia_formats.expectations.counts import (
+    Counts,
+    count_outcomes,
+    has_unread_records,
+)
+from harpia_formats.expectations.error import PreflightError
+from harpia_formats.expectations.findings import RecordFindings
+from harpia_formats.expectations.options import PreflightOptions
+from harpia_formats.expectations.outcome import Outcome
+from harpia_formats.expectations.plan import DataSet
+from harpia_formats.expectations.question_answers import AnswersPerQuestion
+from harpia_formats.expectations.record_limits import (
     FieldValues,
     MissingAnswers,
     Models,
     PromptLength,
     RecordLimit,
 )
-from harpia_formats.preflight.relations import Keys
+from harpia_formats.expectations.relations import Keys
+from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.io.source import Source
+from harpia_formats.mapping.mapped_format import FREE_COLUMN_FORMATS
+from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import FileCount, Report
 from harpia_formats.reading.companions import Companions, is_companion_format
 from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
 from harpia_formats.reading.placed_record import PlacedRecord
@@ -50,14 +55,28 @@ class DataSetRun:
     Raises `PreflightError` when it is made for what cannot be used or checked.
     """
 
-    def __init__(self, data_set: DataSet, options: PreflightOptions) -> None:
+    def __init__(
+        self,
+        data_set: DataSet,
+        options: PreflightOptions,
+        outputs: frozenset[Path] = frozenset(),
+        more: Sequence[RecordLimit] = (),
+    ) -> None:
+        """Take the data set, the options, and absolute paths of files that are written.
+
+        What is in `more` takes the records, too.
+        """
         self.data_set = data_set
-        self._limits = _record_limits(data_set, options.examples)
+        self._limits = [*_record_limits(data_set, options.examples), *more]
+        self._has_more = bool(more)
         #: The ids and prompts that relations compare, as far as they ask for them.
         self.keys = Keys(data_set.name, options.examples)
         with _at(data_set):
             self._options = _validation_options(data_set, options)
-            self._validation = Validation(data_set.inputs(), self._options)
+            self._validation = Validation(
+                data_set.inputs(), self._options, outputs=outputs
+            )
+        self._outputs = outputs
         self._companions: Companions | None = None
         self._fields: dict[str, str] = {}
         self._mapped: MappedKeys | None = None
@@ -77,7 +96,7 @@ class DataSetRun:
         self._needed = [*asked_by(data_set), *asked]
         with _at(data_set):
             check_data_set(data_set, self._needed)
-            if self._needed:
+            if self._needed or self._has_more:
                 self._prepare()
 
     def _prepare(self) -> None:
@@ -93,7 +112,10 @@ class DataSetRun:
         elif columns:
             self._mapped = keys_of_map(columns, formats)
         self._validation = Validation(
-            inputs, self._options, consumer_of=self._consumer_of
+            inputs,
+            self._options,
+            outputs=self._outputs,
+            consumer_of=self._consumer_of,
         )
 
     def _consumer_of(self, source: Source, count: FileCount) -> RecordStream:
@@ -135,11 +157,19 @@ class DataSetRun:
         """Return the counts of the files."""
         return self._validation.report()
 
-    def outcomes(self) -> Iterator[Outcome]:
-        """Yield the outcome of each expectation but the relations."""
+    def _counts(self) -> Counts:
         report = self.report()
         files = tuple(file for file in report.files if not _is_beside(file))
-        yield from count_outcomes(self.data_set, Counts(files, report.groups))
+        return Counts(files, report.groups)
+
+    @property
+    def has_unread_records(self) -> bool:
+        """Whether too many records are not valid, and so were not read."""
+        return has_unread_records(self.data_set, self._counts())
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield the outcome of each expectation but the relations."""
+        yield from count_outcomes(self.data_set, self._counts())
         for limit in self._limits:
             yield from limit.outcomes()
 
@@ -210,7 +240,7 @@ def _record_limits(data_set: DataSet, most: int) -> list[RecordLimit]:
     if {"models", "required-models", "allowed-models"} & values.keys():
         limits.append(Models(data_set, most))
     if "answers-per-question" in values:
-        expected = values.get("models", ()) + values.get("required-models", ())
+        expected = values.get("models", values.get("allowed-models", ()))
         times = values["answers-per-question"]
         limits.append(AnswersPerQuestion(times, expected, RecordFindings(most)))
     if "max-missing-answers" in values:

@@ -100,7 +100,7 @@ def _of_file(
 def add_problem(tally: Tally, count: FileCount, problem: Problem) -> Iterator[Problem]:
     """Count a problem of a file; yield it if it is kept as an example."""
     placed = replace(problem, place=tally.in_member(problem.place))
-    group = (problem.code, "", problem.cause)
+    group = (problem.code, placed.place.pointer, problem.cause)
     errors = int(problem.severity is Severity.ERROR)
     findings = Findings(errors, described=(((group, placed),),))
     yield from tally.keep(count, findings)

@@ -1,0 +1,174 @@
+"""`harpia-formats preflight`."""
+
+import os
+import sys
+from pathlib import Path
+
+from harpia_formats.cli.exit_codes import ExitCode, UsageError
+from harpia_formats.cli.options.common import (
+    Engine,
+    Jobs,
+    Overwrite,
+    Quiet,
+    ReportOption,
+)
+from harpia_formats.cli.options.given import Context, given_options
+from harpia_formats.cli.options.preflight import (
+    DEFAULT,
+    Init,
+    InitOutput,
+    PreflightDryRun,
+    PreflightFiles,
+    Variables,
+)
+from harpia_formats.cli.options.validation import Examples, MaxProblems, OutputFormat
+from harpia_formats.cli.options.values import name_and_value
+from harpia_formats.cli.output.problems import print_failures
+from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.report import report_exit_code, write_report
+from harpia_formats.cli.output.report_files import ReportFiles
+from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.expectations.options import PreflightOptions
+from harpia_formats.expectations.parse import read_plan
+from harpia_formats.expectations.plan import Plan
+from harpia_formats.expectations.run import Preflight
+from harpia_formats.model.report import Report
+from harpia_formats.reporters import Options as ReportOptions
+from harpia_formats.reporters import reporter_named
+from harpia_formats.reporters.checks import check_lines
+
+#: Reporters for people, which show the check list themselves.
+_WITH_CHECKS = ("full", "concise")
+
+
+def preflight(  # noqa: PLR0913 - one parameter for each option of the command
+    context: Context,
+    files: PreflightFiles = None,
+    *,
+    variables: Variables = None,
+    dry_run: PreflightDryRun = False,
+    init: Init = False,
+    to_file: InitOutput = None,
+    overwrite: Overwrite = False,
+    jobs: Jobs = 0,
+    engine: Engine = None,
+    output_format: OutputFormat = None,
+    report: ReportOption = None,
+    examples: Examples = 5,
+    max_problems: MaxProblems = 1000,
+    quiet: Quiet = False,
+) -> ExitCode:
+    """Check data sets before a job uses them, by what a file expects of them.
+
+    The file names data sets with their formats, and limits: how many records, which
+    models, which ids must be in both. Each expectation is listed with its result.
+
+    Exit codes:
+    - 0: all expectations are met
+    - 1: one is not met
+    - 2: something could not be read or done
+    - 3: a bug in harpia-formats
+    """
+    if init:
+        _check_init(given_options(context), files)
+        return _init(files or [], to_file, overwrite=overwrite)
+    if to_file is not None or overwrite:
+        raise UsageError("--output and --overwrite are for --init; add it")
+    if len(files or ()) > 1:
+        raise UsageError(
+            "only one preflight file can be checked; to write one for data files, add "
+            "--init"
+        )
+    given = dict(
+        name_and_value(one, "--var", "NAME=VALUE", UsageError)
+        for one in variables or ()
+    )
+    plan = read_plan((files or [DEFAULT])[0], given)
+    progress = Progress(quiet=quiet)
+    options = PreflightOptions(
+        variables=given,
+        examples=examples,
+        max_problems=max_problems,
+        jobs=jobs,
+        engine=engine,
+        progress=progress.update,
+    )
+    named = [path for one in plan.data_sets for path in one.inputs()]
+    reports = ReportFiles([*plan.reports, *(report or ())], Report, [plan.path, *named])
+    run = Preflight(plan, options, reports.paths)
+    if dry_run:
+        return _describe(plan, run)
+    return _checked(run, reports, progress, output_format, quiet=quiet)
+
+
+def _checked(
+    run: Preflight,
+    reports: ReportFiles,
+    progress: Progress,
+    output_format: str | None,
+    *,
+    quiet: bool,
+) -> ExitCode:
+    """Check everything, and write the findings, the reports and the check list."""
+    with progress:
+        found = write_report(
+            reports.keeping(run),
+            run.report,
+            progress,
+            output_format,
+            statistics=False,
+            quiet=quiet,
+        )
+    print_failures(found.failures)
+    has_checks = output_format is None or output_format in _WITH_CHECKS
+    if not (quiet or has_checks or reporter_named(output_format or "").summary_apart):
+        write_stderr("".join(f"{line}\n" for line in check_lines(found)))
+    reports.write(found, ReportOptions())
+    return report_exit_code(found, error_on_warning=False, exit_zero=False)
+
+
+def _describe(plan: Plan, run: Preflight) -> ExitCode:
+    """Print what would be checked."""
+    from harpia_formats.expectations.describe import description  # noqa: PLC0415 - only on request
+
+    try:
+        lines = "".join(f"{line}\n" for line in description(plan, run))
+        failures = run.report_before().failures
+    finally:
+        run.close()
+    text_writer(sys.stdout)(lines)
+    print_failures(failures)
+    return ExitCode.UNABLE if failures else ExitCode.OK
+
+
+def _check_init(given: frozenset[str], files: list[str] | None) -> None:
+    """Raise `UsageError` for options that --init does not use."""
+    others = given - {"files", "init", "to-file", "overwrite", "quiet"}
+    if others:
+        name = min(others).replace("variables", "var")
+        raise UsageError(
+            f"--init and --{name} cannot be combined; leave out one of them"
+        )
+    if not files:
+        raise UsageError("--init needs the data files: preflight --init FILE...")
+
+
+def _init(files: list[str], to_file: str | None, *, overwrite: bool) -> ExitCode:
+    """Write a preflight file for data files."""
+    from harpia_formats.expectations.init import preflight_file  # noqa: PLC0415 - only on request
+
+    folder = os.path.dirname(to_file) if to_file and to_file != "-" else ""  # noqa: PTH120 - links are not resolved
+    found = preflight_file(files, Path(folder or "."))
+    print_failures(found.report.failures)
+    if found.report.failures:
+        return ExitCode.UNABLE
+    if to_file in {None, "-"}:
+        text_writer(sys.stdout)(found.text)
+        return ExitCode.OK
+    from harpia_formats.io.write_file import write_file  # noqa: PLC0415 - only on request
+
+    write_file(str(to_file), [found.text.encode()], overwrite=overwrite)
+    write_stderr(
+        f"wrote {to_file}; edit it, and run: harpia-formats preflight {to_file}\n"
+    )
+    return ExitCode.OK

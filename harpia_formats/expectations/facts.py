@@ -1,0 +1,68 @@
+"""What the records of a data set hold, to propose what is expected of them."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+
+from harpia_formats.expectations.findings import RecordFindings
+from harpia_formats.expectations.prompts import prompt_texts
+from harpia_formats.expectations.question_answers import AnswersPerQuestion
+from harpia_formats.expectations.record_limits import RecordLimit, is_missing
+from harpia_formats.model.report import FileCount
+from harpia_formats.reading.placed_record import PlacedRecord
+
+#: Different models and values that are remembered.
+_NAMES = 100
+#: The fields whose values are counted.
+FIELDS = ("category", "source")
+
+
+@dataclass(slots=True)
+class Facts(RecordLimit):
+    """Counts over the records of a data set."""
+
+    models: Counter[str] = field(default_factory=Counter)
+    answers: int = 0
+    missing: int = 0
+    #: Characters of the longest prompt.
+    longest: int = 0
+    #: The values of each field, and whether each record has one.
+    values: dict[str, set[str]] = field(
+        default_factory=lambda: {name: set() for name in FIELDS}
+    )
+    always: dict[str, bool] = field(
+        default_factory=lambda: dict.fromkeys(FIELDS, True)  # until one has none
+    )
+    #: How often each model answers each question, 0 if not equally often.
+    times: int = 0
+    _questions: AnswersPerQuestion = field(
+        default_factory=lambda: AnswersPerQuestion(1, (), RecordFindings(1))
+    )
+
+    def take(self, placed: PlacedRecord, count: FileCount) -> None:
+        """Count what a record holds."""
+        record = placed.record
+        for output in record.outputs:
+            name = output.model or ""
+            if name in self.models or len(self.models) < _NAMES:
+                self.models[name] += 1
+        self.answers += len(record.outputs)
+        self.missing += sum(map(is_missing, record.outputs))
+        self.longest = max(self.longest, sum(map(len, prompt_texts(record))))
+        for name, values in self.values.items():
+            value = getattr(record, name)
+            if value is UNSET:
+                self.always[name] = False
+            elif len(values) < _NAMES:
+                values.add(value)
+        self._questions.take(placed, count)
+
+    def end(self) -> None:
+        """Take that there are no more records."""
+        if self.answers:
+            self.times = self._questions.common_times()
+
+    def close(self) -> None:
+        """Delete temporary files."""
+        self._questions.close()

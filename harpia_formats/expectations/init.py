@@ -1,0 +1,178 @@
+"""Write a preflight file that data sets meet as they are, to be edited."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harpia_formats.detection.detect_files import detect_files
+from harpia_formats.expectations.data_set_run import DataSetRun
+from harpia_formats.expectations.facts import Facts
+from harpia_formats.expectations.options import PreflightOptions
+from harpia_formats.expectations.plan import DataSet, Stated
+from harpia_formats.io.urls import is_url
+from harpia_formats.model.report import FileCount, Report
+from harpia_formats.reading.companions import is_companion_format
+from harpia_formats.registry import adapter_of, format_of
+from harpia_formats.reporters.text import with_noun
+
+_START = """\
+# What `harpia-formats preflight` expects of these data sets, from the data as it is.
+# Edit it: lines that begin with # are proposals.
+# A text may hold ${NAME}, which --var NAME=VALUE gives a value.
+
+# reports = ["preflight.json"]
+"""
+#: Files of one data set that are named one by one.
+_NAMED = 3
+#: Models, and values of a field, that are proposed.
+_PROPOSED = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightFile:
+    """The text of a preflight file, and the report of the validation it is from."""
+
+    text: str
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Files of one format in one folder."""
+
+    format: str
+    paths: tuple[str, ...]
+
+
+def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
+    """Return a preflight file for data, whose paths start from `folder`.
+
+    Nothing can be proposed of a file in no known format; the report says why.
+    """
+    groups: dict[tuple[str, str], list[str]] = {}
+    unread: list[FileCount] = []
+    for detected in detect_files(inputs):
+        if detected.reason is not None or detected.format is None:
+            reason = detected.reason or f"is in no known format: {detected.why}"
+            unread += [FileCount(detected.path, reason=reason)] * (not detected.skipped)
+        elif not is_companion_format(detected.format):
+            key = os.path.dirname(detected.path), detected.format  # noqa: PTH120 - as named
+            groups.setdefault(key, []).append(detected.path)
+    found = [_Found(name, tuple(paths)) for (_, name), paths in groups.items()]
+    names = _names(found)
+    sections = [_START]
+    reports = []
+    for name, one in zip(names, found, strict=True):
+        others = [other for other in names if other != name]
+        text, report = _section(name, one, folder, others)
+        sections.append(text)
+        reports.append(report)
+    files = tuple(file for report in reports for file in report.files)
+    whole = Report(files=(*unread, *files), groups=(), problems=())
+    return PreflightFile("\n".join(sections), whole)
+
+
+def _section(
+    name: str, found: _Found, folder: Path, others: Sequence[str]
+) -> tuple[str, Report]:
+    """Return the table of a data set, and the report of its validation."""
+    values = {"files": found.paths, "format": found.format}
+    stated = Stated("", (), 0, "", 0)
+    facts = Facts()
+    format_ = format_of(found.format)
+    more = [facts] if format_.adapter else []
+    data_set = DataSet(name, values, {"": stated}, "")
+    run = DataSetRun(data_set, PreflightOptions(), more=more)
+    run.check([])
+    try:
+        for _ in run:
+            pass
+        facts.end()
+        report = run.report()
+        lines = list(_lines(name, found, folder, report))
+        if format_.adapter:
+            lines += _lines_of_records(facts, format_.id, others)
+    finally:
+        run.close()
+    return "".join(f"{line}\n" for line in lines), report
+
+
+def _lines(name: str, found: _Found, folder: Path, report: Report) -> Iterator[str]:
+    """Yield the lines on files and counts."""
+    sums = report.summary()
+    yield f"[datasets.{name}]"
+    yield f"files = {_files(found.paths, folder)}"
+    yield f"format = {_text(found.format)}"
+    yield f"min-records = {sums['records']}"
+    yield f"# max-records = {sums['records']}"
+    if sums["invalid"]:
+        yield f'# max-invalid = "1 %"  # {with_noun(sums["invalid"], "record")} now'
+    yield f'# max-warnings = "1 %"  # {with_noun(sums["warnings"], "warning")} now'
+
+
+def _lines_of_records(
+    facts: Facts, format_: str, others: Sequence[str]
+) -> Iterator[str]:
+    """Yield the lines on what records hold."""
+    adapter = adapter_of(format_of(format_))
+    models = sorted(facts.models)
+    if "" not in models and 0 < len(models) <= _PROPOSED:
+        yield f"models = {_texts(models)}"
+    if facts.times:
+        yield f"answers-per-question = {facts.times}"
+    if facts.answers:
+        share = '"1 %"' if not facts.missing else f"{facts.missing}"
+        missing = f"{facts.missing:,} of {facts.answers:,} now"
+        yield f"max-missing-answers = {share}  # {missing}"
+    if facts.longest:
+        yield f"# max-prompt-characters = {facts.longest}  # the longest now"
+    for field, values in facts.values.items():
+        if 0 < len(values) <= _PROPOSED and facts.always[field]:
+            yield f"# allowed-values = {{ {field} = {_texts(sorted(values))} }}"
+    if others:
+        key = "ids-in" if adapter.carries("id") else "prompts-in"
+        yield f"# {key if facts.answers else 'no-prompts-of'} = {_text(others[0])}"
+
+
+def _names(found: Sequence[_Found]) -> list[str]:
+    """Return a name for each data set: of its file, or the folder of several files."""
+    names: list[str] = []
+    for one in found:
+        path = one.paths[0]
+        stem = path if len(one.paths) == 1 else os.path.dirname(path) or one.format  # noqa: PTH120 - as named
+        plain = re.sub(r"[^A-Za-z0-9_-]+", "-", os.path.basename(stem).split(".")[0])  # noqa: PTH119 - also a URL
+        name = plain.strip("-") or "data"
+        number = sum(other == name or other.startswith(f"{name}-") for other in names)
+        names.append(f"{name}-{number + 1}" if number else name)
+    return names
+
+
+def _files(paths: Sequence[str], folder: Path) -> str:
+    """Return the value of `files`: the paths, or a pattern that only they match."""
+    shown = [_relative(path, folder) for path in paths]
+    if len(shown) == 1:
+        return _text(shown[0])
+    first, parent = paths[0], os.path.dirname(paths[0])  # noqa: PTH120 - as named
+    suffix = "".join(Path(first).suffixes)
+    if len(shown) > _NAMED and suffix and not is_url(first):
+        there = {str(path) for path in Path(parent or ".").glob(f"*{suffix}")}
+        if there == {str(Path(path)) for path in paths}:
+            return _text(_relative(os.path.join(parent, f"*{suffix}"), folder))  # noqa: PTH118 - as named
+    return _texts(shown)
+
+
+def _relative(path: str, folder: Path) -> str:
+    """Return a path from a folder, or a URL as it is."""
+    return path if is_url(path) else os.path.relpath(path, folder)
+
+
+def _text(text: str) -> str:
+    """Return a text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _texts(texts: Iterable[str]) -> str:
+    return f"[{', '.join(map(_text, texts))}]"

@@ -1,0 +1,193 @@
+"""`harpia-formats preflight`: exit codes, the check list, and preflight files."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import harpia_formats
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.schema.bundled import schema_text
+from in_process import InProcess
+
+QUESTIONS = "".join(
+    json.dumps({"prompt": f"{n}+{n}?", "ideal_response": str(2 * n), "category": "m"})
+    + "\n"
+    for n in range(3)
+)
+PREFLIGHT = """\
+[datasets.questions]
+files = "questions/*.jsonl"
+min-records = 3
+max-prompt-characters = 4
+"""
+CHECKS = """\
+questions:
+  ok    files read to the end: 1 file
+  ok    records at least 3: 3
+  ok    invalid records at most 0: 0 of 3
+  ok    characters of each prompt at most 4: the longest has 4
+ok: all 4 expectations are met
+"""
+
+
+@pytest.fixture
+def main(
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+    tmp_path: Path,
+) -> InProcess:
+    """Return what runs the command in a folder with a preflight file and its data."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "questions").mkdir()
+    (tmp_path / "questions" / "q.jsonl").write_text(QUESTIONS)
+    (tmp_path / "preflight.toml").write_text(PREFLIGHT)
+    return InProcess(monkeypatch, capfdbinary)
+
+
+def edit(old: str, new: str) -> None:
+    """Replace text in the preflight file."""
+    path = Path("preflight.toml")
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_met_expectations_are_listed_and_end_with_0(main: InProcess) -> None:
+    """The check list has each expectation with what was found."""
+    run = main("preflight")
+
+    assert (run.code, run.out) == (0, "")
+    assert run.err.endswith(CHECKS)
+
+
+def test_a_broken_expectation_ends_with_1_and_all_are_listed(main: InProcess) -> None:
+    """The finding is on standard output, and the list goes on behind it."""
+    edit("min-records = 3", "min-records = 4")
+
+    run = main("preflight", "preflight.toml")
+
+    assert run.code == 1
+    assert run.out == (
+        "preflight.toml:3:1: P101 record-count questions has 3 records, fewer than 4 "
+        "(see what is missing or too much, or change the limit) "
+        "[/datasets/questions/min-records]\n"
+    )
+    assert "  FAIL  records at least 4: 3 (preflight.toml:3)\n" in run.err
+    assert "  ok    characters of each prompt at most 4" in run.err
+    assert run.err.endswith("not ok: 1 of 4 expectations is not met\n")
+
+
+@pytest.mark.parametrize("name", REPORTERS)
+def test_each_reporter_writes_a_preflight(main: InProcess, name: str) -> None:
+    """The check list is seen beside any output, and the exit code is the same."""
+    edit("min-records = 3", "min-records = 4")
+
+    run = main("preflight", "--output-format", name)
+
+    assert run.code == 1
+    assert "P101" in run.out
+    assert "records at least 4" in run.out + run.err
+    if name == "json":
+        report = json.loads(run.out)
+        jsonschema.validate(report, json.loads(schema_text("report-1")))
+        assert [check["state"] for check in report["checks"]].count("broken") == 1
+
+
+def test_a_file_that_is_not_there_ends_with_2_and_nothing_is_ok(
+    main: InProcess,
+) -> None:
+    """The file is named with its line, and no expectation is called ok."""
+    edit("questions/*", "nothing/*")
+
+    run = main("preflight")
+
+    assert run.code == 2
+    assert "FAIL  files read to the end: nothing/*.jsonl: no file matches" in run.err
+    assert not any(line.strip().startswith("ok") for line in run.err.splitlines())
+
+
+def test_a_mistake_in_the_file_ends_with_2(main: InProcess) -> None:
+    """It is one line with its place and a suggestion."""
+    edit("min-records", "min-rows")
+
+    run = main("preflight")
+
+    assert (run.code, run.out) == (2, "")
+    assert run.err.startswith("error: preflight.toml:3: datasets.questions.min-rows: ")
+    assert run.err.count("\n") == 1
+
+
+def test_variables_and_reports(main: InProcess) -> None:
+    """A value is given on the command line, and reports are written beside the file."""
+    edit("questions/*", "${WHERE}/*")
+    edit("[datasets", 'reports = "out.json"\n[datasets')
+
+    run = main("preflight", "--var", "WHERE=questions", "--report", "more.jsonl")
+
+    assert run.code == 0
+    assert len(json.loads(Path("out.json").read_text())["checks"]) == 4
+    assert Path("more.jsonl").exists()
+    assert main("preflight").code == main("preflight", "--var", "WHER").code == 2
+
+
+def test_dry_run_checks_nothing(main: InProcess) -> None:
+    """Files with their sizes and expectations are listed; broken data is not seen."""
+    Path("questions/q.jsonl").write_text("{broken\n" + QUESTIONS)
+
+    run = main("preflight", "--dry-run")
+
+    assert (run.code, run.err) == (0, "")
+    assert "questions/q.jsonl (1" in run.out
+    assert "to check: records at least 3 (preflight.toml:3)\n" in run.out
+    assert not any(line.split()[0] == "ok" for line in run.out.splitlines())
+
+
+def test_init_writes_a_file_that_the_data_meets(main: InProcess) -> None:
+    """The file is checked at once, and edited later; it replaces no other one."""
+    Path("answers").mkdir()
+    for model in ("m ~\x7f$", "n"):
+        rows = [
+            {"input": json.loads(line), "response": "4", "llm_name": model}
+            for line in QUESTIONS.splitlines()
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        Path(f"answers/{model[0]} [1].jsonl").write_text(text)
+    data = ["questions/q.jsonl", "answers"]
+
+    refused = main("preflight", "--init", *data, "-o", "preflight.toml")
+    run = main("preflight", "--init", *data, "-o", "sub/new.toml")
+    shown = main("preflight", "--init", *data)
+
+    assert refused.code == run.code == 2
+    Path("sub").mkdir()
+    assert main("preflight", "--init", *data, "-o", "sub/new.toml").code == 0
+    text = Path("sub/new.toml").read_text()
+    assert 'files = "../questions/q.jsonl"' in text
+    assert "answers-per-question = 1" in text
+    assert shown.out.count("[datasets.") == 2
+    assert main("preflight", "sub/new.toml").code == 0
+    assert harpia_formats.preflight("sub/new.toml").ok
+    commented = text.replace("\n# ", "\n").replace("no-prompts-of", "# no")
+    Path("sub/all.toml").write_text(commented[commented.index("[datasets") :])
+    assert main("preflight", "sub/all.toml").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["a.toml", "b.toml"], "only one preflight file"),
+        (["--init"], "--init needs the data files"),
+        (["--init", "x", "--var", "A=b"], "--init and --var cannot be combined"),
+        (["--output", "x"], "--output and --overwrite are for --init"),
+        (["--init", "nothing.jsonl"], "nothing.jsonl: does not exist"),
+        (["nothing.toml"], "nothing.toml: no such file"),
+    ],
+)
+def test_wrong_use_ends_with_2(
+    main: InProcess, arguments: list[str], message: str
+) -> None:
+    """It is one line that says what to do."""
+    run = main("preflight", *arguments)
+
+    assert (run.code, run.out) == (2, "")
+    assert message in run.err

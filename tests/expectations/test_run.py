@@ -1,0 +1,416 @@
+"""Expectations are checked against data, and what breaks them is placed."""
+
+import gzip
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import harpia_formats
+from harpia_formats import PreflightError, Report
+from harpia_formats.expectations.findings import RecordFindings
+from harpia_formats.expectations.relations import RELATIONS, Keys
+from harpia_formats.framing.chunk import Cursor
+from harpia_formats.model.check import State
+from harpia_formats.model.record import Record
+from harpia_formats.model.report import FileCount
+from harpia_formats.reading.placed_record import PlacedRecord
+
+#: Writes rows as lines of JSON into a file below the folder of the test.
+Write = Callable[..., Path]
+
+
+def checked(folder: Path, text: str, **options: Any) -> Report:
+    """Return the report of a preflight file in a folder."""
+    path = folder / "preflight.toml"
+    path.write_text(text, encoding="utf-8")
+    return harpia_formats.preflight(path, **options)
+
+
+def states(report: Report) -> dict[str, str]:
+    """Return the state of each check that a key states, by data set and key."""
+    return {f"{one.data_set}.{one.key}": one.state.value for one in report.checks}
+
+
+def places(report: Report) -> list[tuple[str, str, int]]:
+    """Return the code, the name of the file and the line of each problem."""
+    return [
+        (one.code, Path(one.place.path).name, one.place.line) for one in report.problems
+    ]
+
+
+def data_set(name: str, *lines: str, format_: str = "record") -> str:
+    """Return the table of a data set in one file."""
+    start = [f"[datasets.{name}]", f'files = "{name}.jsonl"', f'format = "{format_}"']
+    return "\n".join([*start, *lines, ""])
+
+
+def answered(prompt: str, *models: str, **more: Any) -> dict[str, Any]:
+    """Return a record with an answer of each model."""
+    outputs = [{"model": model, "text": "4"} for model in models]
+    return {"prompt": prompt, "outputs": outputs, **more}
+
+
+def test_data_that_meets_everything_is_ok(tmp_path: Path, write: Write) -> None:
+    """All expectations are met, and there is no problem."""
+    write("a.jsonl", answered("1", "m", "n", id=1), answered("2", "m", "n", id=2))
+    write("q.jsonl", {"prompt": "1", "id": 1}, {"prompt": "2", "id": "2"})
+    text = data_set("q") + data_set(
+        "a",
+        "min-records = 2",
+        "max-records = 2",
+        "min-records-per-file = 2",
+        "max-records-per-file = 2",
+        "max-invalid = 0",
+        'max-warnings = "50 %"',
+        "max-findings = { X101 = 0 }",
+        'models = ["m", "n"]',
+        "answers-per-question = 1",
+        "max-missing-answers = 0",
+        "max-prompt-characters = 1",
+        "max-prompt-bytes = 1",
+        'allowed-values = { "outputs.model" = ["m", "n"] }',
+        "required-values = { id = [1, 2] }",
+        'ids-in = "q"',
+        'same-ids-as = "q"',
+        'same-prompts-as = "q"',
+        'prompts-in = "q"',
+        "no-prompts-of = []",
+    )
+
+    report = checked(tmp_path, text)
+
+    assert report.ok
+    assert report.problems == ()
+    assert set(states(report).values()) == {"met"}
+    assert report.to_dict()["checks"][0]["state"] == "met"
+
+
+def test_limits_are_placed_at_the_record_the_file_or_the_line(
+    tmp_path: Path, write: Write
+) -> None:
+    """A record, a file, or the line of the limit is named, with the limit as reason."""
+    write("a.jsonl", answered("long", "m"), answered("x", "n", "o"))
+    text = data_set(
+        "a",
+        "min-records = 3",
+        "min-records-per-file = 3",
+        'models = ["m", "p"]',
+        "max-prompt-characters = 3",
+    )
+
+    report = checked(tmp_path, text)
+
+    assert not report.ok
+    assert places(report) == [
+        ("P101", "preflight.toml", 4),
+        ("P101", "a.jsonl", 1),
+        ("P202", "a.jsonl", 2),
+        ("P202", "a.jsonl", 2),
+        ("P201", "preflight.toml", 6),
+        ("P301", "a.jsonl", 1),
+    ]
+    (because,) = report.problems[-1].because
+    assert (Path(because.path).name, because.line, because.value) == (
+        "preflight.toml",
+        7,
+        "3",
+    )
+    assert report.errors == sum(group.count for group in report.groups) == 6
+
+
+def test_counts_are_exact_where_examples_are_capped(
+    tmp_path: Path, write: Write
+) -> None:
+    """The groups count all findings, and the first examples are kept, in order."""
+    write("a.jsonl", *({"prompt": "xx", "id": one} for one in range(20)))
+    write("b.jsonl")
+    text = data_set("a", "max-prompt-characters = 1", 'ids-in = "b"') + data_set(
+        "b", "min-records = 0"
+    )
+
+    report = checked(tmp_path, text, examples=2)
+
+    kept = [one for one in places(report) if one[0].startswith("P")]
+    assert kept == [(code, "a.jsonl", n) for code in ("P301", "P401") for n in (1, 2)]
+    assert [(group.code, group.count) for group in report.groups][:2] == [
+        ("P301", 20),
+        ("P401", 20),
+    ]
+    assert checked(tmp_path, text, max_problems=1).problems == report.problems[:1]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_unreadable_file_leaves_nothing_met(
+    tmp_path: Path, write: Write, jobs: int
+) -> None:
+    """A run with a file that is cut off has no check that is met, and is not ok."""
+    write("good.jsonl", {"prompt": "1"})
+    packed = gzip.compress(b'{"prompt": "1", "outputs": []}\n' * 9)
+    (tmp_path / "bad.jsonl.gz").write_bytes(packed[:-12])
+    text = data_set("good", "max-records = 0") + data_set(
+        "bad", "max-prompt-bytes = 9", 'prompts-in = "good"'
+    ).replace("bad.jsonl", "bad.jsonl.gz")
+
+    report = checked(tmp_path, text, jobs=jobs)
+
+    assert not report.ok
+    assert len(report.failures) == 1
+    found = {one.state for one in report.checks}
+    assert found == {State.UNDECIDED, State.BROKEN}
+    assert states(report)["good.max-records"] == "broken"
+    assert {state for key, state in states(report).items() if key != "bad.files"} == {
+        "undecided",
+        "broken",
+    }
+
+
+def test_a_pattern_that_matches_nothing_stops_before_anything_is_read(
+    tmp_path: Path, write: Write
+) -> None:
+    """The file is a failure, and every other expectation is undecided."""
+    write("a.jsonl", {"prompt": "1"})
+
+    report = checked(
+        tmp_path, data_set("a") + '[datasets.b]\nfiles = "no/*.jsonl"\nlint = true\n'
+    )
+
+    assert [one.reason for one in report.failures] == ["no file matches this pattern"]
+    assert report.problems == ()
+    found = [(one.data_set, one.state.value) for one in report.checks]
+    assert ("b", "broken") in found
+    assert "met" not in dict(map(reversed, found))  # type: ignore[arg-type]  # pairs
+
+
+def test_invalid_records_are_counted_and_leave_records_undecided(
+    tmp_path: Path, write: Write
+) -> None:
+    """Beyond the limit, what is expected of records is not known; within, it is."""
+    path = write("a.jsonl", *({"prompt": "1"} for _ in range(99)))
+    with path.open("a") as file:
+        file.write("{}\n")
+    lines = ["max-prompt-bytes = 1"]
+
+    strictly = checked(tmp_path, data_set("a", *lines))
+    allowed = checked(tmp_path, data_set("a", *lines, 'max-invalid = "1 %"'))
+    too_many = checked(tmp_path, data_set("a", *lines, 'max-invalid = "0.5 %"'))
+
+    assert states(strictly)["a.max-prompt-bytes"] == "undecided"
+    assert not strictly.ok
+    assert allowed.ok
+    assert allowed.errors == 1
+    assert not too_many.ok
+    assert too_many.problems[-1].code == "P102"
+
+
+def test_an_empty_data_set_is_not_ok(tmp_path: Path, write: Write) -> None:
+    """There must be a record, unless the file says that there need be none."""
+    write("a.jsonl")
+    (tmp_path / "a.jsonl").write_text("\n")
+
+    assert not checked(tmp_path, data_set("a")).ok
+    assert places(checked(tmp_path, data_set("a")))[-1] == ("P101", "preflight.toml", 1)
+
+
+@pytest.mark.parametrize(
+    ("lines", "format_", "message"),
+    [
+        (
+            ['models = "m"'],
+            "nemo-input",
+            ":4: datasets.a.models: cannot be checked: a is nemo-input, with no model",
+        ),
+        (["answers-per-question = 1"], "nemo-input", "with no answers"),
+        (
+            ['allowed-values = { langage = "pt" }'],
+            "nemo-input",
+            "nemo-input has no langage",
+        ),
+        (
+            ['allowed-values = { categori = "pt" }'],
+            "nemo-input",
+            "has no categori; did you mean category?",
+        ),
+        (["max-prompt-bytes = 1"], "nemo-config", "a document without records"),
+        (
+            ['ids-in = "b"'],
+            "nemo-input",
+            ":4: datasets.a.ids-in: cannot be checked: b is nemo-input, with no id",
+        ),
+        (
+            ["max-findings = { X102 = 0 }"],
+            "record",
+            "X102 is not checked; add lint = true",
+        ),
+        (
+            ['select = "X101"', "max-prompt-bytes = 1"],
+            "record",
+            ":4: datasets.a.select: leaves out",
+        ),
+    ],
+)
+def test_what_cannot_be_checked_is_an_error(
+    tmp_path: Path, write: Write, lines: list[str], format_: str, message: str
+) -> None:
+    """An expectation that a format cannot have is refused with its line."""
+    write("a.jsonl", {"prompt": "1"})
+    write("b.jsonl", {"prompt": "1"})
+    text = data_set("a", *lines, format_=format_) + data_set("b", format_="nemo-input")
+
+    with pytest.raises(PreflightError) as caught:
+        checked(tmp_path, text.replace('"nemo-input"', '"record"', "ids-in" in text))
+
+    assert message in str(caught.value)
+
+
+def test_a_format_is_detected_before_anything_is_read(tmp_path: Path) -> None:
+    """Without a format, that of the first records tells what cannot be checked."""
+    row = {"prompt": "2+2?", "ideal_response": "4", "category": ""}
+    (tmp_path / "a.jsonl").write_text(json.dumps(row) + "\n")
+
+    with pytest.raises(PreflightError, match=r":3: .*a is nemo-input, with no model"):
+        checked(tmp_path, '[datasets.a]\nfiles = "a.jsonl"\nmodels = "m"\n')
+    schema = '[datasets.a]\nfiles = "a.jsonl"\nschema = "s.json"\nmodels = "m"\n'
+    (tmp_path / "s.json").write_text("{}")
+    with pytest.raises(PreflightError, match=r":4: .*a is validated by a schema"):
+        checked(tmp_path, schema)
+
+
+def test_each_model_must_answer_each_question(tmp_path: Path, write: Write) -> None:
+    """One answer less or more of a model is found at the question's first record."""
+    write(
+        "a.jsonl",
+        answered("1", "m", "n"),
+        answered("2", "m"),
+        answered("2", "n"),
+        answered("3", "m", "m", "n"),
+        answered("4"),
+    )
+
+    report = checked(tmp_path, data_set("a", "answers-per-question = 1"))
+
+    assert places(report) == [("P203", "a.jsonl", 4), ("P203", "a.jsonl", 5)]
+    assert report.problems[0].message == 'the question has 2 answers of "m", not 1'
+
+
+def test_missing_answers_are_counted_as_a_share(tmp_path: Path, write: Write) -> None:
+    """Those within the limit are no findings; beyond it, each of them is one."""
+    bad: list[dict[str, Any]] = [
+        {"outputs": [{"model": "m", "text": None}]},
+        {"outputs": [{"model": "m", "text": "x", "error": "HTTP 429"}]},
+        {"outputs": []},
+    ]
+    good = [{"outputs": [{"text": ""}, {"turns": [{"role": "user"}]}]}] * 3
+    write("a.jsonl", *bad, *good)
+
+    few = checked(tmp_path, data_set("a", 'max-missing-answers = "33.4 %"'))
+    many = checked(tmp_path, data_set("a", 'max-missing-answers = "33.3 %"'))
+
+    assert few.ok
+    assert places(few) == []
+    assert places(many) == [("P204", "a.jsonl", line) for line in (1, 2, 3)]
+    assert "HTTP 429" in many.problems[1].message
+
+
+def test_values_of_any_field_are_compared(tmp_path: Path, write: Write) -> None:
+    """Fields below metadata, numbers, and a record without the field."""
+    write(
+        "a.jsonl",
+        {"metadata": {"language": "pt", "shots": 5}},
+        {"metadata": {"language": "PT", "shots": 5.0}},
+        {"metadata": {"shots": 5}},
+    )
+    text = data_set(
+        "a",
+        'allowed-values = { metadata.language = ["pt", "en"], metadata.shots = 5 }',
+        'required-values = { metadata.language = ["pt", "en"] }',
+    )
+
+    report = checked(tmp_path, text)
+
+    assert places(report) == [
+        ("P302", "a.jsonl", 2),
+        ("P302", "a.jsonl", 3),
+        ("P303", "preflight.toml", 5),
+    ]
+    assert "did you mean" in report.problems[0].message
+
+
+IDS = st.lists(st.integers(0, 6), max_size=8)
+
+
+class Row:
+    """A record with an id and a prompt, as a reading hands it over."""
+
+    def __init__(self, number: int, id_: int, prompt: int) -> None:
+        self.record = Record(id=id_, prompt=str(prompt))
+        self.number = number
+        self.id_key = "id"
+        self.row_id = id_
+        self.start = Cursor()
+
+
+def keys_of(name: str, rows: Iterable[tuple[int, int]]) -> Keys:
+    """Return the keys of a data set with these ids and prompts."""
+    keys = Keys(name, 0)
+    keys.ids()
+    keys.prompts()
+    count = FileCount(name)
+    for number, (id_, prompt) in enumerate(rows, start=1):
+        row: Any = Row(number, id_, prompt)
+        placed: PlacedRecord = row
+        keys.take(placed, count)
+    return keys
+
+
+def numbers(findings: RecordFindings | None) -> list[tuple[str, int]]:
+    """Return the file and the number of each record that was found."""
+    assert findings is not None
+    files = findings._files.values()  # noqa: SLF001 - what the law is about
+    return sorted(
+        (file.count.path, number) for file in files for number, *_ in file.examples
+    )
+
+
+ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3)), max_size=8)
+
+
+@given(ROWS, ROWS, st.sampled_from([1, 1000]))
+@settings(deadline=None, max_examples=60)
+def test_relations_are_those_of_sets(
+    left: list[tuple[int, int]], right: list[tuple[int, int]], held: int
+) -> None:
+    """Each relation holds, and finds records, as the algebra of sets says."""
+    own, other = keys_of("own", left), keys_of("other", right)
+    ids, other_ids = {i for i, _ in left}, {i for i, _ in right}
+    prompts, other_prompts = {p for _, p in left}, {p for _, p in right}
+    by_id: dict[int, set[int]] = {}
+    for id_, prompt in right:
+        by_id.setdefault(id_, set()).add(prompt)
+    expected = {
+        "ids-in": ids <= other_ids,
+        "same-ids-as": ids == other_ids,
+        "prompts-in": prompts <= other_prompts,
+        "no-prompts-of": not prompts & other_prompts and bool(left and right),
+        "same-prompts-as": bool(ids & other_ids)
+        and all(p in by_id[i] for i, p in left if i in by_id),
+    }
+
+    found = {
+        key: relation.outcome(key, own, other, held)
+        for key, relation in RELATIONS.items()
+    }
+
+    assert {key: one.is_met for key, one in found.items()} == expected
+    assert numbers(found["ids-in"].records) == [
+        ("own", number) for number, (i, _) in enumerate(left, 1) if i not in other_ids
+    ]
+    assert numbers(found["no-prompts-of"].records) == [
+        ("own", number) for number, (_, p) in enumerate(left, 1) if p in other_prompts
+    ]
+    own.close()
+    other.close()
