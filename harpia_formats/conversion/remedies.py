@@ -26,7 +26,7 @@ def with_remedies(
     if error.path == "references" and record.gt is not UNSET and not takes_gt:
         others.append(f"take the last answer of the chat with {_FROM_GT}")
     name = field_name(error.path)
-    if source.general and name:
+    if source.general and name and name not in (options.columns or ()):
         others.append(f"take it from a column with --map {name}=COLUMN")
     return Unconvertible(error.path, error.reason, ", or ".join([error.help, *others]))
 
