@@ -128,14 +128,17 @@ def test_bad_data_is_annotated(workspace: Path) -> None:
 
 
 def test_inputs_are_options(workspace: Path) -> None:
-    """Format and options go to the command; quotes hold words together."""
+    """Options and the SARIF file go to the command; quotes hold words together."""
     inputs = {
         "INPUT_PATHS": "bad.jsonl",
         "INPUT_FORMAT": "nemo-output",
         "INPUT_ARGS": "--exit-zero --exclude 'no such file'",
+        "INPUT_SARIF_FILE": "find ings.sarif",
     }
     code, log, outputs = run(workspace, **inputs)
+    sarif = json.loads((workspace / "find ings.sarif").read_bytes())
 
+    assert sarif["version"] == "2.1.0"
     assert (code, outputs["errors"]) == (0, "2")
     assert "--exclude 'no such file' matches no file" in log
 
