@@ -88,7 +88,7 @@ def test_good_data_passes_and_leaves_reports(folder: Path) -> None:
 
 def test_bad_data_fails_with_its_findings(folder: Path) -> None:
     """The job fails, code quality has each finding, and names are no commands."""
-    args = "--lint\n\n--exclude=no such file"
+    args = "--examples=3\n\n--exclude=no such file"
     inputs = {"paths": f"eval data\n{HOSTILE}", "format": "nemo-output", "args": args}
     code, output, installed = run(folder, **inputs)
     findings = json.loads((folder / "gl-code-quality-report.json").read_bytes())
