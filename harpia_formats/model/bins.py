@@ -68,6 +68,17 @@ class LengthCounts:
         ]
 
 
+def joined_lengths(
+    one: LengthCounts | None, other: LengthCounts | None
+) -> LengthCounts | None:
+    """Return the counts of two parts together; None if neither has any."""
+    if one is None or other is None:
+        return one or other
+    joined = LengthCounts(dict(one.counts), one.least, one.most, one.sum)
+    joined.add_all(other)
+    return joined
+
+
 def index_of(length: int) -> int:
     """Return the index of the bin that holds a length."""
     if length < _SINGLE:

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Because, Problem, Severity
 from harpia_formats.model.result import Result
+
+if TYPE_CHECKING:  # most runs count no lengths: start-up time
+    from harpia_formats.model.bins import LengthCounts
 
 SCHEMA = "harpia-formats/report/1"
 #: The rule on records on which harpia-formats itself failed.
@@ -51,6 +54,8 @@ class FileCount:
     skipped: str = ""
     #: Findings that the baseline holds, which are in no other count; None without one.
     baseline: int | None = None
+    #: The lengths of its rows in bytes, if they were counted; of rows as JSON only.
+    lengths: "LengthCounts | None" = None
 
     @property
     def valid(self) -> int:

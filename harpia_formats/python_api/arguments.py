@@ -97,6 +97,7 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     baseline: Path | None
     write_baseline: Path | None
     redact: bool
+    row_lengths: bool
     fail_fast: bool
     limit: int | None
     assert_formats: bool

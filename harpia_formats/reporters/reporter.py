@@ -70,6 +70,8 @@ class Reporter:
     #: Writes any result that is no report of a validation, such as scores. Without it,
     #: only commands that report findings can use it.
     write_result: Callable[[Result, Callable[[str], None], Options], None] | None = None
+    #: Whether it shows the lengths of rows, which a validation counts only then.
+    shows_lengths: bool = False
     #: Raises `HarpiaFormatsError` if it cannot be used, for lack of an extra; called
     #: before a run begins.
     check: Callable[[], None] | None = None

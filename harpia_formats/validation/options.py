@@ -60,6 +60,8 @@ class Options:
     write_baseline: PathLike[str] | str | None = None
     #: Show no value of a record in problems and in the report.
     redact: bool = False
+    #: Count the lengths of rows in bytes, for a histogram in an HTML report.
+    row_lengths: bool = False
     #: Stop at the first error.
     fail_fast: bool = False
     #: Records of each file that are validated; all if None.

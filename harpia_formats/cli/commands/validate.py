@@ -1,6 +1,7 @@
 """`harpia-formats validate`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -196,8 +197,10 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
             return ExitCode.UNABLE if is_unable else code
     elif output is not None or overwrite:
         raise UsageError("--output and --overwrite are for repairs; add --fix")
-    run = Validation(inputs, options, settings.file_options, reports.paths)
     output_format = settings.value("output-format", output_format, given)
+    if reports.show_lengths(output_format):
+        options = replace(options, row_lengths=True)
+    run = Validation(inputs, options, settings.file_options, reports.paths)
     statistics = settings.value("statistics", statistics, given)
     error_on_warning = settings.value("error-on-warning", error_on_warning, given)
     with progress:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
+from harpia_formats.reporters import reporter_named
 from harpia_formats.reporters.reporter import Options
 
 if TYPE_CHECKING:  # most runs write no report to a file: start-up time
@@ -42,6 +43,13 @@ class ReportFiles:
 
             self._files = report_files(given, kind, others)
             self.paths = local_paths(self._files)
+
+    def show_lengths(self, output_format: str | None) -> bool:
+        """Tell whether a report shows the lengths of rows, or what is printed does."""
+        reporters = [file.reporter for file in self._files]
+        if output_format is not None:
+            reporters.append(reporter_named(output_format))
+        return any(reporter.shows_lengths for reporter in reporters)
 
     def keeping(self, problems: Iterable[Problem]) -> Generator[Problem, None, None]:
         """Yield problems as they are found, and keep them if there are reports."""

@@ -46,5 +46,6 @@ REPORTER = Reporter(
     write=write,
     suffixes=(".html", ".htm"),
     write_result=write_result,
+    shows_lengths=True,
     check=check,
 )

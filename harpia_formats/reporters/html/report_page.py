@@ -2,7 +2,9 @@
 
 from markupsafe import Markup
 
+from harpia_formats.model.bins import LengthCounts, joined_lengths
 from harpia_formats.model.report import FileCount, Report
+from harpia_formats.plots import histogram
 from harpia_formats.reporters.html.findings import findings_markup
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.tables import code, sentence, table
@@ -41,8 +43,31 @@ def page(report: Report) -> Page:
         sections=[
             findings_section(report),
             files_section(report),
+            *_lengths_sections(report),
         ],
     )
+
+
+def _lengths_sections(report: Report) -> list[Section]:
+    """Return a histogram of the lengths of all rows, if they were counted."""
+    lengths: LengthCounts | None = None
+    for file in report.files:
+        lengths = joined_lengths(lengths, file.lengths)
+    if lengths is None or lengths.least is None:
+        return []
+    parts = [
+        Markup(  # noqa: S704 - the chart escapes its labels
+            histogram(
+                "plot-lengths", "Bytes of a row", lengths.bins(), "bytes", noun="rows"
+            )
+        ),
+        sentence(
+            f"{with_noun(lengths.total, 'row')} of {lengths.least:,} to "
+            f"{lengths.most:,} bytes, on average {lengths.sum / lengths.total:,.0f}. "
+            "Each bar is a quarter of a doubling wide."
+        ),
+    ]
+    return [section("lengths", "Lengths of rows", parts)]
 
 
 def cards(report: Report) -> list[tuple[str, str]]:

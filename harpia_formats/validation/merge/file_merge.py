@@ -120,6 +120,10 @@ class FileMerge:
             )
             self.line_ends = self.line_ends[0] or lf, self.line_ends[1] or crlf
         self.blanks += result.blanks
+        if result.lengths is not None:
+            from harpia_formats.model.bins import joined_lengths  # noqa: PLC0415 - only where lengths are counted: start-up time
+
+            self.count.lengths = joined_lengths(self.count.lengths, result.lengths)
         self.stopped |= result.stopped
         if chunk is not None and result.records:
             self._last = chunk

@@ -4,7 +4,7 @@ import threading
 from array import array
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from harpia_formats.detection.splittable import splittable_size
 from harpia_formats.framing.chunk import Chunk, Cursor, is_blank
@@ -52,6 +52,9 @@ from harpia_formats.validation.unit.result import (
 from harpia_formats.validation.unit.rows import validate_rows
 from harpia_formats.validation.unit.validators import FileValidators, SharedValidators
 from harpia_formats.workers.same_file import difference_from
+
+if TYPE_CHECKING:  # most runs count no lengths: start-up time
+    from harpia_formats.model.bins import LengthCounts
 
 _Answer = TypeVar("_Answer")
 _End = TypeVar("_End")
@@ -166,6 +169,7 @@ class _RangeResult:
     digests: list[UnitResult] = field(default_factory=list)
     across: "list[tuple[array[int], ...]]" = field(default_factory=list)
     line_ends: tuple[Cursor | None, Cursor | None] = (None, None)
+    lengths: "LengthCounts | None" = None
     last: Chunk | None = None
 
     def add(self, found: UnitResult, chunk: Chunk | None = None) -> None:
@@ -185,6 +189,10 @@ class _RangeResult:
             self.line_ends = lf or found.line_ends[0], crlf or found.line_ends[1]
         if found.across:
             self.across.append(found.across)
+        if found.lengths is not None:
+            from harpia_formats.model.bins import joined_lengths  # noqa: PLC0415 - only where lengths are counted: start-up time
+
+            self.lengths = joined_lengths(self.lengths, found.lengths)
         if chunk is not None and found.records:
             self.last = chunk
 
@@ -201,6 +209,7 @@ class _RangeResult:
             self.first_blank,
             across=joined_digests(self.across),
             line_ends=self.line_ends,
+            lengths=self.lengths,
             findings=findings,
         )
         for part in self.digests:

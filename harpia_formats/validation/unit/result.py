@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -10,6 +11,9 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import GroupKey
+
+if TYPE_CHECKING:  # most runs count no lengths: start-up time
+    from harpia_formats.model.bins import LengthCounts
 
 
 class Findings(msgspec.Struct, frozen=True):
@@ -51,6 +55,8 @@ class UnitResult(msgspec.Struct, frozen=True):
     across: "tuple[array[int], ...]" = ()
     #: The first LF and the first CRLF, if they are looked for and there are any.
     line_ends: tuple[Cursor | None, Cursor | None] = (None, None)
+    #: The lengths of rows in bytes, if they are counted.
+    lengths: "LengthCounts | None" = None
     #: Whether nothing more is to be validated, because the first error was found.
     stopped: bool = False
     #: The problems, if they were not collected by the process that asked.

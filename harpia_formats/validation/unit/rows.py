@@ -1,6 +1,7 @@
 """Validate rows that were cut: records of a file, or items of a column."""
 
 from array import array
+from collections import Counter
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
@@ -23,6 +24,7 @@ from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from harpia_formats.validation.unit.validators import FileValidators, RowPart
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
+    from harpia_formats.model.bins import LengthCounts
     from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
 
 INTERNAL_ERROR, MIXED_LINE_ENDS = "V902", "J205"
@@ -53,7 +55,9 @@ def validate_rows(
     chunk, verdict = _as_read(unit.chunk, part, validators, collector)
     shared = verdict.shared or []
     if not (verdict.findings or shared or validators.plan.unvalidated):
-        return _without_findings(unit, chunk, part, verdict, collector)
+        result = _result(chunk, verdict, validators, collector)
+        numbers = RecordNumbers(unit.before, verdict.blank)
+        return ValidatedRows(part, chunk, numbers, verdict, result, frozenset())
     active = [
         finding for finding in verdict.findings if finding.code in collector.rules
     ]
@@ -85,7 +89,7 @@ def validate_rows(
     if active or shared:
         _collect(_by_row(active, shared), collector, chunk, numbers, part, validators)
     result = msgspec.structs.replace(
-        _result(chunk, verdict, collector),
+        _result(chunk, verdict, validators, collector),
         invalid=_bits(invalid, numbers, unit.before),
         undetermined=_bits(open_rows, numbers, unit.before),
         unreported=_unreported(verdict.findings, open_rows - invalid, collector),
@@ -141,22 +145,9 @@ def _as_read(
     return chunk, verdict
 
 
-def _without_findings(
-    unit: CutRows,
-    chunk: Chunk,
-    part: RowPart,
-    verdict: Verdict,
-    collector: Collector,
-) -> ValidatedRows:
-    """Return the result of rows without findings, as most chunks of most files are."""
-    numbers, result = (
-        RecordNumbers(unit.before, verdict.blank),
-        _result(chunk, verdict, collector),
-    )
-    return ValidatedRows(part, chunk, numbers, verdict, result, frozenset())
-
-
-def _result(chunk: Chunk, verdict: Verdict, collector: Collector) -> UnitResult:
+def _result(
+    chunk: Chunk, verdict: Verdict, validators: FileValidators, collector: Collector
+) -> UnitResult:
     """Return the result of a chunk of valid rows, without its findings."""
     line_ends: LineEnds = (None, None)
     if MIXED_LINE_ENDS in collector.rules and chunk.lines:
@@ -170,7 +161,23 @@ def _result(chunk: Chunk, verdict: Verdict, collector: Collector) -> UnitResult:
         digests=digests_of(verdict.keys) if verdict.keys else NO_DIGESTS,
         across=verdict.across,
         line_ends=line_ends,
+        lengths=(
+            _lengths_of(chunk, verdict) if validators.options.row_lengths else None
+        ),
     )
+
+
+def _lengths_of(chunk: Chunk, verdict: Verdict) -> "LengthCounts":
+    """Return the lengths of the rows as they are in the file, without blank ones."""
+    from harpia_formats.model.bins import LengthCounts  # noqa: PLC0415 - only where lengths are counted: start-up time
+
+    found, rows = LengthCounts(), chunk.texts
+    counts = Counter(map(len, rows))
+    counts.subtract(len(rows[blank]) for blank in verdict.blank)
+    for length, times in counts.items():
+        if times:
+            found.add(length, times)
+    return found
 
 
 def _bits(rows: set[int], numbers: RecordNumbers, before: int) -> bytes:
