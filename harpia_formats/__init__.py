@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         SchemaCheckArguments,
         ScoreArguments,
         SplitArguments,
+        StatsArguments,
         SubsetArguments,
         ValidateArguments,
         WriteArguments,
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from harpia_formats.schema.load import SchemaError
     from harpia_formats.scoring.compare_runs import ComparisonReport
     from harpia_formats.scoring.scores import Scores
+    from harpia_formats.statistics.result import Statistics
     from harpia_formats.subsets.options import SubsetError
     from harpia_formats.subsets.result import Subset
     from harpia_formats.validation.companion_error import CompanionError
@@ -128,6 +130,7 @@ __all__ = [
     "sample",
     "score",
     "split",
+    "stats",
     "to_table",
     "validate",
     "write",
@@ -699,6 +702,33 @@ def merge(
 
     chosen = make_options(SubsetOptions, options)
     return merge_files(file_inputs(inputs), output, on_duplicate, chosen)
+
+
+def stats(*inputs: Input, **options: Unpack[StatsArguments]) -> Statistics:
+    """Count what `inputs` hold, and return the statistics of all records.
+
+    The inputs are those of `validate`. The options are the fields of
+    `harpia_formats.statistics.options.StatsOptions`, such as `limit=1000` or `top=20`.
+    It runs in one process unless `jobs`, `executor` or `engine` is given.
+
+    Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
+    `on_invalid="skip"`; and `ConversionError` for a document without records,
+    `EngineError`, `UnknownFormat`, `MapError` or `ValueError` for a run that is not
+    possible.
+    """
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.statistics.options import StatsOptions
+    from harpia_formats.statistics.run import StatisticsRun
+
+    run = StatisticsRun(
+        file_inputs(inputs), make_options(StatsOptions, _in_one_process(options))
+    )
+    for _ in run:
+        continue
+    statistics = run.statistics()
+    statistics.raise_for_errors()
+    return statistics
 
 
 def metric_names() -> tuple[str, ...]:

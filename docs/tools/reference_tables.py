@@ -17,6 +17,7 @@ from harpia_formats.python_api.arguments import (
     RoundtripArguments,
     SchemaCheckArguments,
     ScoreArguments,
+    StatsArguments,
     ValidateArguments,
 )
 from harpia_formats.registry import all_formats, all_rules
@@ -78,6 +79,7 @@ ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
     "roundtrip": (RoundtripArguments, ("via",)),
     "diff": (DiffArguments, ("to",)),
     "score": (ScoreArguments, ("to", "output")),
+    "stats": (StatsArguments, ()),
     "schema check": (SchemaCheckArguments, ()),
     "schema infer": (InferArguments, ()),
     "score compare": (ScoreArguments, ("models", "test")),

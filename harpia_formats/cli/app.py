@@ -23,6 +23,7 @@ COMMANDS = (
     "roundtrip",
     "diff",
     "score",
+    "stats",
     "judge",
     "head",
     "sample",

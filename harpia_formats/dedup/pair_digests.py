@@ -94,6 +94,43 @@ class PairDigests:
                 if found:
                     yield partition, list(found)
 
+    def shares(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield keys and their values, in the order in which they were added.
+
+        All of one key come together, with about `whole` others at most. Raises
+        `SourceError` if the temporary file fails.
+        """
+        few = self._partitions.few
+        if few:
+            yield list(few[::2]), list(few[1::2])
+            return
+        self._partitions.settle()
+        for partition in range(_MOST_PARTS):
+            count = self._partitions.count_of(partition) // 2
+            parts = 1
+            while parts < _MOST_PARTS and count > parts * self._whole:
+                parts *= 2
+            for part in range(parts):
+                yield self._in_part(Share(partition), parts - 1, part)
+
+    def _in_part(
+        self, share: Share, mask: int, part: int
+    ) -> tuple[list[int], list[int]]:
+        """Return the keys whose second byte ends in `part`, and their values."""
+        keys: list[int] = []
+        values: list[int] = []
+        for piece in self._partitions.pieces(share):
+            if not mask:
+                keys += piece[::2]
+                values += piece[1::2]
+                continue
+            pairs = iter(piece)
+            for key, value in zip(pairs, pairs, strict=True):
+                if key >> 8 & mask == part:
+                    keys.append(key)
+                    values.append(value)
+        return keys, values
+
     def _several(self, share: Share, mask: int, part: int) -> set[int]:
         """Return the keys of a partition that have several values.
 

@@ -20,17 +20,20 @@ from harpia_formats.schema.typed_decoder import TypedDecoder
 __all__ = ["DirectRead", "direct_read"]
 
 
-def direct_read(
+def direct_read(  # noqa: PLR0913 - what reads rows, and for whom
     source: FormatAdapter,
     target: FormatAdapter,
     choices: Choices,
     decoder: TypedDecoder,
     around: Mapping[str, Any] = NO_SURROUNDINGS,
+    *,
+    is_exact: bool = True,
 ) -> DirectRead | None:
     """Return the function that reads rows of `decoder` for `target`.
 
-    `around` is what stands around the rows. None where rows have to be read as a whole,
-    such as where their objects have no types.
+    `around` is what stands around the rows. Numbers keep their text, and objects the
+    order of their keys, if `is_exact`. None where rows have to be read as a whole, such
+    as where their objects have no types.
     """
     if source.direct_reader is not None and not choices.keep_extra:
         return _own_reader(source, target, decoder, around)
@@ -41,7 +44,12 @@ def direct_read(
         return None
     has_extra = may_write_extra(source, target)
     reader = DirectReader(
-        source, decoder, has_extra=has_extra, target=target, choices=choices
+        source,
+        decoder,
+        has_extra=has_extra,
+        target=target,
+        choices=choices,
+        is_exact=is_exact,
     )
     return reader.function() if reader.is_typed() else None
 

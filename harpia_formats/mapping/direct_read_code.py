@@ -53,6 +53,8 @@ class DirectReader(DirectObjects):
     _: KW_ONLY
     target: FormatAdapter
     choices: Choices
+    #: Whether numbers keep their text, and objects the order of their keys.
+    is_exact: bool = True
     #: The variable of each needed field, by the struct that it is of and its name.
     found: dict[str, dict[str, str]] = field(default_factory=dict)
     #: The variables of fields of outputs and scores that are not needed.
@@ -96,6 +98,8 @@ class DirectReader(DirectObjects):
 
     def _find_exact(self) -> None:
         """Find the values that have to be taken from the exact parts."""
+        if not self.is_exact:
+            return
         paths = [
             mapping.path for mapping in self.source.fields if self._is_written(mapping)
         ]

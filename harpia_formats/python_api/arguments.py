@@ -189,6 +189,15 @@ class ConvertArguments(WriteArguments, total=False):
     from_: str | None
 
 
+class StatsArguments(ReadArguments, WorkerArguments, total=False):
+    """The options of `stats`."""
+
+    from_: str | None
+    top: int
+    limit: int | None
+    on_invalid: Literal["fail", "skip"]
+
+
 class ScoreArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=False):
     """The options of `score` and `compare_scores`."""
 

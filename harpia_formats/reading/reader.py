@@ -120,6 +120,7 @@ class Reading:
         max_row_bytes: int = ROW_LIMIT,
         progress: Callable[[ReadProgress], None] | None = None,
         files: FileOptions | None = None,
+        limit: int | None = None,
     ) -> None:
         self.inputs = checked_inputs(inputs)
         self._documents = Documents(self.inputs)
@@ -145,6 +146,7 @@ class Reading:
             exclude=files.exclude if files else (),
             skip_unrecognised=bool(files and files.skip_unrecognised),
             min_records=files.min_records if files else 0,
+            limit=limit,
         )
         self._exclusion = Exclusion(self._options.exclude)
         formats = (

@@ -22,11 +22,13 @@ from harpia_formats.python_api.arguments import (
     SchemaCheckArguments,
     ScoreArguments,
     SplitArguments,
+    StatsArguments,
     SubsetArguments,
     ValidateArguments,
     WriteArguments,
 )
 from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.statistics.options import StatsOptions
 from harpia_formats.subsets.division import Division
 from harpia_formats.subsets.options import SubsetOptions
 from harpia_formats.validation.options import Options
@@ -40,6 +42,7 @@ PAIRS = [
     (SchemaCheckArguments, SchemaCheckOptions),
     (InferArguments, InferOptions),
     (SubsetArguments, SubsetOptions),
+    (StatsArguments, StatsOptions),
 ]
 
 

@@ -38,6 +38,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "convert": lambda: hf.convert(ROWS, to="tencent-csv", output=io.BytesIO()),
     "score": lambda: hf.score(ROWS, metrics=("em", "f1", "bleu", "rouge", "chrf")),
     "groups": lambda: hf.score(ROWS, metrics=("em",), by=("category",)),
+    "stats": lambda: hf.stats(ROWS),
     "diff": lambda: hf.diff(ROWS, [*ROWS[:2], ROWS[2] | {"response": "x"}]),
     "roundtrip": lambda: hf.roundtrip(ROWS, via="tencent-csv"),
     "compare": lambda: hf.compare_scores(ROWS, ROWS, metrics=("em",)),

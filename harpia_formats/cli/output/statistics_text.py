@@ -1,0 +1,276 @@
+"""The statistics of a data set as text for standard output."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from harpia_formats.cli.output.number_table import number_table, wrapped
+from harpia_formats.statistics.result import UNITS, Statistics
+from harpia_formats.text.sanitize import safe
+
+#: Columns of the longest bar of a histogram, and of a value.
+BAR, VALUE = 40, 50
+#: The texts whose histograms are shown; those of all are in the JSON.
+_CHARTS = ("prompt", "messages", "answers")
+_SHORT = {"characters": "chars"}
+_PERCENTILES = {"p25": "25%", "p50": "50%", "p75": "75%", "p95": "95%"}
+_LACKS = ("missing", "null", "empty")
+#: Words for what is repeated, and for several of it.
+_REPEATED = {
+    "prompts": "prompts",
+    "answers": "prompts with their answers",
+    "ids": "ids",
+}
+
+
+def statistics_lines(found: Statistics) -> Iterator[str]:
+    """Yield the lines of all tables."""
+    yield from _counts(found)
+    for part in (
+        _lengths(found.lengths),
+        _sizes(found.sizes),
+        _charts(found.lengths),
+        _scripts(found.lengths),
+        _fields(found),
+        _values(found.values),
+        _duplicates(found.duplicates),
+        _tokens(found.tokens),
+        _times(found.times),
+        _scores(found.scores),
+    ):
+        lines = list(part)
+        if lines:
+            yield ""
+            yield from lines
+
+
+def _counts(found: Statistics) -> Iterator[str]:
+    files = [file for file in found.report.files if not file.skipped]
+    formats = list(dict.fromkeys(file.format for file in files if file.format))
+    shown = ", ".join(formats[:3]) + (", ..." if len(formats) > 3 else "")  # noqa: PLR2004 - as many as fit into a line
+    rows = [
+        ("files", f"{len(files):,}", shown),
+        ("records", f"{found.records:,}", ""),
+        ("questions", f"{found.questions:,}", "different prompts"),
+        ("answers", f"{found.answers:,}", ""),
+    ]
+    if found.skipped:
+        rows.append(("left out", f"{found.skipped:,}", "records that are not valid"))
+    yield from number_table(rows, left=(0, 2))
+
+
+def _lengths(lengths: Mapping[str, Any]) -> Iterator[str]:
+    if not lengths:
+        return
+    heads = ("length", "", "count", "min", *_PERCENTILES.values(), "max", "mean")
+    rows = [heads]
+    for name, found in lengths.items():
+        for unit in UNITS:
+            is_first = unit == UNITS[0]
+            summary = found[unit]
+            count = f"{summary['count']:,}" if is_first else ""
+            label = name if is_first else ""
+            rows.append((label, _SHORT.get(unit, unit), count, *_summary(summary)))
+    yield from number_table(rows, left=(0, 1))
+    if not all(found[unit]["exact"] for found in lengths.values() for unit in UNITS):
+        yield "percentiles of more than 4,096 different lengths are within 0.2 %"
+
+
+def _summary(summary: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the least, percentiles, largest and mean of some numbers."""
+    names = ("min", *_PERCENTILES, "max")
+    return *(f"{summary[name]:,}" for name in names), f"{summary['mean']:,.1f}"
+
+
+def _sizes(sizes: Mapping[str, Any]) -> Iterator[str]:
+    if not sizes:
+        return
+    rows = [("number of", "count", "min", *_PERCENTILES.values(), "max", "mean")]
+    rows += [
+        (name, f"{found['count']:,}", *_summary(found)) for name, found in sizes.items()
+    ]
+    yield from number_table(rows)
+
+
+def _charts(lengths: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a histogram of the characters of prompts and answers."""
+    is_later = False
+    for name in _CHARTS:
+        if name not in lengths:
+            continue
+        if is_later:
+            yield ""
+        is_later = True
+        yield f"{name}, characters"
+        ranges = lengths[name]["characters"]["histogram"]
+        most = max(each["count"] for each in ranges)
+        yield from number_table(
+            [
+                (
+                    f"{each['from']:,}",
+                    "to",
+                    f"{each['to']:,}",
+                    f"{each['count']:,}",
+                    "#" * -(-each["count"] * BAR // most),
+                )
+                for each in ranges
+            ],
+            left=(4,),
+        )
+
+
+def _scripts(lengths: Mapping[str, Any]) -> Iterator[str]:
+    if not lengths:
+        return
+    yield "scripts"
+    for name, found in lengths.items():
+        number = found["characters"]["count"]
+        shares = [
+            f"{script} {count:,} ({100 * count / number:.1f} %)"
+            for script, count in found["scripts"].items()
+        ]
+        yield from wrapped(f"  {name}: {', '.join(shares)}")
+
+
+def _fields(found: Statistics) -> Iterator[str]:
+    lacking = [
+        field for field in found.fields if any(field[how]["count"] for how in _LACKS)
+    ]
+    if lacking:
+        rows: list[tuple[str, ...]] = [("field", "of", *_LACKS, "first")]
+        rows += [
+            (
+                safe(field["field"]),
+                f"{field['count']:,}",
+                *(f"{field[how]['count']:,}" for how in _LACKS),
+                _first(field),
+            )
+            for field in lacking
+        ]
+        yield from number_table(rows, left=(0, 5))
+    whole = [field["field"] for field in found.fields if field not in lacking]
+    if whole:
+        yield from wrapped(f"always there: {', '.join(whole)}")
+    if found.absent:
+        yield from wrapped(f"never there: {', '.join(found.absent)}")
+
+
+def _first(field: Mapping[str, Any]) -> str:
+    """Return the place of the first record that lacks a field."""
+    places = [field[how]["first"] for how in _LACKS if field[how]["count"]]
+    place = places[0]
+    line = f":{place['line']}" if place["line"] else ""
+    return safe(f"{place['path']}{line}, record {place['record']:,}")
+
+
+def _values(values: Mapping[str, Any]) -> Iterator[str]:
+    is_later = False
+    for name, found in values.items():
+        if is_later:
+            yield ""
+        is_later = True
+        if found["distinct"] is None:
+            yield f"{name}: more than 10,000 different values"
+            continue
+        noun = "value" if found["distinct"] == 1 else "different values"
+        yield f"{name}: {found['distinct']:,} {noun}"
+        rows = [
+            (
+                f"  {safe(each['value'], VALUE) or '(empty)'}",
+                *_share(each["count"], found["count"]),
+            )
+            for each in found["top"]
+        ]
+        if found["others"]:
+            left = found["distinct"] - len(found["top"])
+            rows.append(
+                (f"  and {left:,} others", *_share(found["others"], found["count"]))
+            )
+        yield from number_table(rows)
+
+
+def _share(count: int, of: int) -> tuple[str, str]:
+    return f"{count:,}", f"{100 * count / of:.1f} %"
+
+
+def _duplicates(duplicates: Mapping[str, Any]) -> Iterator[str]:
+    for kind, found in duplicates.items():
+        if not found["count"]:
+            continue
+        what = _REPEATED[kind]
+        if not found["surplus"]:
+            yield f"repeated {what}: none among {found['count']:,}"
+            continue
+        yield (
+            f"repeated {what}: {found['surplus']:,} of {found['count']:,} repeat an "
+            f"earlier one"
+        )
+        for each in found["first"]:
+            yield from wrapped(f"  {each['count']:,} times: {_places(each)}")
+
+
+def _places(repeated: Mapping[str, Any]) -> str:
+    """Return the places of the first records with one value."""
+    by_path: dict[str, list[str]] = {}
+    for place in repeated["places"]:
+        by_path.setdefault(place["path"], []).append(f"{place['record']:,}")
+    shown = [
+        f"{safe(path)} record {', '.join(records)}" for path, records in by_path.items()
+    ]
+    more = repeated["count"] > len(repeated["places"])
+    return "; ".join(shown) + (", ..." if more else "")
+
+
+def _tokens(tokens: Mapping[str, Any]) -> Iterator[str]:
+    if tokens["all"] is not None and not tokens["all"]:
+        return
+    if tokens["all"] is None:
+        yield "tokens: too many kinds of counts to tell them"
+        return
+    rows: list[tuple[str, ...]] = [("tokens", "count of", "answers", "sum")]
+    models = tokens["models"]
+    for model in models or ():
+        rows += _token_rows(
+            safe(model["model"], VALUE) or "(no model)", model["counts"]
+        )
+    if models is None or len(models) > 1:
+        rows += _token_rows("(all)", tokens["all"])
+    yield from number_table(rows, left=(0, 1))
+
+
+def _token_rows(model: str, counts: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    return [
+        (
+            "" if index else model,
+            safe(kind, VALUE),
+            f"{found['answers']:,}",
+            f"{found['sum']:,}",
+        )
+        for index, (kind, found) in enumerate(counts.items())
+    ]
+
+
+def _times(times: Mapping[str, Any]) -> Iterator[str]:
+    if not times:
+        return
+    rows = [("milliseconds", "count", "min", *_PERCENTILES.values(), "max", "mean")]
+    for kind, found in times.items():
+        names = ("min", *_PERCENTILES, "max", "mean")
+        numbers = (f"{found[name]:,.0f}" for name in names)
+        rows.append((safe(kind, VALUE), f"{found['count']:,}", *numbers))
+    yield from number_table(rows)
+
+
+def _scores(scores: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    if not scores:
+        return
+    names = ("scores", "numbers", "correct", "incorrect")
+    rows: list[tuple[str, ...]] = [("stored scores", "metric", *names)]
+    rows += [
+        (
+            safe(found["evaluation"], VALUE) or "(no name)",
+            safe(found["metric"], VALUE) or "(no name)",
+            *(f"{found[name]:,}" for name in names),
+        )
+        for found in scores
+    ]
+    yield from number_table(rows, left=(0, 1))

@@ -1,0 +1,1 @@
+"""Statistics: counts and distributions over the records of a data set."""

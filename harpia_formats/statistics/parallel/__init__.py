@@ -1,0 +1,1 @@
+"""Statistics of large files by several processes."""

@@ -1,0 +1,89 @@
+"""`harpia-formats stats`, as a user runs it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats.cli.app import app_for
+
+ANSWERS = Path(__file__).parents[3] / "fixtures/nemo-output/valid/answers.jsonl"
+TABLES = """\
+files      1  nemo-output
+records    5
+questions  4  different prompts
+answers    5
+
+length             count  min  25%  50%  75%  95%  max  mean
+"""
+
+
+@pytest.fixture
+def run(capfdbinary: Any) -> Any:
+    """Return a function that runs `stats` and returns its code, output and errors."""
+
+    def run_stats(*arguments: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as exit_:
+            app_for(["stats"])(["stats", *arguments], standalone_mode=False)
+        found = capfdbinary.readouterr()
+        return exit_.value.code, found.out.decode(), found.err.decode()  # type: ignore[return-value]  # a number
+
+    return run_stats
+
+
+def test_statistics_are_tables(run: Any) -> None:
+    """Counts and lengths come first, and no line is wider than 80 columns."""
+    code, output, errors = run(str(ANSWERS))
+
+    assert (code, errors) == (0, "")
+    assert output.startswith(TABLES)
+    assert max(map(len, output.replace(str(ANSWERS), "file").splitlines())) <= 80
+    assert "repeated prompts: none among 4" in output
+
+
+def test_statistics_are_json(run: Any) -> None:
+    """With `--output-format json` they are one object, with the name of its schema."""
+    code, output, errors = run(str(ANSWERS), "--output-format", "json")
+
+    found = json.loads(output)
+    assert (code, errors) == (0, "")
+    assert found["schema"] == "harpia-formats/statistics/1"
+    assert found["records"] == 5
+
+
+def test_an_invalid_row_ends_the_run(run: Any, tmp_path: Path) -> None:
+    """The exit code is 1, nothing is told, and the help names the option."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(ANSWERS.read_bytes() + b'{"input": 1}\n')
+
+    code, output, errors = run(str(path))
+    skipping = run(str(path), "--skip-invalid")
+
+    assert (code, output) == (1, "")
+    assert "--skip-invalid skips them" in errors
+    assert skipping[0] == 0
+    assert "left out   1  records that are not valid" in skipping[1]
+
+
+def test_a_document_without_records_is_named(run: Any) -> None:
+    """A document that holds no records is an error that says so."""
+    document = next((ANSWERS.parents[2] / "harpia-output" / "valid").iterdir())
+
+    code, output, errors = run(str(document), "--from", "harpia-output")
+
+    assert (code, output) == (2, "")
+    assert "a document without records" in errors
+
+
+def test_names_in_data_cannot_control_the_terminal(run: Any, tmp_path: Path) -> None:
+    """Control characters in values are shown as escapes."""
+    row = json.loads(ANSWERS.read_bytes().splitlines()[0]) | {"llm_name": "m\x1b[31m"}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row))
+
+    code, output, _ = run(str(path))
+
+    assert code == 0
+    assert "\x1b" not in output
+    assert r"m\x1b[31m" in output
