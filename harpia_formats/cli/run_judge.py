@@ -8,6 +8,7 @@ from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, Terminated
 from harpia_formats.cli.output.problems import print_failures
+from harpia_formats.cli.output.progress import Progress, UnitsDone, When
 from harpia_formats.cli.output.streams import print_error, text_writer, write_stderr
 from harpia_formats.llm_judge.errors import JudgeError, RowError
 from harpia_formats.llm_judge.run.file_job import FileJob, file_job
@@ -32,6 +33,7 @@ def run_judge(  # noqa: PLR0913 - two groups of options and what the command add
     verdicts_as: str | None,
     dry_run: bool,
     quiet: bool,
+    show_progress: bool,
 ) -> ExitCode:
     """Judge the rows of some files, or print their prompts if `dry_run`.
 
@@ -43,7 +45,13 @@ def run_judge(  # noqa: PLR0913 - two groups of options and what the command add
         judge = LLMJudge.from_definition(definition, **judge_options)
         shape = verdict_format(verdicts_as, job_options["output"])
         job = file_job(judge, shape=shape, **job_options)
-        return _print_prompts(job) if dry_run else _judge_rows(job, quiet=quiet)
+        if dry_run:
+            return _print_prompts(job)
+        # Without it the judge shows a bar on a terminal, as its definition says.
+        progress = Progress(
+            quiet=True, when=When.ALWAYS if show_progress else When.NEVER
+        )
+        return _judge_rows(job, progress, quiet=quiet)
     except JudgeError as error:
         print_error(str(error))
         return ExitCode.FOUND if isinstance(error, RowError) else ExitCode.UNABLE
@@ -60,7 +68,7 @@ def _print_prompts(job: FileJob) -> ExitCode:
     return ExitCode.OK
 
 
-def _judge_rows(job: FileJob, *, quiet: bool) -> ExitCode:
+def _judge_rows(job: FileJob, progress: Progress, *, quiet: bool) -> ExitCode:
     """Judge the rows and write their verdicts; print failures and a summary."""
     job.check()
     # Without a key nothing needs to be read.
@@ -68,8 +76,9 @@ def _judge_rows(job: FileJob, *, quiet: bool) -> ExitCode:
     rows, total = job.rows()
     failed: list[Verdict] = []
     try:
-        with closing(job.run(rows, total, sys.stdout.buffer)) as verdicts:
-            for verdict in verdicts:
+        with progress, closing(job.run(rows, total, sys.stdout.buffer)) as verdicts:
+            for number, verdict in enumerate(verdicts, 1):
+                progress.update(UnitsDone("judged", "rows", number, total))
                 if verdict.status != "ok" and len(failed) < _PRINTED_FAILURES:
                     failed.append(verdict)
     except (KeyboardInterrupt, Terminated, RowError):

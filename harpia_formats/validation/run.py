@@ -13,7 +13,7 @@ from harpia_formats.io.compression import CODECS
 from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import Source
+from harpia_formats.io.source import BytesRead, Source
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
@@ -268,6 +268,9 @@ class Validation:
         count = self.tally.begin_counted(
             replace(found.count, errors=0, warnings=0, notes=0), found.plan.run.rules
         )
+        if self._options.progress is not None:
+            size = found.count.bytes
+            self._options.progress(BytesRead(source.name, size, size))
         yield from self.tally.keep(count, found.findings)
         self.outcomes = outcomes = Outcomes(
             count,

@@ -22,6 +22,7 @@ from harpia_formats.cli.options.common import (
     Quiet,
     ReadWith,
     ReportOption,
+    ShowProgress,
     SkipUnrecognised,
 )
 from harpia_formats.cli.options.conversion import (
@@ -45,7 +46,7 @@ from harpia_formats.cli.options.references import ReferencesFrom
 from harpia_formats.cli.options.values import column_map, constants_by_field
 from harpia_formats.cli.output.loss_table import loss_lines, written_line
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT, write_stderr
 from harpia_formats.cli.output.terminal import width_of
@@ -94,6 +95,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     jobs: Jobs = 0,
     engine: Engine = None,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Convert files into another format, and show what is lost.
 
@@ -108,7 +110,12 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     """
     if quarantine is not None and on_invalid is not OnInvalid.QUARANTINE:
         raise UsageError("--quarantine FILE needs --on-invalid quarantine")
-    progress = Progress(quiet=quiet)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=paths or (),
+        exclude=exclude,
+    )
     options = ConvertOptions(
         from_=from_,
         exclude=tuple(exclude or ()),

@@ -5,8 +5,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.catalog import JSON, TEXT, ListingFormat
-from harpia_formats.cli.options.common import Delimiter, Exclude, RequiredPaths
+from harpia_formats.cli.options.common import (
+    Delimiter,
+    Exclude,
+    RequiredPaths,
+    ShowProgress,
+)
 from harpia_formats.cli.output.problems import print_failures, print_unmatched
+from harpia_formats.cli.output.progress import Progress, UnitsDone, When
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.detection.result import SCHEMA, Detected, detected_as_dict
@@ -21,6 +27,7 @@ def detect(
     delimiter: Delimiter = None,
     exclude: Exclude = None,
     output_format: ListingFormat = TEXT,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Detect the format of files, and show how sure that is and why.
 
@@ -38,7 +45,10 @@ def detect(
 
     check_patterns(exclude or ())
     exclusion = Exclusion(exclude or ())
-    found = tuple(detect_files(checked_inputs(paths), delimiter, exclusion))
+    progress = Progress(quiet=False, when=show_progress, inputs=paths, exclude=exclude)
+    files = detect_files(checked_inputs(paths), delimiter, exclusion)
+    with progress:
+        found = tuple(_noted(files, progress))
     if output_format == JSON:
         _write_json(found)
     else:
@@ -57,6 +67,13 @@ def detect(
         return ExitCode.UNABLE
     known = all(file.format or file.skipped for file in found)
     return ExitCode.OK if known else ExitCode.FOUND
+
+
+def _noted(files: Iterable[Detected], progress: Progress) -> Iterator[Detected]:
+    """Yield files, and show how many there were."""
+    for number, file in enumerate(files, 1):
+        progress.update(UnitsDone("detected", "files", number))
+        yield file
 
 
 def _print_skipped(files: Iterable[Detected]) -> None:

@@ -10,6 +10,7 @@ from harpia_formats.cli.options.common import (
     Quiet,
     ReportOption,
     SecondInput,
+    ShowProgress,
 )
 from harpia_formats.cli.options.conversion import (
     LeftFormat,
@@ -19,7 +20,7 @@ from harpia_formats.cli.options.conversion import (
 from harpia_formats.cli.options.values import column_map
 from harpia_formats.cli.output.difference_lines import print_differences
 from harpia_formats.cli.output.problems import print_problems
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import write_stderr
 from harpia_formats.comparison.diff import Comparison
@@ -41,6 +42,7 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
     on_invalid: OnInvalidPair = OnInvalid.FAIL,
     report: ReportOption = None,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Compare two data sets of any formats, record by record.
 
@@ -54,7 +56,12 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
     - 2: something could not be read or done
     - 3: a bug in harpia-formats
     """
-    progress = Progress(quiet=quiet)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=(left, right),
+        exclude=exclude,
+    )
     options = ConvertOptions(
         from_=from_,
         exclude=tuple(exclude or ()),

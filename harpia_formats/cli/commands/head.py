@@ -1,14 +1,20 @@
 """`harpia-formats head`."""
 
 from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.common import Delimiter, MaxRowBytes, Overwrite, Quiet
+from harpia_formats.cli.options.common import (
+    Delimiter,
+    MaxRowBytes,
+    Overwrite,
+    Quiet,
+    ShowProgress,
+)
 from harpia_formats.cli.options.subsets import (
     HeadRows,
     OneFile,
     RowsFormat,
     RowsOutput,
 )
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.subset_lines import print_notes
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.subsets.head import copy_head
@@ -25,6 +31,7 @@ def head(  # noqa: PLR0913 - one parameter for each option of the command
     delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Copy the first rows of a file, byte for byte.
 
@@ -36,7 +43,11 @@ def head(  # noqa: PLR0913 - one parameter for each option of the command
     - 2: something could not be read, written or copied
     - 3: a bug in harpia-formats
     """
-    with Progress(quiet=quiet) as progress:
+    with Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=(path,),
+    ) as progress:
         options = SubsetOptions(
             format=from_,
             delimiter=delimiter,

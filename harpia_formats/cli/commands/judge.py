@@ -13,6 +13,7 @@ from harpia_formats.cli.options.common import (
     Overwrite,
     Paths,
     Quiet,
+    ShowProgress,
 )
 from harpia_formats.cli.options.judging import (
     ApiKeyVariable,
@@ -35,6 +36,7 @@ from harpia_formats.cli.options.judging import (
     VerdictsAs,
 )
 from harpia_formats.cli.options.values import column_map
+from harpia_formats.cli.output.progress import When
 from harpia_formats.framing.limits import ROW_LIMIT
 
 
@@ -66,6 +68,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     max_requests: MaxRequests = None,
     max_tokens: MaxTokens = None,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Let an LLM judge each answer in some files, as a definition says.
 
@@ -97,7 +100,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         **_given(
             api_key_env=api_key_env,
             raise_on_failure=raise_on_failure,
-            progress_bar=False if quiet else None,
+            progress_bar=None if show_progress is When.AUTO and not quiet else False,
         ),
     }
     job_options = {
@@ -122,6 +125,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         verdicts_as=to,
         dry_run=dry_run,
         quiet=quiet,
+        show_progress=show_progress is When.ALWAYS,
     )
 
 

@@ -1,14 +1,20 @@
 """`harpia-formats merge`."""
 
 from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.common import Delimiter, MaxRowBytes, Overwrite, Quiet
+from harpia_formats.cli.options.common import (
+    Delimiter,
+    MaxRowBytes,
+    Overwrite,
+    Quiet,
+    ShowProgress,
+)
 from harpia_formats.cli.options.subsets import (
     Duplicates,
     Files,
     RowsFormat,
     RowsOutput,
 )
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.streams import print_error
 from harpia_formats.cli.output.subset_lines import print_written
 from harpia_formats.framing.limits import ROW_LIMIT
@@ -30,6 +36,7 @@ def merge(  # noqa: PLR0913 - one parameter for each option of the command
     delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Put the rows of files of one format into one file, byte for byte.
 
@@ -42,7 +49,11 @@ def merge(  # noqa: PLR0913 - one parameter for each option of the command
     - 2: the files are not alike, or cannot be read or written
     - 3: a bug in harpia-formats
     """
-    with Progress(quiet=quiet) as progress:
+    with Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=paths,
+    ) as progress:
         options = SubsetOptions(
             format=from_,
             delimiter=delimiter,

@@ -11,6 +11,7 @@ from harpia_formats.cli.options.common import (
     Paths,
     Quiet,
     ReportOption,
+    ShowProgress,
 )
 from harpia_formats.cli.options.conversion import (
     AnyReferences,
@@ -24,7 +25,7 @@ from harpia_formats.cli.options.conversion import (
 from harpia_formats.cli.options.values import column_map, constants_by_field
 from harpia_formats.cli.output.difference_lines import print_differences
 from harpia_formats.cli.output.problems import print_problems
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.comparison.report import DifferenceReport
 from harpia_formats.comparison.round_trip import RoundTrip
@@ -51,6 +52,7 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     on_invalid: OnInvalidPair = OnInvalid.FAIL,
     report: ReportOption = None,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Convert files into another format and back, and show what does not come back.
 
@@ -62,7 +64,12 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     - 2: something could not be read or done
     - 3: a bug in harpia-formats
     """
-    progress = Progress(quiet=quiet)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=paths or (),
+        exclude=exclude,
+    )
     options = ConvertOptions(
         from_=from_,
         exclude=tuple(exclude or ()),

@@ -1,7 +1,13 @@
 """`harpia-formats sample`."""
 
 from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.common import Delimiter, MaxRowBytes, Overwrite, Quiet
+from harpia_formats.cli.options.common import (
+    Delimiter,
+    MaxRowBytes,
+    Overwrite,
+    Quiet,
+    ShowProgress,
+)
 from harpia_formats.cli.options.subsets import (
     OneFile,
     RowsFormat,
@@ -9,7 +15,7 @@ from harpia_formats.cli.options.subsets import (
     SampleRows,
     SampleSeed,
 )
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.streams import print_error
 from harpia_formats.cli.output.subset_lines import print_notes
 from harpia_formats.framing.limits import ROW_LIMIT
@@ -28,6 +34,7 @@ def sample(  # noqa: PLR0913 - one parameter for each option of the command
     delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Copy rows of a file that are chosen at random, byte for byte.
 
@@ -41,7 +48,11 @@ def sample(  # noqa: PLR0913 - one parameter for each option of the command
     - 2: something could not be read, written or copied
     - 3: a bug in harpia-formats
     """
-    with Progress(quiet=quiet) as progress:
+    with Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=(path,),
+    ) as progress:
         options = SubsetOptions(
             format=from_,
             delimiter=delimiter,

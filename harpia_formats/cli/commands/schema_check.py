@@ -6,6 +6,7 @@ from harpia_formats.cli.options.common import (
     Quiet,
     ReportOption,
     SchemaPaths,
+    ShowProgress,
 )
 from harpia_formats.cli.options.validation import (
     ErrorOnWarning,
@@ -20,7 +21,7 @@ from harpia_formats.cli.options.validation import (
 )
 from harpia_formats.cli.options.values import comma_separated
 from harpia_formats.cli.output.problems import print_failures, print_unmatched
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report import (
     report_exit_code,
     report_options,
@@ -44,6 +45,7 @@ def schema_check(  # noqa: PLR0913 - a parameter for each option
     max_problems: MaxProblems = 1000,
     statistics: Statistics = False,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
     error_on_warning: ErrorOnWarning = False,
     exit_zero: ExitZero = False,
 ) -> ExitCode:
@@ -68,7 +70,12 @@ def schema_check(  # noqa: PLR0913 - a parameter for each option
     )
     reports = ReportFiles(report, Report, paths)
     check = SchemaCheck(paths, options)
-    with Progress(quiet=quiet) as progress:
+    with Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=paths,
+        exclude=exclude,
+    ) as progress:
         found = write_report(
             reports.keeping(check),
             check.report,

@@ -10,6 +10,7 @@ from harpia_formats.cli.options.common import (
     Overwrite,
     Quiet,
     RequiredPaths,
+    ShowProgress,
 )
 from harpia_formats.cli.options.inference import (
     Closed,
@@ -19,7 +20,7 @@ from harpia_formats.cli.options.inference import (
 )
 from harpia_formats.cli.options.validation import Limit
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.framing.limits import ROW_LIMIT
@@ -41,6 +42,7 @@ def schema_infer(  # noqa: PLR0913 - a parameter for each option
     delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Write a JSON Schema (draft-07) of rows that have none.
 
@@ -54,7 +56,12 @@ def schema_infer(  # noqa: PLR0913 - a parameter for each option
     - 2: something could not be read or written, or a table has no row
     - 3: a bug in harpia-formats
     """
-    progress = Progress(quiet=quiet)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=paths,
+        exclude=exclude,
+    )
     options = InferOptions(
         enum_limit=enum_limit,
         map_keys=map_keys,

@@ -22,6 +22,7 @@ from harpia_formats.cli.options.common import (
     Quiet,
     ReadWith,
     ReportOption,
+    ShowProgress,
     SkipInvalid,
     SkipUnrecognised,
 )
@@ -46,7 +47,7 @@ from harpia_formats.cli.options.scoring import (
 )
 from harpia_formats.cli.options.values import column_map, comma_separated
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.score_table import score_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
@@ -95,6 +96,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     jobs: Jobs = 0,
     engine: Engine = None,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Score stored answers, and write the results in a vendor's format.
 
@@ -108,7 +110,12 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     - 2: something could not be read, computed or written
     - 3: a bug in harpia-formats
     """
-    progress = Progress(quiet=quiet)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=paths or (),
+        exclude=exclude,
+    )
     options = ScoreOptions(
         from_=from_,
         exclude=tuple(exclude or ()),

@@ -16,6 +16,7 @@ from harpia_formats.cli.options.common import (
     ReadWith,
     ReportOption,
     SecondInput,
+    ShowProgress,
     SkipInvalid,
 )
 from harpia_formats.cli.options.references import ReferencesFrom
@@ -40,7 +41,7 @@ from harpia_formats.cli.options.scoring import (
 )
 from harpia_formats.cli.options.values import column_map
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.score_table import comparison_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
@@ -83,6 +84,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     jobs: Jobs = 0,
     engine: Engine = None,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Compare the scores of two systems on the same questions.
 
@@ -97,7 +99,12 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
       stored scores were computed differently
     - 3: a bug in harpia-formats
     """
-    progress = Progress(quiet=quiet)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=(first, second),
+        exclude=exclude,
+    )
     options = ScoreOptions(
         from_=from_,
         exclude=tuple(exclude or ()),

@@ -7,6 +7,7 @@ from harpia_formats.cli.options.common import (
     MaxRowBytes,
     Overwrite,
     Quiet,
+    ShowProgress,
 )
 from harpia_formats.cli.options.subsets import (
     By,
@@ -23,7 +24,7 @@ from harpia_formats.cli.options.subsets import (
 from harpia_formats.cli.options.validation import Ignore, Lint, Schema, Select
 from harpia_formats.cli.options.values import comma_separated
 from harpia_formats.cli.output.problems import print_problems
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.subset_lines import print_written
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.model.report import ValidationFailed
@@ -53,6 +54,7 @@ def split(  # noqa: PLR0913 - one parameter for each option of the command
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     jobs: Jobs = 0,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Divide the rows of a file among several files, byte for byte.
 
@@ -67,7 +69,11 @@ def split(  # noqa: PLR0913 - one parameter for each option of the command
     """
     if sum(map(bool, (valid or invalid, by, ratio))) != 1:
         raise UsageError("give --valid and --invalid, or --by, or --ratio")
-    progress = Progress(quiet=quiet)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=(path,),
+    )
     options = SubsetOptions(
         format=from_,
         delimiter=delimiter,

@@ -21,6 +21,7 @@ from harpia_formats.cli.options.common import (
     Redact,
     ReportOption,
     RequiredPaths,
+    ShowProgress,
     SkipUnrecognised,
 )
 from harpia_formats.cli.options.given import Context, given_options, run_settings
@@ -60,7 +61,7 @@ from harpia_formats.cli.output.problems import (
     print_unmatched,
     print_unused_settings,
 )
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report import (
     report_exit_code,
     report_options,
@@ -110,6 +111,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     statistics: Statistics = False,
     redact: Redact = False,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
     baseline: Baseline = None,
     write_baseline: WriteBaseline = None,
     error_on_warning: ErrorOnWarning = False,
@@ -135,7 +137,12 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     _check_combination(schema, only_with_format, columns)
     given = given_options(context)
     settings = run_settings(config, isolated=isolated)
-    progress = Progress(quiet=quiet)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=paths,
+        exclude=exclude,
+    )
     options = Options(
         format="csv" if columns else format_,
         schema=schema,

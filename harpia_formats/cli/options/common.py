@@ -11,7 +11,8 @@ from harpia_formats.cli.options.declare import (
     number,
     text,
 )
-from harpia_formats.cli.options.values import delimiter, worker_count
+from harpia_formats.cli.options.values import delimiter, one_of, worker_count
+from harpia_formats.cli.output.progress import When
 from harpia_formats.framing.limits import ROW_LIMIT
 
 #: The heading of the help page above what spreads the work.
@@ -189,4 +190,15 @@ Redact = Annotated[
 ]
 Quiet = Annotated[
     bool, flag("--quiet", "Print no summary and no progress bar.", short="-q")
+]
+ShowProgress = Annotated[
+    When,
+    typer.Option(
+        "--progress",
+        metavar="auto|always|never",
+        parser=one_of(When),
+        help="Show how far the run is, how fast, and how long the rest takes: on a "
+        "terminal, or always (in a pipe a line on standard error every 5 seconds), or "
+        "never.",
+    ),
 ]

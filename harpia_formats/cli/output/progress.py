@@ -1,32 +1,83 @@
-"""A progress bar on standard error, for runs that take longer than a moment."""
+"""The progress of a run on standard error: a bar on a terminal, or lines in a pipe."""
 
+import os
 import sys
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+from harpia_formats.cli.output.terminal import USUAL_WIDTH, width_of
 from harpia_formats.io.source import ReadProgress
-from harpia_formats.text.sanitize import safe
 
-if TYPE_CHECKING:  # rich is slow to import, and most runs are short
-    from rich.progress import Progress as Bar
-    from rich.progress import TaskID
-
-#: Seconds that a run lasts before the bar is shown.
+#: Seconds that a run lasts before anything is shown.
 DELAY = 0.5
+#: Seconds between two pictures of the bar, and between two lines.
+_PICTURES, LINES = 0.1, 5.0
+#: Seconds whose mean rate is shown, and the most times that are kept for it.
+_WINDOW, _TIMES = 10.0, 200
+_ERASE = "\r\x1b[2K"
+
+
+class When(StrEnum):
+    """When progress is shown: on a terminal, or never, or always."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class UnitsDone:
+    """The progress of other work than reading bytes, such as rows that were judged."""
+
+    #: What was done with them.
+    name: str
+    #: What they are, in the plural.
+    unit: str
+    #: How many were done.
+    consumed: int
+    #: How many there are; of `files` all files of the inputs if it is None.
+    total: int | None = None
 
 
 class Progress:
-    """A bar that shows how much of the current file was read."""
+    """Shows how much was read, how fast, and how long the rest takes.
 
-    def __init__(self, *, quiet: bool) -> None:
-        """Show the bar if standard error is a terminal, unless `quiet`."""
-        self._shown = not quiet and sys.stderr.isatty()
+    A command makes one of these, gives `update` to the run as its option `progress`,
+    and uses it as a context around the run, so that the bar is gone at the end. What is
+    printed meanwhile is printed by `hidden_for`.
+    """
+
+    def __init__(
+        self,
+        *,
+        quiet: bool,
+        when: str = When.AUTO,
+        inputs: Iterable[str] = (),
+        exclude: Iterable[str] | None = None,
+    ) -> None:
+        """Show a bar on a terminal; lines in a pipe only if `when` is `always`.
+
+        `quiet` hides the bar unless it is to be shown always. The sizes of the `inputs`
+        of the command, without what the patterns `exclude` match, give the total of
+        several files.
+        """
+        can_draw = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        is_wanted = when == When.ALWAYS or (when == When.AUTO and not quiet)
+        self._is_bar = is_wanted and can_draw
+        self._is_lines = when == When.ALWAYS and not can_draw
+        self._inputs = (tuple(inputs), tuple(exclude or ()))
         self._start = time.monotonic()
-        self._bar: Bar | None = None
-        self._task: TaskID | None = None
-        self._reader: ReadProgress | None = None
+        # The bar is shown at once when it may be, a line after the first pause.
+        self._last = self._start if self._is_lines else 0.0
+        self._is_drawn = False
+        self._count = _ByteCount()
+        #: The number and the bytes of all files; None before they were added up.
+        self._whole: tuple[int, int] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -41,22 +92,21 @@ class Progress:
 
     def hide(self) -> None:
         """Remove the bar from the terminal until the next update."""
-        if self._bar is not None:
-            self._bar.stop()
+        if self._is_drawn:
+            self._is_drawn = False
+            self._write(_ERASE)
 
     def update(self, reader: ReadProgress) -> None:
         """Show how many bytes of `reader` were consumed."""
-        if not self._shown or time.monotonic() - self._start < DELAY:
+        if not (self._is_bar or self._is_lines):
             return
-        if self._bar is None:
-            self._bar = _new_bar()
-        self._bar.start()
-        if reader is not self._reader or self._task is None:
-            self._reader = reader
-            if self._task is not None:
-                self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(safe(reader.name, 60), total=reader.total)
-        self._bar.update(self._task, completed=reader.consumed)
+        now = time.monotonic()
+        self._count.note(reader, now)
+        pause = _PICTURES if self._is_bar else LINES
+        if now - self._start < DELAY or now - self._last < pause:
+            return
+        self._last = now
+        self._show(reader)
 
     def hidden_for(self, write: Callable[[str], None]) -> Callable[[str], None]:
         """Return a function that hides the bar, then writes text with `write`."""
@@ -69,25 +119,70 @@ class Progress:
 
         return write_without_bar
 
+    def _show(self, reader: ReadProgress) -> None:
+        """Draw the bar, or write a line."""
+        from harpia_formats.text.progress_line import progress_bar, progress_text  # noqa: PLC0415 - only for long runs: start-up time
+        from harpia_formats.text.sanitize import safe  # noqa: PLC0415 - for the same reason
 
-def _new_bar() -> "Bar":
-    """Return a bar on standard error that disappears when it is stopped."""
-    from rich.console import Console  # noqa: PLC0415 - slow, and only for long runs
-    from rich.progress import (  # noqa: PLC0415 - slow, and only for long runs
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
+        if self._whole is None:
+            from harpia_formats.cli.output.input_sizes import count_and_bytes  # noqa: PLC0415 - for the same reason
 
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
+            self._whole = count_and_bytes(*self._inputs)
+        files, size = self._whole
+        name, done, total = safe(reader.name), reader.consumed, reader.total
+        unit = getattr(reader, "unit", "bytes")
+        if unit == "files":
+            total = total or files or None
+        elif unit == "bytes" and files > 1:
+            name += f" ({min(self._count.files, files):,} of {files:,})"
+            if self._count.done <= size:
+                done, total = self._count.done, size
+        text = progress_text(done, total, self._count.rate(), unit)
+        if self._is_lines:
+            self._write(f"progress: {name}: {text}\n")
+            return
+        width = (width_of(sys.stderr) or USUAL_WIDTH) - 1
+        bar = progress_bar(name, done / total if total else None, text, width)
+        self._write(f"{_ERASE}{bar}")
+        self._is_drawn = True
+
+    def _write(self, text: str) -> None:
+        """Write text as it is to standard error, if that is possible."""
+        from harpia_formats.cli.output.streams import write_stderr  # noqa: PLC0415 - only for long runs
+
+        write_stderr(text, is_fitted=True)
+
+
+class _ByteCount:
+    """Adds up the bytes of several files, and knows their rate."""
+
+    def __init__(self) -> None:
+        #: How many files were begun.
+        self.files = 0
+        #: The bytes that were read of all files, of several passes only those of one.
+        self.done = 0
+        self._name: str | None = None
+        self._consumed = 0
+        self._times: deque[tuple[float, int]] = deque(maxlen=_TIMES)
+        self._read = 0
+
+    def note(self, reader: ReadProgress, now: float) -> None:
+        """Note how many bytes of a file were consumed at a time in seconds."""
+        if reader.name != self._name:
+            self._name, self._consumed = reader.name, 0
+            self.files += 1
+        more = reader.consumed - self._consumed
+        # Less than before is the beginning of another pass.
+        self._read += max(0, more)
+        self.done += more
+        self._consumed = reader.consumed
+        last = self._times[-1][0] if self._times else 0
+        if now - last >= _WINDOW / _TIMES:
+            self._times.append((now, self._read))
+        while now - self._times[0][0] > _WINDOW and len(self._times) > 2:  # noqa: PLR2004 - a rate needs two
+            self._times.popleft()
+
+    def rate(self) -> float:
+        """Return the bytes of a second, 0 if that is not known."""
+        (first, before), (last, read) = self._times[0], self._times[-1]
+        return (read - before) / (last - first) if last > first else 0.0

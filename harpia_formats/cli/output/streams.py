@@ -27,13 +27,14 @@ def text_writer(stream: TextIO) -> Callable[[str], None]:
     return write
 
 
-def write_stderr(text: str) -> None:
+def write_stderr(text: str, *, is_fitted: bool = False) -> None:
     """Write `text` to standard error; do nothing if that cannot be written.
 
-    Lines that are longer than the terminal is wide are broken between words.
+    Lines that are longer than the terminal is wide are broken between words, unless
+    the text is fitted to it already.
     """
     try:
-        if sys.stderr.isatty():
+        if sys.stderr.isatty() and not is_fitted:
             text = "\n".join(fitted(text.split("\n"), sys.stderr))
         text_writer(sys.stderr)(text)
         sys.stderr.flush()

@@ -52,14 +52,23 @@ def _new_bar() -> "Bar":
         BarColumn,
         MofNCompleteColumn,
         Progress,
+        Task,
         TextColumn,
         TimeRemainingColumn,
     )
+    from rich.text import Text  # noqa: PLC0415 - slow, and only long runs need it
+
+    class Rate(TextColumn):
+        """Shows how many rows are judged in a second."""
+
+        def render(self, task: Task) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:.1f} rows/s")
 
     return Progress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
+        Rate(""),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,

@@ -55,7 +55,7 @@ AT_ONCE, LATE = (
     for seconds in (0, 2 * TIMEOUT)
 )
 FAULTY = ("validate", "rows.jsonl", "--schema", "schema.json")
-SHOW_CURSOR, ERASE_LINE = "\x1b[?25h", "\x1b[2K"
+BAR, ERASE_LINE = "━", "\x1b[2K"
 
 
 def test_terminal_gets_the_full_form_in_colour(data: Path) -> None:
@@ -91,7 +91,7 @@ def test_progress_is_shown_and_gone_at_the_end(data: Path) -> None:
     assert code == 1
     assert "rows.jsonl" in before
     assert "bytes" in before
-    assert SHOW_CURSOR in shown
+    assert BAR in before
     assert last.strip().startswith("rows.jsonl: 5 records")
     assert output == run(*FAULTY, cwd=data).stdout
 
@@ -103,11 +103,11 @@ def test_findings_are_not_mixed_with_progress(data: Path) -> None:
     )
     arguments = ("validate", "many.jsonl", *FAULTY[2:])
     code, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=None)
-    plain, bar = on_terminal(LATE, *arguments, cwd=data, output=None)[1], "━"
+    plain = on_terminal(LATE, *arguments, cwd=data, output=None)[1]
 
     assert code == 1
-    assert bar in shown
-    assert bar not in plain
+    assert BAR in shown
+    assert BAR not in plain
     for each in plain.split("\r\n\r\n"):
         assert each in shown
 
@@ -119,7 +119,7 @@ def test_bar_is_hidden_until_more_is_read(data: Path) -> None:
     _, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=None)
 
     assert shown.count("S102\x1b") == 900
-    assert 1 <= shown.count(SHOW_CURSOR) <= 10
+    assert 1 <= shown.count("many.jsonl  ") <= 100
 
 
 @pytest.mark.parametrize(
@@ -134,3 +134,57 @@ def test_no_progress_for_quiet_and_short_runs(
 
     assert "\x1b" not in shown
     assert bool(shown) is not bool(options)
+
+
+def test_several_files_have_one_total(data: Path) -> None:
+    """Of several files the bar shows how many there are, and their bytes together."""
+    rows = b'{"a":1}\n' * 40_000
+    for name in ("one", "two", "three"):
+        (data / "many" / f"{name}.jsonl").parent.mkdir(exist_ok=True)
+        (data / "many" / f"{name}.jsonl").write_bytes(rows)
+    arguments = ("validate", "many", "--jobs", "1", *FAULTY[2:])
+    script = f"{AT_ONCE}; progress._PICTURES = 0"
+    _, shown, _ = on_terminal(script, *arguments, cwd=data, output=subprocess.PIPE)
+
+    assert "(1 of 3)  " in shown
+    assert "(3 of 3)  " in shown
+    assert " %, 960.0 of 960.0 KB" in shown
+
+
+def test_pipe_gets_lines_if_asked_for(data: Path) -> None:
+    """With --progress always a pipe gets a line now and then, also with --quiet."""
+    (data / "many.jsonl").write_bytes(b'{"a":1}\n' * 20_000)
+    script = f"{AT_ONCE}; progress.LINES = 0"
+    call = "from harpia_formats.cli import main; main()"
+    arguments = ["validate", "many.jsonl", *FAULTY[2:], "-q", "--progress"]
+    lines = {}
+    for when in ("always", "auto", "never"):
+        done = subprocess.run(  # noqa: S603 - the command is ours
+            [sys.executable, "-c", f"{script}\n{call}", *arguments, when],
+            capture_output=True,
+            check=True,
+            cwd=data,
+        )
+        lines[when] = done.stderr.decode().splitlines()
+        assert done.stdout == b""
+
+    assert lines["always"][-1].startswith("progress: many.jsonl: 100 %, 160.0 of 160.0")
+    assert lines["auto"] == lines["never"] == []
+
+
+def test_terminal_gets_no_bar_with_never(data: Path) -> None:
+    """With --progress never a terminal gets none."""
+    arguments = (*FAULTY, "--progress", "never")
+    _, shown, _ = on_terminal(AT_ONCE, *arguments, cwd=data, output=subprocess.PIPE)
+
+    assert shown.startswith("rows.jsonl: 5 records")
+
+
+def test_detect_counts_files(data: Path) -> None:
+    """`detect` shows how many of the files of the inputs were done."""
+    script = f"{AT_ONCE}; progress._PICTURES = 0"
+    arguments = ("detect", "rows.jsonl", "schema.json")
+    _, shown, _ = on_terminal(script, *arguments, cwd=data, output=subprocess.PIPE)
+
+    assert "detected  " in shown
+    assert "50 %, 1 of 2 files" in shown
