@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.first_errors import first_errors
 from harpia_formats.model.problem import Because, Problem, Severity
 from harpia_formats.model.result import Result
 
@@ -253,20 +254,14 @@ class ValidationFailed(HarpiaFormatsError):  # noqa: N818 - the public name
         report = self.report
         if self.reason:
             return self.reason
-        sentences = [f"{file.path}: {file.reason}" for file in report.failures[:1]]
+        failures = report.failures
+        sentences = [f"{file.path}: {file.reason}" for file in failures[:1]]
+        if len(failures) > 1:
+            sentences.append(f"{len(failures):,} files could not be read to their end")
+        sentences += report.no_verdict_lines()
         if report.errors:
-            noun = "error" if report.errors == 1 else "errors"
-            sentences.append(f"{report.errors:,} {noun}{_first_error(report)}")
-        return "; ".join([*sentences, *report.no_verdict_lines()])
-
-
-def _first_error(report: Report) -> str:
-    for problem in report.problems:
-        if problem.severity is Severity.ERROR:
-            place = problem.place
-            shown = f"{place.full_path}:{place.line}:{place.column}"
-            return f", first {shown} {problem.code}: {problem.message}"
-    return ""
+            sentences.append(first_errors(report.errors, report.problems))
+        return "; ".join(sentences)
 
 
 def problem_as_dict(problem: Problem) -> dict[str, Any]:

@@ -1,0 +1,40 @@
+"""The errors of a report in a few lines, for the text of an exception."""
+
+from collections.abc import Iterable
+
+from harpia_formats.model.problem import Problem, Severity
+
+#: How many errors are shown, and the most code points of the message of one.
+SHOWN, MESSAGE = 3, 300
+
+
+def first_errors(count: int, problems: Iterable[Problem]) -> str:
+    """Return how many errors there are, and the first ones of the examples.
+
+    The first is in the first line, so that a log that shows one line has it. Of equal
+    errors in a file, such as a key that is missing in many records, one is shown.
+    """
+    first: dict[tuple[str, ...], Problem] = {}
+    for problem in problems:
+        if problem.severity is Severity.ERROR and len(first) < SHOWN:
+            place = problem.place
+            first.setdefault((place.path, problem.code, problem.cause), problem)
+    noun = "error" if count == 1 else "errors"
+    line = f"{count:,} {noun}"
+    if not first:
+        return line
+    shown = [_line(problem) for problem in first.values()]
+    more = count - len(shown)
+    lines = [f"{line}, first {shown[0]}", *shown[1:]]
+    if more > 0:
+        lines.append(f"and {more:,} more")
+    return "\n  ".join(lines)
+
+
+def _line(problem: Problem) -> str:
+    """Return the place, the rule and the message of a problem in one line."""
+    place = problem.place
+    message = " ".join(problem.message.splitlines())
+    if len(message) > MESSAGE:
+        message = message[:MESSAGE] + "…"
+    return f"{place.full_path}:{place.line}:{place.column} {problem.code}: {message}"
