@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         WriteArguments,
     )
     from harpia_formats.python_api.arguments import Output as Destination
+    from harpia_formats.python_api.records import Records
     from harpia_formats.registry import UnknownFormat
     from harpia_formats.repair.fix import FixReport
     from harpia_formats.repair.result import Change
@@ -100,6 +101,7 @@ __all__ = [
     "PreflightError",
     "Problem",
     "Record",
+    "Records",
     "Report",
     "ReportError",
     "SchemaError",
@@ -131,6 +133,8 @@ __all__ = [
     "score",
     "split",
     "stats",
+    "to_pandas",
+    "to_polars",
     "to_table",
     "validate",
     "write",
@@ -377,20 +381,23 @@ def read(
     *inputs: Input,
     format: str | None = None,  # noqa: A002 - as in `validate`
     **options: Unpack[ReadArguments],
-) -> Iterator[Record]:
-    """Yield the records of `inputs`, which may be in any record format.
+) -> Records:
+    """Return an iterator of the records of `inputs`, in any record format.
 
     The inputs are those of `validate`; the options are `columns`, `delimiter`,
     `exclude`, `skip_unrecognised`, `min_records` and `max_row_bytes`. Raises
-    `ValidationFailed` at the first invalid row, after all records before it.
+    `ValidationFailed` at the first invalid row, after all records before it. Its
+    `to_pandas()` and `to_polars()` return all records as a data frame, with the columns
+    of `to_table`.
     """
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.python_api.records import Records
     from harpia_formats.reading.records import records_in
 
     make_options(ConvertOptions, options)  # raises what the options of `convert` raise
-    return records_in(file_inputs(inputs), format, **options)
+    return Records(records_in(file_inputs(inputs), format, **options))
 
 
 def write(
@@ -435,13 +442,37 @@ def to_table(records: Iterable[Record]) -> Any:
     return table_of_records(records)
 
 
+def to_pandas(records: Iterable[Record]) -> Any:
+    """Return `records` as a data frame of pandas with the columns of `to_table`.
+
+    It does not need the extra `arrow`. What a record does not have is None. Raises
+    `ImportError` if pandas is not installed.
+    """
+    from harpia_formats.python_api.tables import frame_of_records
+
+    return frame_of_records(records)
+
+
+def to_polars(records: Iterable[Record]) -> Any:
+    """Return `records` as a data frame of polars with the columns of `to_table`.
+
+    Raises `ImportError` if polars is not installed, and `HarpiaFormatsError` if the
+    extra `arrow` is not.
+    """
+    from harpia_formats.python_api.tables import polars_of_records
+
+    return polars_of_records(records)
+
+
 def from_table(
     table: Any,
     *,
     format: str | None = None,  # noqa: A002 - as in `validate`
     **options: Unpack[ReadArguments],
-) -> Iterator[Record]:
-    """Yield the records of a table in memory: what `to_table` returned, or any columns.
+) -> Records:
+    """Return an iterator of the records of a table in memory.
+
+    It is what `to_table` returned, or has any columns.
 
     A table is a data frame of pandas or polars, a data set of `datasets`, a table of
     pyarrow, or anything else with `__arrow_c_stream__`; all functions take it as an
@@ -763,6 +794,7 @@ _lazy_names = {
     "PreflightError": "expectations.error",
     "Problem": "model.problem",
     "Record": "model.record",
+    "Records": "python_api.records",
     "Report": "model.report",
     "ReportError": "reporters",
     "SchemaError": "schema.load",

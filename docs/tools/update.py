@@ -16,6 +16,7 @@ from architecture_picture import PICTURE as ARCHITECTURE
 from architecture_picture import current_picture as current_architecture
 from comparison import with_comparison
 from from_to import with_from_to
+from notebooks import main as update_notebook
 from page_examples import ROOT, environment, prepare, run_page, with_current_output
 from reference_tables import PAGES, printed
 from terminal_picture import PICTURE, current_picture
@@ -49,6 +50,7 @@ def main() -> None:
         (REFERENCE / "mapping.md").write_text(mapping, encoding="utf-8")
         PICTURE.write_text(current_picture(), encoding="utf-8")
         ARCHITECTURE.write_text(current_architecture(), encoding="utf-8")
+        update_notebook()
     failed = False
     for path in chosen or (() if arguments.tables else pages()):
         failed |= _update(path)

@@ -72,11 +72,20 @@ def record_schema() -> Any:
     )
 
 
+#: The names of the columns, in order.
+COLUMNS = (_ID, _ID_TYPE, *_texts, *_lists, *_objects, "outputs", _OTHER)
+
+
+def cells_of_row(row: Row) -> Row:
+    """Return the cells of a row of the format record, by the names of columns."""
+    return _with_cells(row, _record_cells)
+
+
 def batch_of_rows(rows: Sequence[Row]) -> Any:
     """Return rows of the format record as a record batch of `record_schema`."""
     import pyarrow as pa  # noqa: PLC0415 - the caller has loaded it
 
-    cells = [_with_cells(row, _record_cells) for row in rows]
+    cells = list(map(cells_of_row, rows))
     return pa.RecordBatch.from_pylist(cells, schema=record_schema())
 
 

@@ -1,6 +1,6 @@
 """The report of a validation: exact counts, and examples up to a cap."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -218,6 +218,12 @@ class Report(Result):
         kept = "path line column record record_id pointer code name severity message"
         found = map(problem_as_dict, self.problems)
         return [{key: row[key] for key in (*kept.split(), "help")} for row in found]
+
+    def shown_tables(self) -> Iterable[tuple[str, Sequence[Mapping[str, Any]]]]:
+        """Return the tables that a notebook shows: files, findings and examples."""
+        from harpia_formats.model.notebook import report_tables  # noqa: PLC0415 - only notebooks show it
+
+        return report_tables(self.files, self.groups, self.table())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report by its contract, as `--output-format json` writes it."""

@@ -1,13 +1,10 @@
 """What the results of all runs have in common: plain data, tables, and short texts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from os import PathLike, fspath
 from typing import Any
-
-#: Rows of a table that a notebook shows.
-SHOWN = 20
 
 
 class Result:
@@ -42,12 +39,25 @@ class Result:
 
         return DataFrame(self.table())
 
+    def to_polars(self) -> Any:
+        """Return `table` as a data frame; raises `ImportError` without polars."""
+        from polars import DataFrame  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
+
+        return DataFrame(self.table(), infer_schema_length=None, strict=False)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.headline()}>"
 
+    def shown_tables(self) -> Iterable[tuple[str, Sequence[Mapping[str, Any]]]]:
+        """Return the tables that a notebook shows, each with its caption."""
+        return [("", self.table())]
+
     def _repr_html_(self) -> str:
-        """Return the headline and the first rows as HTML, for notebooks."""
-        return f"<p>{escape(self.headline())}</p>{html_table(self.table())}"
+        """Return the headline and the first rows of tables as HTML, for notebooks."""
+        from harpia_formats.model.notebook import result_html  # noqa: PLC0415 - start-up: it needs the table of HTML entities
+
+        ok: bool = self.ok  # type: ignore[attr-defined]  # every result has it
+        return result_html(self.headline(), self.shown_tables(), ok=ok)
 
 
 def as_plain(value: Any) -> Any:
@@ -75,32 +85,3 @@ def as_plain(value: Any) -> Any:
     if isinstance(value, (tuple, list, set, frozenset)):
         return [as_plain(item) for item in value]
     return value
-
-
-def escape(text: str) -> str:
-    """Return text for an HTML page."""
-    from html import escape as html_escape  # noqa: PLC0415 - start-up: its table of entities takes milliseconds
-
-    return html_escape(text)
-
-
-def html_table(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return the first rows as an HTML table, with a line on how many there are."""
-    rows = list(rows)
-    if not rows:
-        return ""
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    head = "".join(f"<th>{escape(name)}</th>" for name in names)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{_cell(row.get(name))}</td>' for name in names)}</tr>"
-        for row in rows[:SHOWN]
-    )
-    more = len(rows) - SHOWN
-    rest = f"<p>and {more:,} more</p>" if more > 0 else ""
-    return f"<table><tr>{head}</tr>{body}</table>{rest}"
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return escape(f"{value:.4g}" if isinstance(value, float) else str(value))

@@ -49,6 +49,38 @@ def _columns_of(table: Any, pa: Any) -> tuple[Any, Iterator[Any]]:
     return reader.schema, iter(reader)
 
 
+def frame_of_records(records: Iterable[Record]) -> Any:
+    """Return records as a data frame of pandas, without a need of pyarrow.
+
+    Raises `ImportError` without pandas, and `TypeError` for what is no record.
+    """
+    from pandas import DataFrame  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415 - optional
+
+    from harpia_formats.arrow.record_layout import COLUMNS, cells_of_row  # noqa: PLC0415 - only tables need it
+
+    return DataFrame(
+        [cells_of_row(as_dict(_checked(record))) for record in records],
+        columns=list(COLUMNS),
+    )
+
+
+def polars_of_records(records: Iterable[Record]) -> Any:
+    """Return records as a data frame of polars.
+
+    Raises `ImportError` without polars, and what `table_of_records` raises.
+    """
+    from polars import from_arrow  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
+
+    return from_arrow(table_of_records(records))
+
+
+def _checked(record: Any) -> Record:
+    """Return a record; raises `TypeError` for what is none."""
+    if not isinstance(record, Record):
+        raise TypeError(f"{type(record).__name__} is no Record")
+    return record
+
+
 def table_of_records(records: Iterable[Record]) -> Any:
     """Return records as a `pyarrow.Table`.
 
@@ -60,9 +92,7 @@ def table_of_records(records: Iterable[Record]) -> Any:
     batches = []
     rows: list[dict[str, Any]] = []
     for record in records:
-        if not isinstance(record, Record):
-            raise TypeError(f"{type(record).__name__} is no Record")
-        rows.append(as_dict(record))
+        rows.append(as_dict(_checked(record)))
         if len(rows) == BATCH:
             batches.append(batch_of_rows(rows))
             rows = []

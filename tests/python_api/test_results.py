@@ -4,16 +4,19 @@ import inspect
 import io
 import json
 import pickle
+import re
 import sys
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
 import harpia_formats as hf
-from harpia_formats.model.result import SHOWN, Result, html_table
+from harpia_formats.model.notebook import SHOWN, html_table
+from harpia_formats.model.result import Result
 
 QUESTION = {"prompt": "q", "ideal_response": "r", "category": "<b>", "source": ""}
 ROWS: list[dict[str, object]] = [
@@ -155,12 +158,69 @@ def test_a_result_is_shown_in_one_line(name: str) -> None:
     assert "<b>" not in html
 
 
+@all_results
+def test_a_result_becomes_a_frame_of_polars(name: str) -> None:
+    """`to_polars` has a row for each row of the table."""
+    pytest.importorskip("polars", reason="needs polars (extra notebook)")
+    result = RESULTS[name]()
+
+    assert result.to_polars().height == len(result.table())
+
+
+def test_without_polars_there_is_an_import_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where polars is not installed, the error names it."""
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match="polars"):
+        hf.validate(ROWS).to_polars()
+
+
 def test_a_long_table_is_cut() -> None:
-    """HTML shows the first rows, and how many there are more."""
-    html = html_table([{"n": n} for n in range(SHOWN + 5)])
+    """HTML shows the first rows, how many there are more, and the start of a text."""
+    html = html_table([{"n": n, "text": "x" * 10_000} for n in range(SHOWN + 5)])
 
     assert html.count("<tr>") == SHOWN + 1
     assert "and 5 more" in html
+    assert len(html) < SHOWN * 1000
+
+
+def test_findings_are_shown_with_places_and_counts() -> None:
+    """A report shows how often each rule is broken, and where, without its markup."""
+    html = hf.validate(BAD * 30)._repr_html_()
+
+    assert re.search(r"S102 wrong-type</td><td[^>]*>/response</td><td[^>]*>30<", html)
+    assert "&lt;rows&gt;:4:47" in html
+    assert html.startswith('<div style="overflow-x:auto"><p><strong>\u2717 not ok</')
+    assert len(html) < 60_000
+
+
+def test_texts_of_data_are_no_markup() -> None:
+    """Markup and control characters in data are shown as text."""
+    html = html_table([{"<i>": "<img src=x onerror=y>\x1b[31m\u202e\ud800"}], "<b>")
+
+    assert "<img" not in html
+    assert "&lt;img src=x onerror=y&gt;\\x1b[31m\\u202e\\ud800" in html
+    assert html.encode()
+
+
+def test_scores_are_shown_with_their_intervals() -> None:
+    """Limits stand in one cell with their level, and groups stand first."""
+    html = hf.score(ROWS, metrics=("em",), by=("category",), level=0.9)._repr_html_()
+
+    assert re.search(r"\d\.\d{4} to \d\.\d{4} \(90 %\)", html)
+    assert html.index(">category<") < html.index(">value<")
+    assert "signature" not in html
+
+
+@pytest.mark.parametrize("kind", ["files", "unread"])
+def test_files_are_shown_where_there_are_several(tmp_path: Path, kind: str) -> None:
+    """Several files, and one that cannot be read, have a table of their own."""
+    inputs = [tmp_path / "no such file"] if kind == "unread" else [ROWS, BAD]
+    html = hf.validate(*inputs)._repr_html_()
+
+    assert "Files</caption>" in html
+    assert ("no such file" in html) == (kind == "unread")
 
 
 def test_scores_can_be_iterated() -> None:
