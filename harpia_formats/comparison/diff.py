@@ -17,6 +17,7 @@ from harpia_formats.comparison.record_partitions import (
     PARTS,
     StoredRecord,
 )
+from harpia_formats.comparison.redacted import differences_shown
 from harpia_formats.comparison.report import (
     DifferenceReport,
     FieldDifferences,
@@ -35,6 +36,7 @@ from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.reading.reader import Reading
+from harpia_formats.redaction import problems_shown, redaction_of
 
 
 def _is_mapped(inputs: list[Input], format_: str | None) -> bool:
@@ -62,6 +64,7 @@ class Comparison:
         """
         refuse_quarantine(options)
         self._options = options
+        self._redaction = redaction_of(options)
         left, right = list(left), list(right)
         pairs = [(left, options.from_), (right, to)]
         mapped = [bool(options.columns) and _is_mapped(*pair) for pair in pairs]
@@ -100,7 +103,10 @@ class Comparison:
         self.matched_by = "id"
         self._common_fields = CommonFields(())
 
-    def __iter__(self) -> Generator[Problem, None, None]:
+    def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
+        yield from problems_shown(self._stream(), self._redaction)
+
+    def _stream(self) -> Generator[Problem, None, None]:
         try:
             yield from self._run()
         finally:
@@ -130,7 +136,10 @@ class Comparison:
     @property
     def left_out(self) -> tuple[str, ...]:
         """Paths of fields that are not compared: one side has no place for them."""
-        return tuple(self._common_fields.left_out)
+        found = self._common_fields.left_out
+        if self._redaction is not None:
+            found = dict.fromkeys(map(self._redaction.words.field, found))
+        return tuple(found)
 
     def _failed(self) -> bool:
         reports = self._reports()
@@ -158,7 +167,7 @@ class Comparison:
             self._found.skipped = sum(
                 file.invalid for report in reports for file in report.files
             )
-        return self._found
+        return differences_shown(self._found, self._redaction)
 
     def _compare(self, part: int) -> None:
         """Compare the records of one part of both sides."""

@@ -10,6 +10,7 @@ from harpia_formats.comparison.back_conversion import (
     requirements_back,
 )
 from harpia_formats.comparison.headers import add_differences, converted_header
+from harpia_formats.comparison.redacted import differences_shown
 from harpia_formats.comparison.report import (
     DifferenceReport,
     FieldDifferences,
@@ -54,6 +55,7 @@ from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
+from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import adapter_of
 
 
@@ -68,6 +70,7 @@ class RoundTrip:
     ) -> None:
         refuse_quarantine(options)
         self._options = options
+        self._redaction = redaction_of(options)
         self._targets = targets_named(via)
         #: The other format, once a file was begun.
         self._target = self._targets[0]
@@ -105,7 +108,10 @@ class RoundTrip:
         #: The id of the other format, once a file was begun.
         self.via = ""
 
-    def __iter__(self) -> Generator[Problem, None, None]:
+    def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
+        yield from problems_shown(self._stream(), self._redaction)
+
+    def _stream(self) -> Generator[Problem, None, None]:
         try:
             yield from self._run()
         finally:
@@ -124,7 +130,7 @@ class RoundTrip:
         report = self._found.report = self._reading.tally.report()
         if self._skips:
             self._found.skipped = sum(file.invalid for file in report.files)
-        return self._found
+        return differences_shown(self._found, self._redaction)
 
     @property
     def _skips(self) -> bool:

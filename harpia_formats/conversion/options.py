@@ -109,6 +109,8 @@ class ConvertOptions:
     quarantine: PathLike[str] | str | None = None
     #: The file for a report of the losses in JSON; None to write none.
     loss_report: PathLike[str] | str | None = None
+    #: Show no value of a record in problems, losses and messages.
+    redact: bool = False
     #: Patterns of paths below the given folders; files that match are left out.
     exclude: tuple[str, ...] = ()
     #: Pass over files in no known format, and say how many.

@@ -10,6 +10,7 @@ from harpia_formats.conversion.header import header_row
 from harpia_formats.conversion.losses.problems import ConversionProblems
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss, Output
 from harpia_formats.conversion.output_files import (
+    MODEL,
     OutputFiles,
     check_output,
     name_of,
@@ -41,6 +42,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.mapped_keys import REPLACED
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
+from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import adapter_of, all_unpackers
 from harpia_formats.workers.pool import WorkerPool, open_pool
 
@@ -66,6 +68,9 @@ class Conversion:
     ) -> None:
         self._options = options
         self._output = output
+        self._redaction = redaction_of(options)
+        if self._redaction is not None:
+            self._redaction.hides_outputs = MODEL in name_of(output)
         inputs = list(inputs)
         #: Whether `columns` names the columns of the output, and not of the inputs.
         self._maps_output = bool(options.columns) and maps_output_columns(
@@ -146,7 +151,10 @@ class Conversion:
         for variant in self._totals.variants:
             destination.begin(variant, only=self._has_one_file)
 
-    def __iter__(self) -> Generator[Problem, None, None]:
+    def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
+        yield from problems_shown(self._stream(), self._redaction)
+
+    def _stream(self) -> Generator[Problem, None, None]:
         options = self._options
         try:
             with (
@@ -181,8 +189,8 @@ class Conversion:
         try:
             for problem in flow:
                 is_error = problem.severity is Severity.ERROR
-                if self._quarantine is not None and is_error:
-                    self._quarantine.finding(problem)
+                if is_error:
+                    self._put_aside(problem)
                 yield problem
                 yield from self._new_problems()
         except StopConversion:
@@ -229,9 +237,15 @@ class Conversion:
     def _new_problems(self) -> Iterator[Problem]:
         """Yield the problems of converting since the last call."""
         for problem in self._problems.take():
-            if self._quarantine is not None:
-                self._quarantine.finding(problem)
+            self._put_aside(problem)
             yield problem
+
+    def _put_aside(self, problem: Problem) -> None:
+        """Write a problem beside the rows that are put aside, if any are."""
+        if self._quarantine is not None:
+            redaction = self._redaction
+            shown = problem if redaction is None else redaction.problem(problem)
+            self._quarantine.finding(shown)
 
     def _may_finish(self) -> bool:
         """Tell whether all inputs were read, and are valid if they have to be."""
@@ -317,7 +331,7 @@ class Conversion:
         for file in self._totals.files:
             file.losses.settled()
         written = 0 if self._destination is None else self._destination.written
-        return ConversionReport(
+        found = ConversionReport(
             report=self._tally.report(),
             target=target.id,
             outputs=tuple(self._names) or (name_of(self._output),),
@@ -330,6 +344,11 @@ class Conversion:
             quarantine=() if self._quarantine is None else self._quarantine.names,
             notes=self._notes(),
         )
+        if self._redaction is None:
+            return found
+        from harpia_formats.conversion.losses.redacted import redacted_conversion  # noqa: PLC0415 - most runs show values
+
+        return redacted_conversion(found, self._redaction, name_of(self._output))
 
     def _notes(self) -> tuple[str, ...]:
         """Return what the user should know of the inputs and outputs."""
@@ -339,4 +358,6 @@ class Conversion:
         if self._destination is not None:
             adapter = self._destination.adapter
             remedies = remedies_for_losses(self._totals, adapter, self._options)
+        if self._redaction is not None:
+            return remedies  # others may name models and members of archives
         return (*read_with, *renamed, *self._side.group.notes, *remedies)

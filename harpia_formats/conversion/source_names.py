@@ -6,6 +6,7 @@ from typing import Any
 
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.problem import Path, pointer_of
+from harpia_formats.redaction.words import SchemaWords
 
 #: Stands for the last key of the members that are not counted one by one.
 REST = "*"
@@ -79,6 +80,18 @@ class SourceNames:
         if keys is None:
             return path
         name = ".".join(str(key) for key in keys if key != REST)
+        if keys[-1:] != (REST,):
+            return name
+        return f"{OTHER_KEYS} of {name}" if name else OTHER_KEYS
+
+    def shown(self, path: str, words: SchemaWords) -> str:
+        """Return the name of the field at `path`, `*` for keys that are no `words`."""
+        if path in self._fields:
+            return self.of(path)
+        keys = self._keys_in(path)
+        if keys is None:
+            return words.field(path)
+        name = ".".join(words.field(str(key)) for key in keys if key != REST)
         if keys[-1:] != (REST,):
             return name
         return f"{OTHER_KEYS} of {name}" if name else OTHER_KEYS

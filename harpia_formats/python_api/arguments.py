@@ -79,6 +79,7 @@ class ReadArguments(TypedDict, total=False):
     min_records: int
     companion: Path | None
     max_row_bytes: int
+    redact: bool
 
 
 class ValidateArguments(ReadArguments, WorkerArguments, total=False):
@@ -96,7 +97,6 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
     max_problems: int
     baseline: Path | None
     write_baseline: Path | None
-    redact: bool
     row_lengths: bool
     fail_fast: bool
     limit: int | None
@@ -144,6 +144,7 @@ class DiffArguments(TypedDict, total=False):
     delimiter: str | None
     exclude: Sequence[str]
     max_row_bytes: int
+    redact: bool
     from_: str | None
     model: str | None
     on_invalid: OnInvalid | Literal["fail", "skip"]

@@ -79,6 +79,10 @@ class FileOptions(Protocol):
         """How many valid records there must be."""
 
     @property
+    def redact(self) -> bool:
+        """Whether problems are described without values."""
+
+    @property
     def companion(self) -> PathLike[str] | str | None:
         """The document with which the rows of the files are read; None to find it."""
 
@@ -143,6 +147,7 @@ class Reading:
             max_row_bytes=max_row_bytes,
             progress=progress,
             ignore=_left_out,
+            redact=bool(files and files.redact),
             exclude=files.exclude if files else (),
             skip_unrecognised=bool(files and files.skip_unrecognised),
             min_records=files.min_records if files else 0,

@@ -5,14 +5,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
+from harpia_formats.redaction import redaction_of
 from harpia_formats.validation.options import Options
+
+if TYPE_CHECKING:  # most runs show values
+    from harpia_formats.redaction.reports import Redaction
 
 
 def records_in(  # noqa: PLR0913 - one parameter for each option
@@ -24,6 +28,7 @@ def records_in(  # noqa: PLR0913 - one parameter for each option
     skip_unrecognised: bool = False,
     min_records: int = 0,
     companion: PathLike[str] | str | None = None,
+    redact: bool = False,
     **limits: Any,
 ) -> Iterator[Record]:
     """Yield the records of `inputs`; the options are those of a validation.
@@ -37,9 +42,23 @@ def records_in(  # noqa: PLR0913 - one parameter for each option
         skip_unrecognised=skip_unrecognised,
         min_records=min_records,
         companion=companion,
+        redact=redact,
     )
     reading = Reading(inputs, format_, columns=columns, files=files, **limits)
-    return _records(reading)
+    return _without_values(_records(reading), redaction_of(files))
+
+
+def _without_values(
+    records: Iterable[Record], redaction: "Redaction | None"
+) -> Iterator[Record]:
+    """Yield records; errors are raised without values unless `redaction` is None."""
+    if redaction is None:
+        yield from records
+        return
+    from harpia_formats.redaction.errors import errors_without_values  # noqa: PLC0415 - most runs show values
+
+    with errors_without_values(redaction):
+        yield from records
 
 
 def _records(reading: Reading) -> Iterator[Record]:

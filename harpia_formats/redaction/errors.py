@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from traceback import extract_tb
 
+from harpia_formats.io.sink import SinkError
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import ValidationFailed
@@ -49,7 +50,7 @@ def errors_without_values(redaction: Redaction | None) -> Generator[None, None, 
     except (OSError, ImportError):
         raise
     except HarpiaFormatsError as error:
-        if redaction is None or error.hides_values:
+        if redaction is None or _is_shown(error, redaction):
             raise
         found = _hidden(error, redaction)
     except Exception as error:
@@ -73,6 +74,11 @@ def problems_without_values(
                 yield redaction.problem(problem)
     finally:
         found.close()
+
+
+def _is_shown(error: HarpiaFormatsError, redaction: Redaction) -> bool:
+    is_output = isinstance(error, SinkError)
+    return error.hides_values and not (is_output and redaction.hides_outputs)
 
 
 def _hidden(error: HarpiaFormatsError, redaction: Redaction) -> HarpiaFormatsError:

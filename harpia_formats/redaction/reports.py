@@ -25,6 +25,8 @@ class Redaction:
         """Take the user's schema, if records are validated against one."""
         self.words = SchemaWords(schema)
         self._rules = all_rules()
+        #: Whether the names of outputs may be values, such as those of models.
+        self.hides_outputs = False
 
     def problem(self, problem: Problem) -> Problem:
         """Return a problem without values."""

@@ -11,9 +11,9 @@ from harpia_formats.schema.subschemas import subschemas
 
 #: What stands in the place of a key that is no word of a schema.
 MASK = "*"
-#: Words of the hub beside those of schemas: the field of the `--map` of a format, the
-#: rest of open objects, the groups beyond those that are counted one by one.
-_OWN = frozenset({"", MASK, "…"})
+#: Words of the hub beside those of schemas: of paths of header fields, of the rest of
+#: open objects, and of the groups beyond those that are counted one by one.
+_OWN = frozenset({"", MASK, "…", "header"})
 
 
 class SchemaWords:

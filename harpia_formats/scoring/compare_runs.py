@@ -13,6 +13,7 @@ from harpia_formats.io.inputs import Input
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.result import Result
+from harpia_formats.redaction import redaction_of
 from harpia_formats.scoring.compared import (
     ComparedScore,
     check_one_model,
@@ -103,6 +104,8 @@ class ScoreComparison:
     ) -> None:
         if options.stored:
             raise ScoreError("stored scores are compared with score compare --stored")
+        self._redaction = redaction_of(options)
+        self._wanted = frozenset(options.metrics)
         self._test = paired_test(options, test)
         self._sides = (SystemAnswers(), SystemAnswers())
         without = replace(options, replicates=0, by=())
@@ -130,12 +133,24 @@ class ScoreComparison:
             yield from run
 
     def report(self) -> ComparisonReport:
-        """Return the result.
+        """Return the result as it may be shown.
 
         Raises `ScoreError` if no question is in both inputs, and if an input has
         answers of several models.
         """
-        first, second = (run.scores() for run in self._runs)
+        if self._redaction is None:
+            return self._report()
+        from harpia_formats.redaction.errors import errors_without_values  # noqa: PLC0415 - most runs show values
+        from harpia_formats.scoring.redacted import ScoreRedaction  # noqa: PLC0415 - most runs show values
+
+        with errors_without_values(self._redaction):
+            found = self._report()
+        are_chosen = all(run.has_chosen_metrics for run in self._runs)
+        shown = ScoreRedaction(self._redaction, self._wanted, are_chosen)
+        return shown.comparison(found)
+
+    def _report(self) -> ComparisonReport:
+        first, second = (run.whole_scores() for run in self._runs)
         if first.is_broken or second.is_broken:
             return ComparisonReport((), first, second, 0, 0)
         ours, theirs = self._sides

@@ -13,6 +13,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.reading.reader import Reading
+from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.scoring.compared import (
     ComparedScore,
     check_one_model,
@@ -97,6 +98,7 @@ class StoredComparison:
     ) -> None:
         self._test = paired_test(options, test)
         self._options, self._force = options, force
+        self._redaction = redaction_of(options)
         self._notes: list[str] = []
         self._sides = tuple(
             StoredScores(
@@ -120,10 +122,24 @@ class StoredComparison:
     def __iter__(self) -> Generator[Problem, None, None]:
         """Read both data sets; yield their problems."""
         for side in self._sides:
-            yield from side.problems()
+            yield from problems_shown(side.problems(), self._redaction)
 
     def report(self) -> StoredReport:
-        """Return the result; raises `ScoreError` if nothing can be compared."""
+        """Return the result as it may be shown.
+
+        Raises `ScoreError` if nothing can be compared.
+        """
+        if self._redaction is None:
+            return self._report()
+        from harpia_formats.redaction.errors import errors_without_values  # noqa: PLC0415 - most runs show values
+        from harpia_formats.scoring.redacted import ScoreRedaction  # noqa: PLC0415 - most runs show values
+
+        with errors_without_values(self._redaction):
+            found = self._report()
+        given = frozenset(self._options.metrics)
+        return ScoreRedaction(self._redaction, given, by_options=False).stored(found)
+
+    def _report(self) -> StoredReport:
         first, second = self._sides
         reports = first.reading.tally.report(), second.reading.tally.report()
         if any(

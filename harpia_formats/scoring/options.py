@@ -84,6 +84,8 @@ class ScoreOptions:
     replicates: int = REPLICATES
     seed: int = SEED
     overwrite: bool = False
+    #: Show no value of a record in problems, names of groups and messages.
+    redact: bool = False
     #: Patterns of paths below the given folders; files that match are left out.
     exclude: tuple[str, ...] = ()
     #: Pass over files in no known format, and say how many.

@@ -17,6 +17,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.documents import Begin
 from harpia_formats.reading.placed_record import Receive
 from harpia_formats.reading.reader import Reading
+from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import adapter_of, result_format_named
 from harpia_formats.scoring.answer_stream import AnswerScorer, StoredOutcomes
 from harpia_formats.scoring.checks import check_names, check_unused, first_problem
@@ -54,6 +55,9 @@ class Scoring:
         options: ScoreOptions | None = None,
     ) -> None:
         self._options = options or ScoreOptions()
+        #: The names of metrics that the user gave.
+        self._wanted = self._options.metrics
+        self._redaction = redaction_of(self._options)
         self._inputs = list(inputs)
         self._target: ResultFormat | None = None
         if to is None:
@@ -169,8 +173,11 @@ class Scoring:
             files=options,
         )
 
-    def __iter__(self) -> Generator[Problem, None, None]:
+    def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
         """Score everything; yield the first problems of each kind."""
+        yield from problems_shown(self._stream(), self._redaction)
+
+    def _stream(self) -> Generator[Problem, None, None]:
         try:
             for problem in self._run():
                 self._problems.append(problem)
@@ -266,7 +273,7 @@ class Scoring:
             raise ScoreError("there are no records to score")
         writer = self._opened_writer()
         if writer is not None:
-            writer.close(self.scores())
+            writer.close(self.whole_scores())
             self._names = self._files.commit()
 
     @property
@@ -280,8 +287,25 @@ class Scoring:
         is_read = report.ok or self._options.skips_invalid
         return is_read and not (report.failures or report.lacks_records)
 
+    @property
+    def has_chosen_metrics(self) -> bool:
+        """Whether the options name the metrics, and not what is read."""
+        depends = self._selection.depends_on_input or self.are_verdicts
+        return not (self._options.stored or depends)
+
     def scores(self) -> Scores:
-        """Return the scores, after the iteration has ended."""
+        """Return the scores as they may be shown, after the iteration has ended."""
+        found = self.whole_scores()
+        if self._redaction is None:
+            return found
+        from harpia_formats.scoring.redacted import ScoreRedaction  # noqa: PLC0415 - most runs show values
+
+        given = frozenset(self._wanted)
+        shown = ScoreRedaction(self._redaction, given, self.has_chosen_metrics)
+        return shown.scores(found)
+
+    def whole_scores(self) -> Scores:
+        """Return the scores with all names, after the iteration has ended."""
         answers, problems = self._answers, tuple(self._problems)
         return Scores(
             profile=self._profile.id,

@@ -49,9 +49,9 @@ class StoredScoring(Scoring):
         options: ScoreOptions,
     ) -> None:
         _check(options)
-        self._wanted = options.metrics
         # The names of stored metrics are not those of ours.
         super().__init__(inputs, to, output, replace(options, metrics=()))
+        self._wanted = options.metrics
         target = self._target
         if target is not None and target.holds_records:
             raise ScoreError(

@@ -67,7 +67,7 @@ def first_half(requests: list[Row], delimiter: str) -> list[Row]:
     They repeat the choices behind an empty context.
     """
     half, odd = divmod(len(requests), 2)
-    if odd or not half or requests[half][CONTEXT] or not requests[0].get(CONTEXT):
+    if odd or not half or not requests[0].get(CONTEXT):
         return requests
     added = requests[half:]
     if any(request.get(CONTEXT) != "" for request in added):

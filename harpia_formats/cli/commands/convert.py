@@ -21,6 +21,7 @@ from harpia_formats.cli.options.common import (
     Paths,
     Quiet,
     ReadWith,
+    Redact,
     ReportOption,
     ShowProgress,
     SkipUnrecognised,
@@ -94,6 +95,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     report: ReportOption = None,
     jobs: Jobs = 0,
     engine: Engine = None,
+    redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
@@ -137,6 +139,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         score=score,
         on_loss=on_loss,
         on_invalid=on_invalid,
+        redact=redact,
         keep_extra=keep_extra,
         ids=ids,
         prefix_ids=prefix_ids,

@@ -8,6 +8,7 @@ from harpia_formats.cli.options.common import (
     FirstInput,
     Model,
     Quiet,
+    Redact,
     ReportOption,
     SecondInput,
     ShowProgress,
@@ -41,6 +42,7 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
     model: Model = None,
     on_invalid: OnInvalidPair = OnInvalid.FAIL,
     report: ReportOption = None,
+    redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
@@ -69,6 +71,7 @@ def diff(  # noqa: PLR0913 - one parameter for each option of the command
         delimiter=delimiter,
         model=model,
         on_invalid=on_invalid,
+        redact=redact,
         progress=progress.update,
     )
     reports = ReportFiles(report, DifferenceReport, [left, right])

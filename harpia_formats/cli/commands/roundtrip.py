@@ -10,6 +10,7 @@ from harpia_formats.cli.options.common import (
     Model,
     Paths,
     Quiet,
+    Redact,
     ReportOption,
     ShowProgress,
 )
@@ -51,6 +52,7 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     keep_extra: KeepExtra = False,
     on_invalid: OnInvalidPair = OnInvalid.FAIL,
     report: ReportOption = None,
+    redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
@@ -83,6 +85,7 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
         score=score,
         keep_extra=keep_extra,
         on_invalid=on_invalid,
+        redact=redact,
         progress=progress.update,
     )
     reports = ReportFiles(report, DifferenceReport, paths or ())

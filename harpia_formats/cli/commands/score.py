@@ -21,6 +21,7 @@ from harpia_formats.cli.options.common import (
     Paths,
     Quiet,
     ReadWith,
+    Redact,
     ReportOption,
     ShowProgress,
     SkipInvalid,
@@ -95,6 +96,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     report: ReportOption = None,
     jobs: Jobs = 0,
     engine: Engine = None,
+    redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
@@ -131,6 +133,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         skip_unknown=skip_unknown,
         on_invalid="skip" if skip_invalid else "fail",
         missing=missing,
+        redact=redact,
         model=model,
         reference_from=reference_from,
         columns=column_map(columns),

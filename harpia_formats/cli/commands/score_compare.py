@@ -14,6 +14,7 @@ from harpia_formats.cli.options.common import (
     Jobs,
     Quiet,
     ReadWith,
+    Redact,
     ReportOption,
     SecondInput,
     ShowProgress,
@@ -83,6 +84,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     report: ReportOption = None,
     jobs: Jobs = 0,
     engine: Engine = None,
+    redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
@@ -118,6 +120,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         delimiter=delimiter,
         on_invalid="skip" if skip_invalid else "fail",
         missing=missing,
+        redact=redact,
         level=level,
         replicates=replicates,
         seed=seed,

@@ -12,6 +12,7 @@ from harpia_formats.cli.output.terminal import fitted
 from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
 from harpia_formats.model.exact_json import encode
 from harpia_formats.reporters.text import position
+from harpia_formats.text.describe import HiddenValue
 from harpia_formats.text.sanitize import safe
 
 #: Code points of a value, and of a sentence.
@@ -52,6 +53,8 @@ def _line(changed: FieldDifferences) -> str:
 
 def _value(value: Any) -> str:
     """Return a value as JSON, or that there is none."""
+    if isinstance(value, HiddenValue):
+        return value.words
     return "nothing" if value is UNSET else safe(encode(value).decode(), _VALUE)
 
 

@@ -59,8 +59,9 @@ def marks_in(output: str) -> list[str]:
 class Marker:
     """Marks the texts, numbers and unknown keys of data, some or all of them."""
 
-    def __init__(self, seed: int, words: Any) -> None:
-        """Take a seed, and the keys that are no values."""
+    def __init__(self, seed: int, words: Any, *, numbers: bool = True) -> None:
+        """Take a seed, the keys that are no values, and whether to change numbers."""
+        self._numbers = numbers
         self._chance = random.Random(seed)  # noqa: S311 - marks, not secrets
         self._words = words
         #: The share of values that are marked: with all marked, most rules are silent.
@@ -125,7 +126,7 @@ class Marker:
             return _text(self.text(value))
         if isinstance(value, bool) or value is None:
             return json.dumps(value)
-        is_kept = self._chance.random() >= self._share / 3
+        is_kept = not self._numbers or self._chance.random() >= self._share / 3
         return json.dumps(value if is_kept else type(value)(NUMBER))
 
     def _key(self, key: str) -> str:

@@ -1,0 +1,86 @@
+"""With `--redact`, no command that reads records shows a value of one."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from canaries import Marker, marks_in, run_here
+from harpia_formats.redaction.words import SchemaWords
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+#: Files of records; the invalid ones are shown by problems, the valid ones by losses.
+FILES = sorted(path for path in FIXTURES.glob("*/*/*") if path.is_file())
+WORDS = SchemaWords()
+#: The commands, with `A` and `B` in the place of two files with different marks, and
+#: `OUT` in that of an output.
+COMMANDS = (
+    "convert A --to record -o OUT --loss-report LOSS --on-invalid skip",
+    "convert A --to nemo -o OUT --on-invalid quarantine --quarantine ASIDE",
+    "convert A --to tencent -o OUT-{model}.jsonl --set model=m --on-invalid skip",
+    "convert A --to eee@0.3.0 -o OUT --on-loss fail",
+    "convert A --to haystack -o OUT --map prompt=nothing",
+    "roundtrip A --via nemo --on-invalid skip",
+    "roundtrip A --via record --model wanted",
+    "diff A B --on-invalid skip",
+    "score A --stored --skip-invalid --by category",
+    "score A --skip-invalid --by source",
+    "score A -m em --skip-invalid --by id",
+    "score A -m f1 --to nemo-results -o OUT --overwrite",
+    "score compare A B -m em --skip-invalid",
+    "score compare A B --stored --skip-invalid",
+    "score compare A B --stored --force --skip-invalid",
+)
+
+
+def leaks(
+    files: list[Path], seeds: range, folder: Path, shown: pytest.CaptureFixture[str]
+) -> Iterator[str]:
+    """Yield what commands show of the marks in files, and in reports that they write.
+
+    The numbers of the files are as they were: a score of them is no value.
+    """
+    for number, path in enumerate(files):
+        for seed in seeds:
+            at = seed + number
+            data = path.read_bytes()
+            places = {name: folder / f"{name}{at}-{path.name}" for name in "AB"}
+            for salt, place in enumerate(places.values()):
+                place.write_bytes(
+                    Marker(at + 500 * salt, WORDS, numbers=False).data(data)
+                )
+            command = COMMANDS[at % len(COMMANDS)]
+            out = folder / f"out{at}.jsonl"
+            loss, aside = folder / f"loss{at}.json", folder / f"aside{at}.jsonl"
+            texts = {"OUT": out, "LOSS": loss, "ASIDE": aside, **places}
+            words = [
+                str(texts.get(word, word.replace("OUT-", f"{out}-")))
+                for word in command.split()
+            ]
+            code = run_here(*words, "--redact")
+            output = shown.readouterr()
+            findings = folder / f"aside{at}.findings.jsonl"
+            written = [
+                file.read_text("utf-8") for file in (loss, findings) if file.exists()
+            ]
+            if code == 3:
+                yield f"{path} {command}: a bug: {output.err}"
+            for mark in marks_in(" ".join((output.out, output.err, *written))):
+                yield f"{path} {command}: {mark}"
+
+
+def test_no_command_shows_a_value(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of fixtures with marked values, no command shows a mark."""
+    assert list(leaks(FILES[::29], range(1), tmp_path, capsys)) == []
+
+
+@pytest.mark.long
+def test_no_command_shows_a_value_of_any_fixture(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same of all fixtures, each with every command."""
+    seeds = range(len(COMMANDS))
+
+    assert list(leaks(FILES[::4], seeds, tmp_path, capsys)) == []
