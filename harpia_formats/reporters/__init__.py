@@ -59,11 +59,11 @@ REPORTERS: Mapping[str, Reporter] = _Reporters()
 class ReportError(HarpiaFormatsError):
     """A report cannot be written as asked for; its text says why."""
 
+    hides_values = True
+
 
 class UnknownReporter(ReportError):  # noqa: N818 - named like the other unknown names, such as `UnknownRule`
     """A name that no reporter has; `asked` is that name."""
-
-    hides_values = True
 
     def __init__(self, asked: str) -> None:
         super().__init__(asked)

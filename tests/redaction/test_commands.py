@@ -52,16 +52,20 @@ def leaks(
             command = COMMANDS[at % len(COMMANDS)]
             out = folder / f"out{at}.jsonl"
             loss, aside = folder / f"loss{at}.json", folder / f"aside{at}.jsonl"
+            reports = [folder / f"report{at}.html", folder / f"report{at}.json"]
             texts = {"OUT": out, "LOSS": loss, "ASIDE": aside, **places}
             words = [
                 str(texts.get(word, word.replace("OUT-", f"{out}-")))
                 for word in command.split()
             ]
+            words += [part for report in reports for part in ("--report", str(report))]
             code = run_here(*words, "--redact")
             output = shown.readouterr()
             findings = folder / f"aside{at}.findings.jsonl"
             written = [
-                file.read_text("utf-8") for file in (loss, findings) if file.exists()
+                file.read_text("utf-8")
+                for file in (loss, findings, *reports)
+                if file.exists()
             ]
             if code == 3:
                 yield f"{path} {command}: a bug: {output.err}"
@@ -73,7 +77,7 @@ def test_no_command_shows_a_value(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Of fixtures with marked values, no command shows a mark."""
-    assert list(leaks(FILES[::29], range(1), tmp_path, capsys)) == []
+    assert list(leaks(FILES[::47], range(1), tmp_path, capsys)) == []
 
 
 @pytest.mark.long
@@ -84,3 +88,38 @@ def test_no_command_shows_a_value_of_any_fixture(
     seeds = range(len(COMMANDS))
 
     assert list(leaks(FILES[::4], seeds, tmp_path, capsys)) == []
+
+
+def test_losses_are_told_without_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Keys that no schema names share a line, and the counts are those of all."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(
+        '{"id": "1", "prompt": "2 + 2?", "outputs": [], '
+        '"metadata": {"patient one": 1, "patient two": 2}}\n'
+    )
+    out, loss = tmp_path / "out.jsonl", tmp_path / "loss.json"
+    options = ("--to", "nemo-input", "-o", out, "--loss-report", loss, "--redact")
+    code = run_here("convert", rows, *options, "--set", "ideal_response=4")
+
+    assert code == 0
+    assert "metadata.*" in capsys.readouterr().err
+    assert "patient" not in loss.read_text()
+
+
+def test_groups_have_numbers_for_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Groups, models and metrics that the data name are numbered."""
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(
+        '{"id": "1", "prompt": "?", "category": "secret", "outputs": [{"model": '
+        '"hidden", "text": "4", "scores": [{"metric": "own", "value": 0.5}]}]}\n'
+    )
+    run_here("score", rows, "--stored", "--by", "category", "--redact")
+    shown = capsys.readouterr().out
+
+    assert "category 1" in shown
+    assert "metric 1" in shown
+    assert not any(word in shown for word in ("secret", "hidden", "own "))

@@ -1,5 +1,7 @@
 """The page of a comparison of data sets: which fields differ in how many records."""
 
+from typing import Any
+
 from markupsafe import Markup
 from msgspec import UNSET
 
@@ -15,6 +17,7 @@ from harpia_formats.reporters.html.report_page import (
 )
 from harpia_formats.reporters.html.tables import code, sentence, table
 from harpia_formats.reporters.text import position
+from harpia_formats.text.describe import HiddenValue
 from harpia_formats.text.sanitize import safe
 
 _COLUMNS = ("field", "records", "first: left", "first: right", "where")
@@ -74,8 +77,10 @@ def _cells(line: FieldDifferences) -> tuple[str | Markup, ...]:
 
 
 def _values(example: Difference) -> tuple[str | Markup, str | Markup]:
-    left, right = (
-        "nothing" if value is UNSET else code(encode(value).decode(), _VALUE)
-        for value in (example.left, example.right)
-    )
-    return left, right
+    return _value(example.left), _value(example.right)
+
+
+def _value(value: Any) -> str | Markup:
+    if isinstance(value, HiddenValue):
+        return value.words
+    return "nothing" if value is UNSET else code(encode(value).decode(), _VALUE)
