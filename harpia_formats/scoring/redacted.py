@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harpia_formats.metrics import metric_names
+from harpia_formats.redaction.names import NumberedNames, notes_shown
 from harpia_formats.redaction.reports import Redaction
 from harpia_formats.scoring.compared import ComparedScore
 from harpia_formats.scoring.groups import NONE
@@ -27,23 +28,18 @@ class ScoreRedaction:
     given: frozenset[str]
     #: Whether the metrics are named by the options, and not by what is read.
     by_options: bool
-    _numbers: dict[str, dict[str, str]] = field(default_factory=dict)
-
-    def name(self, kind: str, value: str) -> str:
-        """Return what a value of some kind is called."""
-        numbers = self._numbers.setdefault(kind, {})
-        return numbers.setdefault(value, f"{kind} {len(numbers) + 1}")
+    _names: NumberedNames = field(default_factory=NumberedNames)
 
     def metric(self, name: str) -> str:
         """Return the name of a metric, if the program or the user named it."""
         if self.by_options or name in self.given or name in metric_names():
             return name
-        return self.name("metric", name)
+        return self._names.of("metric", name)
 
     def group(self, group: Group) -> Group:
         """Return the scores of a group."""
         key = {
-            one: value if value == NONE else self.name(one, value)
+            one: value if value == NONE else self._names.of(one, value)
             for one, value in group.key.items()
         }
         return replace(group, key=key, scores=tuple(map(self._score, group.scores)))
@@ -66,13 +62,6 @@ class ScoreRedaction:
             for score in scores
         )
 
-    def notes(self, notes: Sequence[str]) -> tuple[str, ...]:
-        """Return in the place of notes how many there are."""
-        if not notes:
-            return ()
-        number = "1 note is" if len(notes) == 1 else f"{len(notes):,} notes are"
-        return (f"{number} not shown: they may hold values of records",)
-
     def scores(self, found: Scores) -> Scores:
         """Return the scores of a data set."""
         return replace(
@@ -82,10 +71,10 @@ class ScoreRedaction:
             systems=tuple(map(self.group, found.systems)),
             groups=tuple(map(self.group, found.groups)),
             report=self.redaction.report(found.report),
-            models=tuple(self.name("model", name) for name in found.models),
+            models=tuple(self._names.of("model", name) for name in found.models),
             problems=tuple(map(self.redaction.problem, found.problems)),
             stored_differences=(),
-            said=self.notes(found.said),
+            said=notes_shown(found.said),
         )
 
     def comparison(self, found: "ComparisonReport") -> "ComparisonReport":
@@ -95,7 +84,7 @@ class ScoreRedaction:
             compared=self.compared(found.compared),
             first=self.scores(found.first),
             second=self.scores(found.second),
-            said=self.notes(found.said),
+            said=notes_shown(found.said),
         )
 
     def stored(self, found: "StoredReport") -> "StoredReport":
@@ -105,5 +94,5 @@ class ScoreRedaction:
             found,
             compared=self.compared(found.compared),
             reports=(first, second),
-            said=self.notes(found.said),
+            said=notes_shown(found.said),
         )

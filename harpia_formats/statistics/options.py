@@ -42,6 +42,8 @@ class StatsOptions:
     delimiter: str | None = None
     #: Whether tables were written with `csv_safe`: its marks are taken back.
     from_csv_safe: bool = False
+    #: Show no value of a record: models, categories and the like by numbers.
+    redact: bool = False
     #: Patterns of paths below the given folders; files that match are left out.
     exclude: tuple[str, ...] = ()
     #: Pass over files in no known format, and say how many.

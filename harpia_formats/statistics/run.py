@@ -9,6 +9,7 @@ from harpia_formats.io.inputs import Input
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.reader import Reading
+from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.statistics.collect import RecordCounter
 from harpia_formats.statistics.counts import Counts
 from harpia_formats.statistics.duplicates import Duplicates, Repetitions
@@ -36,6 +37,7 @@ class StatisticsRun:
         self, inputs: Iterable[Input], options: StatsOptions | None = None
     ) -> None:
         self._options = options = options or StatsOptions()
+        self._redaction = redaction_of(options)
         self._reading = Reading(
             inputs,
             options.from_,
@@ -56,8 +58,11 @@ class StatisticsRun:
         self._repetitions = dict.fromkeys(KINDS, Repetitions())
         self._problems: list[Problem] = []
 
-    def __iter__(self) -> Generator[Problem, None, None]:
+    def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
         """Count everything; yield the problems of the data."""
+        yield from problems_shown(self._stream(), self._redaction)
+
+    def _stream(self) -> Generator[Problem, None, None]:
         options = self._options
         with (
             self.duplicates,
@@ -123,7 +128,7 @@ class StatisticsRun:
     def statistics(self) -> Statistics:
         """Return the statistics, after the iteration has ended."""
         report = replace(self._reading.tally.report(), problems=tuple(self._problems))
-        return statistics_of(
+        found = statistics_of(
             self.counts,
             self._repetitions,
             self.files,
@@ -132,3 +137,8 @@ class StatisticsRun:
             is_broken=self._is_broken,
             notes=self._reading.companions.notes(),
         )
+        if self._redaction is None:
+            return found
+        from harpia_formats.statistics.redacted import redacted_statistics  # noqa: PLC0415 - most runs show values
+
+        return redacted_statistics(found, self._redaction)

@@ -27,6 +27,8 @@ COMMANDS = (
     "score A --skip-invalid --by source",
     "score A -m em --skip-invalid --by id",
     "score A -m f1 --to nemo-results -o OUT --overwrite",
+    "stats A --skip-invalid",
+    "stats A --skip-invalid --output-format json",
     "score compare A B -m em --skip-invalid",
     "score compare A B --stored --skip-invalid",
     "score compare A B --stored --force --skip-invalid",

@@ -16,6 +16,7 @@ from harpia_formats.cli.options.common import (
     Paths,
     Quiet,
     ReadWith,
+    Redact,
     SkipInvalid,
     SkipUnrecognised,
 )
@@ -51,6 +52,7 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     jobs: Jobs = 0,
     engine: Engine = None,
+    redact: Redact = False,
     quiet: Quiet = False,
 ) -> ExitCode:
     """Count what a data set holds: lengths, missing fields, models, duplicates.
@@ -78,6 +80,7 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         delimiter=delimiter,
         from_csv_safe=from_csv_safe,
         on_invalid="skip" if skip_invalid else "fail",
+        redact=redact,
         max_row_bytes=max_row_bytes,
         jobs=jobs,
         engine=engine,
