@@ -19,7 +19,7 @@ LETTERS = "ሀለሐመሠረሰሸቀበተቸኀነኘአከኸወዐዘዠየ
 #: The digits that all numbers of the data are changed to have.
 NUMBER = 86420971
 _shown = re.compile(
-    rf"[\u1200-\u137f]|\\u1[23][0-9a-fA-F]{{2}}|{str(NUMBER)[:4]}|%E1%8[89A-D]"
+    rf"[\u1200-\u137f]|\\u1[23][0-9a-fA-F]{{2}}|{str(NUMBER)[:6]}|%E1%8[89A-D]"
 )
 
 
