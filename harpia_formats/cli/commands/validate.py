@@ -173,12 +173,14 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         engine=engine,
         progress=progress.update,
     )
-    options = settings.apply(options, given)
     reports = ReportFiles(
         settings.paths("report", report, given),
         Report,
         [*paths, *([] if output is None else [output])],
     )
+    output_format = settings.value("output-format", output_format, given)
+    options = replace(options, row_lengths=reports.show_lengths(output_format))
+    options = settings.apply(options, given)
     inputs: Sequence[Input] = paths
     is_unable = False
     if diff:
@@ -204,9 +206,6 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
             return ExitCode.UNABLE if is_unable else code
     elif output is not None or overwrite:
         raise UsageError("--output and --overwrite are for repairs; add --fix")
-    output_format = settings.value("output-format", output_format, given)
-    if reports.show_lengths(output_format):
-        options = replace(options, row_lengths=True)
     run = Validation(inputs, options, settings.file_options, reports.paths)
     statistics = settings.value("statistics", statistics, given)
     error_on_warning = settings.value("error-on-warning", error_on_warning, given)

@@ -19,7 +19,7 @@ COMMANDS = {
 }
 #: What the page of a command shows beside its counts.
 SHOWN = {
-    "validate": ["40 records, all valid", "None."],
+    "validate": ["40 records, all valid", "None.", "Lengths of rows", "40 rows of"],
     "convert": ["with losses", "source", "defaulted 40", "Files written"],
     "score": ["0.7500", "law", "Signature: em|", "Intervals of em"],
     "score compare": ["A - B", "+0.2500", "p (Holm)", "Tests of em"],
