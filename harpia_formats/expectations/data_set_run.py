@@ -202,7 +202,9 @@ def _at(data_set: DataSet) -> Iterator[None]:
     except PreflightError:
         raise
     except HarpiaFormatsError as error:
-        raise data_set.stated("").error(str(error)) from error
+        found = data_set.stated("").error(str(error))
+        found.hides_values = error.hides_values
+        raise found from error
 
 
 def _validation_options(data_set: DataSet, options: PreflightOptions) -> Options:
@@ -227,6 +229,7 @@ def _validation_options(data_set: DataSet, options: PreflightOptions) -> Options
         exclude=values.get("exclude", ()),
         examples=options.examples,
         max_problems=options.max_problems,
+        redact=options.redact,
         jobs=options.jobs,
         executor=options.executor,
         engine=options.engine,

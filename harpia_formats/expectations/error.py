@@ -6,6 +6,8 @@ from harpia_formats.settings.error import SettingsError
 class PreflightError(SettingsError):
     """A preflight file that cannot be used: its line, the key there, and the reason."""
 
+    hides_values = True
+
     def __init__(self, path: str, line: int, place: str, reason: str) -> None:
         super().__init__(path, place, reason)
         self.args = (path, line, place, reason)

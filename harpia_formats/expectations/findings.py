@@ -7,6 +7,7 @@ from operator import itemgetter
 from harpia_formats.model.problem import Because, Place, Problem, Severity
 from harpia_formats.model.report import FileCount
 from harpia_formats.rules import Rule
+from harpia_formats.rules.preflight import WITHOUT_VALUES
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.unit.result import Findings
 
@@ -89,6 +90,7 @@ def _of_file(
             (because,),
             help_,
             cause=because.pointer,
+            hides_values=rule.code in WITHOUT_VALUES,
         )
         yield from add_problem(tally, file.count, problem)
     rest = file.number - len(file.examples)

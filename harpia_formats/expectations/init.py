@@ -129,12 +129,16 @@ def _lines_of_records(
         yield f"max-missing-answers = {share}  # {missing}"
     if facts.longest:
         yield f"# max-prompt-characters = {facts.longest}  # the longest now"
-    for field, values in facts.values.items():
-        if 0 < len(values) <= _PROPOSED and facts.always[field]:
-            yield f"# allowed-values = {{ {field} = {_texts(sorted(values))} }}"
-    if others:
+    allowed = [
+        f"{field} = {_texts(sorted(values))}"
+        for field, values in facts.values.items()
+        if 0 < len(values) <= _PROPOSED and facts.always[field]
+    ]
+    if allowed:
+        yield f"# allowed-values = {{ {', '.join(allowed)} }}"
+    if others and facts.answers:
         key = "ids-in" if adapter.carries("id") else "prompts-in"
-        yield f"# {key if facts.answers else 'no-prompts-of'} = {_text(others[0])}"
+        yield f"# {key} = {_text(others[0])}"
 
 
 def _names(found: Sequence[_Found]) -> list[str]:

@@ -19,6 +19,8 @@ class PreflightOptions:
     #: Examples kept of each group, and in all; 0 is no cap.
     examples: int = 5
     max_problems: int = 1000
+    #: Show no value of a record.
+    redact: bool = False
     #: Worker processes; 0 for as many as there are processors.
     jobs: int = 0
     #: Runs the work of large runs instead of our own worker processes.

@@ -1,6 +1,6 @@
 """The outcome of an expectation, before it becomes a check and problems."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.model.report import FileCount
@@ -26,6 +26,10 @@ class Outcome:
     files: tuple[tuple[FileCount, str], ...] = ()
     #: What is wrong with the data set as a whole, each at the line that states it.
     messages: tuple[str, ...] = ()
+    #: For each of these, what values of records tell of it, or nothing at all.
+    hints: tuple[str, ...] = ()
     help: str = ""
     #: The value that is stated, as it is shown with findings in data.
-    value: object = field(default="")
+    value: object = ""
+    #: What was found, without values of records, if `found` holds some.
+    found_without_values: str = ""

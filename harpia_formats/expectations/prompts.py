@@ -30,6 +30,10 @@ def _texts(content: Any) -> Iterator[str]:
 
 
 def prompt_digest(record: Record) -> bytes:
-    """Return the digest of the prompt of a record, b"" if it has none."""
-    text = prompt_text(record)
-    return digest_of(text) if text else b""
+    """Return the digest of the prompt of a record, b"" if it has none.
+
+    An empty text is a prompt.
+    """
+    if not (isinstance(record.prompt, str) or record.messages):
+        return b""
+    return digest_of(prompt_text(record))

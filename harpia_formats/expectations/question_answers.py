@@ -116,7 +116,9 @@ class AnswersPerQuestion(RecordLimit):
         elif not questions or not models:
             messages = ("there is no answer",)
         if wrong:
-            found = f"not {wrong:,} of {with_noun(questions, 'question')}"
+            found = (
+                f"{wrong:,} of {with_noun(questions, 'question')} answered otherwise"
+            )
         times = "once" if self.times == 1 else f"{self.times:,} times"
         return Outcome(
             "answers-per-question",

@@ -123,16 +123,22 @@ class Models(RecordLimit):
                 code=MISSING_MODEL,
                 records=others,
                 record_code=OTHER_MODEL,
-                messages=tuple(_no_answer(name, found) for name in missing),
+                messages=tuple(
+                    f"no answer is of the model {short_literal(name)}"
+                    for name in missing
+                ),
+                hints=tuple(_near_model(name, found) for name in missing),
                 help="run the model, or change the list",
                 value=list(names),
+                found_without_values="; ".join(
+                    [with_noun(len(found), "model"), *shown[1:]]
+                ),
             )
 
 
-def _no_answer(name: str, found: Iterable[str]) -> str:
+def _near_model(name: str, found: Iterable[str]) -> str:
     near = nearest(name, found)
-    hint = f"; there are some of {short_literal(near)}" if near else ""
-    return f"no answer is of the model {short_literal(name)}{hint}"
+    return f"; there are some of {short_literal(near)}" if near else ""
 
 
 def is_missing(output: Output) -> bool:
@@ -306,6 +312,8 @@ class FieldValues(RecordLimit):
                 self.findings,
                 help="mend the value, or add it to the list",
                 value=self.allowed,
+                found_without_values=f"{with_noun(others, 'record')} with another "
+                "or none",
             )
         if self.required:
             missing = [one for one in self.required if _key_of(one) not in self._seen]
@@ -323,6 +331,7 @@ class FieldValues(RecordLimit):
                 ),
                 help="add records, or change the list",
                 value=self.required,
+                found_without_values=f"{with_noun(len(missing), 'value')} missing",
             )
 
 

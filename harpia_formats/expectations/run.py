@@ -1,7 +1,8 @@
 """Check all data sets of a preflight file, and the relations between them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 
 from harpia_formats.expectations.checkable import Asked
@@ -18,6 +19,7 @@ from harpia_formats.io.reader import SourceError
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.report import FileCount, Report
+from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import all_rules, all_unpackers
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.rules import Rule
@@ -45,6 +47,7 @@ class Preflight:
         self._plan = plan
         self._options = options or PreflightOptions()
         self._rules = all_rules()
+        self._redaction = redaction_of(self._options)
         self._unread = list(_unread_inputs(plan))
         self._runs = [DataSetRun(one, self._options, outputs) for one in plan.data_sets]
         self._of_file = Tally(self._options.examples, self._options.max_problems)
@@ -77,6 +80,9 @@ class Preflight:
         return next(run for run in self._runs if run.data_set.name == name)
 
     def __iter__(self) -> Iterator[Problem]:
+        return problems_shown(self._problems(), self._redaction)
+
+    def _problems(self) -> Generator[Problem, None, None]:
         most, kept = self._options.max_problems, 0
         try:
             for problem in self._run():
@@ -133,8 +139,9 @@ class Preflight:
             problem = _problem(rule, place, message, outcome.help)
             problem = replace(problem, because=(because,), cause=because.pointer)
             yield from add_problem(tallies[0], count, problem)
-        for message in outcome.messages:
-            problem = _problem(rule, stated.place(), message, outcome.help)
+        hints = outcome.hints if outcome.hints and not self._redaction else repeat("")
+        for message, hint in zip(outcome.messages, hints, strict=False):
+            problem = _problem(rule, stated.place(), message + hint, outcome.help)
             problem = replace(problem, excerpt=stated.excerpt())
             yield from add_problem(self._of_file, self._counted_file(), problem)
 
@@ -151,9 +158,10 @@ class Preflight:
         for outcome in outcomes:
             stated = data_set.stated(outcome.key)
             state = State.MET if outcome.is_met else State.BROKEN
-            yield _check(
-                data_set, outcome.key, outcome.expected, outcome.found, state, stated
-            )
+            found = outcome.found
+            if self._redaction is not None:
+                found = outcome.found_without_values or found
+            yield _check(data_set, outcome.key, outcome.expected, found, state, stated)
 
     def report_before(self) -> Report:
         """Return the report before anything is read: each expectation is undecided."""
@@ -182,6 +190,8 @@ class Preflight:
             excluded=sum(report.excluded for report in reports),
             unmatched=tuple(one for report in reports for one in report.unmatched),
         )
+        if self._redaction is not None:
+            report = self._redaction.report(report)
         return replace(report, checks=tuple(self._final_checks(report)))
 
     def _final_checks(self, report: Report) -> Iterator[Check]:
@@ -254,7 +264,15 @@ def _unread_inputs(plan: Plan) -> Iterator[tuple[str, FileCount]]:
 
 
 def _problem(rule: Rule, place: Place, message: str, help_: str) -> Problem:
-    return Problem(rule.code, rule.name, rule.severity, place, message, help=help_)
+    return Problem(
+        rule.code,
+        rule.name,
+        rule.severity,
+        place,
+        message,
+        help=help_,
+        hides_values=True,  # it is about a whole file, or about the preflight file
+    )
 
 
 def _check(  # noqa: PLR0913, PLR0917 - a check has so many parts

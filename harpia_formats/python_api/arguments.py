@@ -111,6 +111,7 @@ class PreflightArguments(WorkerArguments, total=False):
     variables: Mapping[str, str]
     examples: int
     max_problems: int
+    redact: bool
 
 
 class SchemaCheckArguments(TypedDict, total=False):

@@ -15,6 +15,9 @@ MISSING_MODEL, OTHER_MODEL, ANSWER_COUNT, MISSING_ANSWER = (
 PROMPT_LENGTH, OTHER_VALUE, MISSING_VALUE = "P301", "P302", "P303"
 UNKNOWN_ID, OTHER_PROMPT, UNKNOWN_PROMPT, SHARED_PROMPT = "P401", "P402", "P403", "P404"
 
+#: Of the rules on records, those whose messages hold no value of a record.
+WITHOUT_VALUES = frozenset({PROMPT_LENGTH, UNKNOWN_PROMPT, SHARED_PROMPT})
+
 
 def _record(**fields: object) -> bytes:
     """Return a record as a line."""

@@ -19,6 +19,7 @@ from harpia_formats.model.check import State
 from harpia_formats.model.record import Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.reporters import REPORTERS, Options
 
 #: Writes rows as lines of JSON into a file below the folder of the test.
 Write = Callable[..., Path]
@@ -340,7 +341,45 @@ def test_values_of_any_field_are_compared(tmp_path: Path, write: Write) -> None:
     assert "did you mean" in report.problems[0].message
 
 
-IDS = st.lists(st.integers(0, 6), max_size=8)
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_redacted_reports_show_no_value(
+    tmp_path: Path, write: Write, jobs: int
+) -> None:
+    """Problems, checks and every reporter are without values; the counts stay."""
+    mark = "ሀለሐ"
+    rows = [
+        answered(mark, mark, id=mark, category=mark, metadata={"x": mark}),
+        {"prompt": mark, "id": 1, "outputs": [{"model": "m", "error": mark}]},
+        {"prompt": mark, "id": mark, "outputs": [{"model": "m"}]},
+    ]
+    write("a.jsonl", *rows)
+    write("b.jsonl", {"prompt": "x" + mark, "id": mark})
+    text = data_set("b", 'no-prompts-of = "a"') + data_set(
+        "a",
+        "max-records = 1",
+        'models = ["m", "n"]',
+        "answers-per-question = 1",
+        "max-missing-answers = 0",
+        "max-prompt-characters = 1",
+        'allowed-values = { category = "c" }',
+        'required-values = { category = "c" }',
+        'ids-in = "b"',
+        'same-prompts-as = "b"',
+        'prompts-in = "b"',
+    )
+    plain = checked(tmp_path, text, jobs=jobs)
+
+    report = checked(tmp_path, text, redact=True, jobs=jobs)
+
+    assert mark in repr(plain.problems) + repr(plain.checks)
+    assert [one.state for one in report.checks] == [one.state for one in plain.checks]
+    assert report.summary() == plain.summary()
+    shown = [repr((report.problems, report.checks, report.groups))]
+    for reporter in REPORTERS.values():
+        reporter.write(iter(report.problems), lambda: report, shown.append, Options())
+    for text in shown:
+        assert not set(mark) & set(text)
+        assert "\\u12" not in text
 
 
 class Row:

@@ -10,6 +10,7 @@ from harpia_formats.cli.options.common import (
     Jobs,
     Overwrite,
     Quiet,
+    Redact,
     ReportOption,
 )
 from harpia_formats.cli.options.given import Context, given_options
@@ -56,6 +57,7 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
     report: ReportOption = None,
     examples: Examples = 5,
     max_problems: MaxProblems = 1000,
+    redact: Redact = False,
     quiet: Quiet = False,
 ) -> ExitCode:
     """Check data sets before a job uses them, by what a file expects of them.
@@ -89,6 +91,7 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
         variables=given,
         examples=examples,
         max_problems=max_problems,
+        redact=redact,
         jobs=jobs,
         engine=engine,
         progress=progress.update,

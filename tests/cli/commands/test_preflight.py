@@ -167,7 +167,7 @@ def test_init_writes_a_file_that_the_data_meets(main: InProcess) -> None:
     assert shown.out.count("[datasets.") == 2
     assert main("preflight", "sub/new.toml").code == 0
     assert harpia_formats.preflight("sub/new.toml").ok
-    commented = text.replace("\n# ", "\n").replace("no-prompts-of", "# no")
+    commented = text.replace("\n# ", "\n")
     Path("sub/all.toml").write_text(commented[commented.index("[datasets") :])
     assert main("preflight", "sub/all.toml").code == 0
 
