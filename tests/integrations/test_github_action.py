@@ -263,3 +263,20 @@ def test_step_needs_a_newer_python(workspace: Path, programs: Path) -> None:
 
     assert code == 2
     assert "Python 3.11 or newer is needed; use actions/setup-python before" in log
+
+
+@pytest.mark.tools
+def test_step_works_with_a_real_installation(workspace: Path) -> None:
+    """The step installs the checkout from the package index, and validates with it."""
+    done = subprocess.run(  # noqa: S603 - the step is ours
+        ["/bin/bash", "-e", "-o", "pipefail", "-c", STEP["run"]],
+        cwd=workspace,
+        env=environment_of(workspace, {"INPUT_PATHS": "bad.jsonl\neval data"}),
+        capture_output=True,
+        check=False,
+        encoding="utf-8",
+    )
+
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert len(obeyed(done.stdout)) == 2
+    assert outputs_of(workspace)["errors"] == "2"
