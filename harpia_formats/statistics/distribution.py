@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+from harpia_formats.model.bins import LengthCounts
+
 #: Distinct numbers that are counted one by one.
 MAX_DISTINCT = 4096
 #: Bits of a number that are kept where there are more: the error of a percentile is
@@ -117,22 +119,16 @@ class Distribution:
         return found
 
     def histogram(self) -> list[dict[str, int]]:
-        """Return how many numbers are in each range from a power of two to the next.
+        """Return how many numbers are in each range; there are four for a doubling.
 
-        Zero has a range of its own. Ranges at the ends without a number are left out.
+        Ranges at the ends without a number are left out.
         """
-        sizes: Counter[int] = Counter()
+        found = LengthCounts()
         for number, count in self._counts.items():
-            sizes[number.bit_length()] += count
-        if not sizes:
-            return []
+            found.add(number, count)
         return [
-            {
-                "from": 1 << (bits - 1) if bits else 0,
-                "to": (1 << bits) - 1,
-                "count": sizes[bits],
-            }
-            for bits in range(min(sizes), max(sizes) + 1)
+            {"from": int(each.low), "to": int(each.high) - 1, "count": each.count}
+            for each in found.bins()
         ]
 
 

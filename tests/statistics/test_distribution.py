@@ -91,14 +91,14 @@ def test_many_numbers_are_within_the_bound() -> None:
         assert abs(found[name] - exact) <= ERROR * exact
 
 
-def test_a_histogram_has_ranges_between_powers_of_two() -> None:
-    """Each range goes from a power of two to the next, and zero is alone."""
-    ranges = of([0, 1, 2, 3, 9]).histogram()
+def test_a_histogram_has_ranges_that_double() -> None:
+    """Small numbers are alone, and of larger ones a doubling has four ranges."""
+    ranges = of([5, 7, 8, 9, 9, 11]).histogram()
 
     assert [tuple(each.values()) for each in ranges] == [
-        (0, 0, 1),
-        (1, 1, 1),
-        (2, 3, 2),
-        (4, 7, 0),
-        (8, 15, 1),
+        (5, 5, 1),
+        (6, 6, 0),
+        (7, 7, 1),
+        (8, 9, 3),
+        (10, 11, 1),
     ]

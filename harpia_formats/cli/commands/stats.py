@@ -17,6 +17,7 @@ from harpia_formats.cli.options.common import (
     Quiet,
     ReadWith,
     Redact,
+    ReportOption,
     SkipInvalid,
     SkipUnrecognised,
 )
@@ -25,9 +26,11 @@ from harpia_formats.cli.options.validation import Limit
 from harpia_formats.cli.options.values import column_map
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.statistics_text import statistics_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.statistics.options import TOP, StatsOptions
 from harpia_formats.statistics.result import Statistics
 from harpia_formats.statistics.run import StatisticsRun
@@ -53,6 +56,7 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     jobs: Jobs = 0,
     engine: Engine = None,
     redact: Redact = False,
+    report: ReportOption = None,
     quiet: Quiet = False,
 ) -> ExitCode:
     """Count what a data set holds: lengths, missing fields, models, duplicates.
@@ -86,9 +90,14 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         engine=engine,
         progress=progress.update,
     )
+    places = [*(paths or ()), *filter(None, (companion,))]
+    reports = ReportFiles(report, Statistics, places)
     run = StatisticsRun(paths or ["-"], options)
-    print_problems(iter(run), progress)
-    return _print_statistics(run.statistics(), output_format)
+    print_problems(reports.keeping(run), progress)
+    found = run.statistics()
+    code = _print_statistics(found, output_format)
+    reports.write(found, ReportOptions())
+    return code
 
 
 def _print_statistics(found: Statistics, output_format: str) -> ExitCode:

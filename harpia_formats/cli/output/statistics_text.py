@@ -1,5 +1,6 @@
 """The statistics of a data set as text for standard output."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -101,21 +102,29 @@ def _charts(lengths: Mapping[str, Any]) -> Iterator[str]:
             yield ""
         is_later = True
         yield f"{name}, characters"
-        ranges = lengths[name]["characters"]["histogram"]
-        most = max(each["count"] for each in ranges)
+        ranges = _doublings(lengths[name]["characters"]["histogram"])
+        most = max(ranges.values())
         yield from number_table(
             [
                 (
-                    f"{each['from']:,}",
+                    f"{1 << (bits - 1) if bits else 0:,}",
                     "to",
-                    f"{each['to']:,}",
-                    f"{each['count']:,}",
-                    "#" * -(-each["count"] * BAR // most),
+                    f"{(1 << bits) - 1:,}",
+                    f"{ranges[bits]:,}",
+                    "#" * -(-ranges[bits] * BAR // most),
                 )
-                for each in ranges
+                for bits in range(min(ranges), max(ranges) + 1)
             ],
             left=(4,),
         )
+
+
+def _doublings(ranges: Sequence[Mapping[str, int]]) -> Counter[int]:
+    """Return how many lengths there are by the number of their bits."""
+    found: Counter[int] = Counter()
+    for each in ranges:
+        found[each["from"].bit_length()] += each["count"]
+    return found
 
 
 def _scripts(lengths: Mapping[str, Any]) -> Iterator[str]:

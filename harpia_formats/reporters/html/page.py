@@ -19,6 +19,7 @@ _PAGES = {
     "ComparisonReport": "compared_page",
     "StoredReport": "compared_page",
     "DifferenceReport": "differences_page",
+    "Statistics": "statistics_page",
 }
 #: Bytes of the command line, which can name many files.
 _COMMAND = 2_000

@@ -66,6 +66,17 @@ def test_an_invalid_row_ends_the_run(run: Any, tmp_path: Path) -> None:
     assert "left out   1  records that are not valid" in skipping[1]
 
 
+def test_a_page_is_written_beside(run: Any, tmp_path: Path) -> None:
+    """`--report` writes the page, and what is printed stays."""
+    page = tmp_path / "stats.html"
+
+    code, output, _ = run(str(ANSWERS), "--report", str(page))
+
+    assert code == 0
+    assert output.startswith(TABLES)
+    assert "5 records, 4 questions, 5 answers" in page.read_text(encoding="utf-8")
+
+
 def test_a_document_without_records_is_named(run: Any) -> None:
     """A document that holds no records is an error that says so."""
     document = next((ANSWERS.parents[2] / "harpia-output" / "valid").iterdir())

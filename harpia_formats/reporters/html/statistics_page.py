@@ -1,0 +1,214 @@
+"""The page of statistics: lengths, fields, values, repetitions, tokens and times."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from markupsafe import Markup
+
+from harpia_formats.model.bins import Bin
+from harpia_formats.plots import Bar, bars, histogram
+from harpia_formats.reporters.html.page import Page, Section, section
+from harpia_formats.reporters.html.report_page import alerts, files_section
+from harpia_formats.reporters.html.tables import code, sentence, sentences, table
+from harpia_formats.reporters.text import with_noun
+from harpia_formats.statistics.result import UNITS, Statistics
+from harpia_formats.text.sanitize import safe
+
+_SUMMARY = ("count", "min", "p5", "p25", "p50", "p75", "p95", "p99", "max", "mean")
+_LACKS = ("missing", "null", "empty")
+#: The lengths of texts that are drawn: bytes look like characters.
+_DRAWN = ("characters", "words")
+#: Code points of a value that stands below a bar.
+_LABEL = 80
+
+
+def page(found: Statistics) -> Page:
+    """Return the page of statistics."""
+    cards = [
+        ("records", f"{found.records:,}"),
+        ("questions", f"{found.questions:,}"),
+        ("answers", f"{found.answers:,}"),
+    ]
+    if found.skipped:
+        cards.append(("left out", f"{found.skipped:,}"))
+    if found.is_broken:
+        return Page(
+            "stats",
+            "no statistics: not all of the input was read",
+            ok=False,
+            alerts=alerts(found.report),
+            sections=[files_section(found.report)],
+        )
+    made = (
+        ("lengths", "Lengths", _lengths(found)),
+        ("fields", "Fields", _fields(found)),
+        ("values", "Values", _values(found)),
+        ("scripts", "Scripts", _scripts(found)),
+        ("repeated", "Repetitions", _repetitions(found)),
+        ("stored", "Tokens, times and scores", _stored(found)),
+    )
+    sections = [_section(name, title, parts) for name, title, parts in made]
+    return Page(
+        "stats",
+        found.headline(),
+        found.ok,
+        cards=cards,
+        alerts=alerts(found.report),
+        sections=[*filter(None, sections), files_section(found.report)],
+    )
+
+
+def _section(name: str, title: str, parts: Iterable[Markup]) -> Section | None:
+    """Return a section, None if there is nothing in it."""
+    kept = [part for part in parts if part]
+    return section(name, title, kept) if kept else None
+
+
+def _lengths(found: Statistics) -> Iterator[Markup]:
+    for text, lengths in found.lengths.items():
+        for unit in _DRAWN:
+            bins = [
+                Bin(each["from"], each["to"] + 1, each["count"])
+                for each in lengths[unit]["histogram"]
+            ]
+            title = f"{unit.capitalize()} of {text}"
+            chart = histogram(f"plot-{text}-{unit}", title, bins, noun="texts")
+            yield Markup(chart)  # noqa: S704 - the chart escapes its labels
+    rows = [
+        [text, unit, *_numbers(lengths[unit])]
+        for text, lengths in found.lengths.items()
+        for unit in UNITS
+    ]
+    if rows:
+        yield table("Lengths", ["text", "length", *_SUMMARY], rows, _SUMMARY)
+        yield sentence(
+            "Words are runs without white space; in scripts without spaces, such as "
+            "Chinese, each character is a word."
+        )
+    sizes = [[name, *_numbers(each)] for name, each in found.sizes.items()]
+    if sizes:
+        yield table("Numbers of items", ["number of", *_SUMMARY], sizes, _SUMMARY)
+
+
+def _numbers(summary: Mapping[str, Any]) -> list[str]:
+    """Return the numbers of a summary as text; those that there are not are "none"."""
+    found = {name: summary.get(name) for name in _SUMMARY}
+    return [
+        "none"
+        if value is None
+        else f"{value:,.1f}"
+        if isinstance(value, float)
+        else f"{value:,}"
+        for value in found.values()
+    ]
+
+
+def _fields(found: Statistics) -> Iterator[Markup]:
+    lacking = [
+        each for each in found.fields if any(each[how]["count"] for how in _LACKS)
+    ]
+    chart = [
+        Bar(each["field"], sum(each[how]["count"] for how in _LACKS), "warning")
+        for each in lacking
+    ]
+    if chart:
+        chart.sort(key=lambda bar: -bar.value)
+        title = "Records or answers in which a field is missing, null or empty"
+        drawn = bars("plot-fields", title, chart, noun="records", most=12)
+        yield Markup(drawn)  # noqa: S704 - the chart escapes its labels
+        rows = [
+            [
+                code(each["field"]),
+                f"{each['count']:,}",
+                *(f"{each[how]['count']:,}" for how in _LACKS),
+                _first(each),
+            ]
+            for each in lacking
+        ]
+        columns = ["field", "of", *_LACKS, "first record"]
+        yield table("Fields", columns, rows, ["of", *_LACKS], optional=_LACKS)
+    whole = [each["field"] for each in found.fields if each not in lacking]
+    if whole:
+        yield sentence(f"Always there: {', '.join(whole)}")
+    if found.absent:
+        yield sentence(f"Never there: {', '.join(found.absent)}")
+
+
+def _first(field: Mapping[str, Any]) -> Markup:
+    """Return the place of the first record that lacks a field."""
+    place = next(field[how]["first"] for how in _LACKS if field[how]["count"])
+    line = f":{place['line']}" if place["line"] else ""
+    return code(f"{place['path']}{line}, record {place['record']:,}")
+
+
+def _values(found: Statistics) -> Iterator[Markup]:
+    for name, values in found.values.items():
+        if values["distinct"] is None:
+            yield sentence(f"{name}: more than 10,000 different values")
+            continue
+        rows = [
+            Bar(safe(each["value"], _LABEL) or "(empty)", each["count"])
+            for each in values["top"]
+        ]
+        if values["others"]:
+            left = values["distinct"] - len(rows)
+            rows.append(Bar(f"{left:,} others", values["others"], "note"))
+        title = f"{name}: {with_noun(values['distinct'], 'different value')}"
+        chart = bars(f"plot-{name.replace('.', '-')}", title, rows, noun="records")
+        yield Markup(chart)  # noqa: S704 - the chart escapes its labels
+
+
+def _scripts(found: Statistics) -> Iterator[Markup]:
+    names = dict.fromkeys(
+        script for lengths in found.lengths.values() for script in lengths["scripts"]
+    )
+    rows = [
+        [text, *(f"{lengths['scripts'].get(name, 0):,}" for name in names)]
+        for text, lengths in found.lengths.items()
+    ]
+    if rows:
+        yield table("Texts by script", ["text", *names], rows, list(names))
+
+
+def _repetitions(found: Statistics) -> Iterator[Markup]:
+    rows = [
+        [kind, *(f"{each[name]:,}" for name in ("count", "distinct", "surplus"))]
+        for kind, each in found.duplicates.items()
+    ]
+    columns = ["what", "compared", "different", "repeat an earlier one"]
+    yield table("Repetitions", columns, rows, columns[1:])
+    examples = [
+        [kind, f"{each['count']:,}", code(_places(each["places"]))]
+        for kind, repeated in found.duplicates.items()
+        for each in repeated["first"]
+    ]
+    if examples:
+        columns = ["what", "times", "first places"]
+        yield table("The most frequent repetitions", columns, examples, ["times"])
+
+
+def _places(places: Iterable[Mapping[str, Any]]) -> str:
+    return ", ".join(f"{each['path']} record {each['record']:,}" for each in places)
+
+
+def _stored(found: Statistics) -> Iterator[Markup]:
+    tokens = [
+        [each["model"], kind, f"{count['answers']:,}", f"{count['sum']:,}"]
+        for each in found.tokens["models"] or ()
+        for kind, count in each["counts"].items()
+    ]
+    if tokens:
+        columns = ["model", "tokens", "answers", "sum"]
+        yield table("Tokens", columns, tokens, columns[2:])
+    times = [[kind, *_numbers(each)] for kind, each in found.times.items()]
+    if times:
+        yield table("Milliseconds", ["milliseconds", *_SUMMARY], times, _SUMMARY)
+    names = ("scores", "numbers", "correct", "incorrect")
+    scores = [
+        [each["evaluation"], each["metric"], *(f"{each[name]:,}" for name in names)]
+        for each in found.scores
+    ]
+    if scores:
+        columns = ["evaluation", "metric", *names]
+        yield table("Stored scores", columns, scores, names)
+    yield sentences(found.notes)

@@ -1,0 +1,66 @@
+"""The HTML page of statistics: well-formed, escaped, and the same again."""
+
+import json
+
+import harpia_formats
+from harpia_formats.reporters import Options
+from harpia_formats.reporters.html.page import page_of
+from harpia_formats.statistics.options import StatsOptions
+from harpia_formats.statistics.run import StatisticsRun
+from strict_page import StrictPage
+
+MARKUP = "<script>alert(1)</script>&\x1b"
+
+
+def _rows(count: int = 40) -> bytes:
+    rows = [
+        {
+            "id": number % 30,
+            "prompt": f"{MARKUP} {number % 3}" + "x" * number,
+            "category": MARKUP + str(number % 4),
+            "metadata": {"language": MARKUP},
+            "outputs": [
+                {
+                    "model": MARKUP,
+                    "text": "a" * number,
+                    "scores": [{"metric": MARKUP, "value": 1}],
+                    "token_usage": {MARKUP: number},
+                    "performance": {MARKUP: number * 10},
+                }
+            ],
+        }
+        for number in range(count)
+    ]
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def test_the_page_is_well_formed() -> None:
+    """The page is whole, shows every part, and has no markup of the data."""
+    found = harpia_formats.stats(_rows())
+
+    text = page_of(found, Options())
+
+    assert text == page_of(harpia_formats.stats(_rows()), Options())
+    assert "<script>alert" not in text
+    assert "\x1b" not in text
+    for words in ("40 records", "Characters of prompt", "Repetitions", "Milliseconds"):
+        assert words in text
+    assert StrictPage(text).faults == []
+
+
+def test_nothing_is_a_page_too() -> None:
+    """Records without any field, and no statistics, have a page."""
+    bare = harpia_formats.stats(b'{"prompt": "", "outputs": []}\n')
+    run = StatisticsRun([b'{"prompt": 1, "outputs": []}\n'], StatsOptions(jobs=1))
+    problems = list(run)
+
+    assert StrictPage(page_of(bare, Options())).faults == []
+    assert problems
+    assert "no statistics" in page_of(run.statistics(), Options())
+
+
+def test_one_record_has_a_page() -> None:
+    """One record has a page without charts."""
+    found = harpia_formats.stats(_rows(1))
+
+    assert StrictPage(page_of(found, Options())).faults == []
