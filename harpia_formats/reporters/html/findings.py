@@ -19,8 +19,8 @@ from harpia_formats.reporters.text import dotted_path
 _FIELDS = 220_000
 #: Files that are named for one field.
 _FILES = 8
-#: Code points of the message of a field.
-_MESSAGE = 500
+#: Code points of the message of a field, and of what is left of it in one line.
+_MESSAGE, _BRIEF = 500, 120
 #: Problems that are kept for the page, in all and of one rule and cause in one file.
 _KEPT, _KEPT_ALIKE = 3_000, 200
 _order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
@@ -50,6 +50,11 @@ class Field:
         """The message of the first one."""
         text = self.first.message
         return text if len(text) <= _MESSAGE else f"{text[:_MESSAGE]}…"
+
+    @property
+    def brief(self) -> str:
+        """The beginning of the message, without the name of the field."""
+        return self.first.message.removeprefix(f"{self.name} ")[:_BRIEF]
 
     @property
     def shown_files(self) -> list[tuple[str, int]]:

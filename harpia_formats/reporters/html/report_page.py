@@ -55,18 +55,16 @@ def _lengths_sections(report: Report) -> list[Section]:
         lengths = joined_lengths(lengths, file.lengths)
     if lengths is None or lengths.least is None:
         return []
-    parts = [
-        Markup(  # noqa: S704 - the chart escapes its labels
-            histogram(
-                "plot-lengths", "Bytes of a row", lengths.bins(), "bytes", noun="rows"
-            )
-        ),
-        sentence(
-            f"{with_noun(lengths.total, 'row')} of {lengths.least:,} to "
-            f"{lengths.most:,} bytes, on average {lengths.sum / lengths.total:,.0f}. "
-            "Each bar is a quarter of a doubling wide."
-        ),
-    ]
+    bins, parts = lengths.bins(), []
+    if len(bins) > 1:
+        chart = histogram("plot-lengths", "Bytes of a row", bins, "bytes", noun="rows")
+        parts.append(Markup(chart))  # noqa: S704 - the chart escapes its labels
+        parts.append(sentence("Each bar is a quarter of a doubling wide."))
+    said = (
+        f"{with_noun(lengths.total, 'row')} of {lengths.least:,} to {lengths.most:,} "
+        f"bytes, on average {lengths.sum / lengths.total:,.0f}."
+    )
+    parts.append(sentence(said))
     return [section("lengths", "Lengths of rows", parts)]
 
 
