@@ -78,7 +78,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 )
 def test_hooks_are_given_files_by_their_names(name: str, hooks: set[str]) -> None:
     """JSON is matched, but no tables, hidden files or JSON with comments."""
-    matching = {hook for hook in HOOKS if is_matched(HOOKS[hook], name)}
+    matching = {
+        hook
+        for hook in HOOKS
+        if HOOKS[hook]["pass_filenames"] and is_matched(HOOKS[hook], name)
+    }
 
     assert {hook.removeprefix("harpia-formats-") for hook in matching} == hooks
 
@@ -121,6 +125,19 @@ def test_hook_repairs_data(folder: Path, command_line: CommandLine) -> None:
     assert "made 1 change in 1 file: 1 of J201" in errors
     assert path.read_bytes() == ANSWERS.read_bytes()
     assert {name: (folder / name).read_bytes() for name in OTHERS} == OTHERS
+
+
+def test_preflight_runs_for_data(folder: Path, command_line: CommandLine) -> None:
+    """The hook checks what the preflight file names, if data or the file changes."""
+    hook = HOOKS["harpia-formats-preflight"]
+    names = ("a.jsonl", "b.csv.gz", "jobs/preflight.toml", "my_preflight.toml", "a.md")
+    (folder / "preflight.toml").write_text(
+        '[datasets.a]\nfiles = "eval data/*.jsonl"\nmax-records = 4\n'
+    )
+    code, output, _ = command_line(arguments(hook["id"]))
+
+    assert [is_matched(hook, name) for name in names] == [True] * 3 + [False] * 2
+    assert (code, "5 records" in output, hook["pass_filenames"]) == (1, True, False)
 
 
 def test_schemas_are_checked(folder: Path, command_line: CommandLine) -> None:
