@@ -4,9 +4,10 @@ Its Markdown is that of GitHub and GitLab ("GitHub Flavored Markdown Spec" 0.29)
 """
 
 from collections.abc import Callable, Iterable
+from itertools import chain
 
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import FileCount, Report
+from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.findings import (
     Finding,
@@ -52,19 +53,23 @@ class _Page:
     ) -> int:
         """Add `start` and blocks of lines while they fit into a share of what is left.
 
-        Return how many blocks are left out.
+        Return how many blocks were added.
         """
         room = self.left() * share - _SENTENCE_BYTES - size(start)
-        waiting = list(blocks)
-        fitting = 0
-        for block in waiting:
+        fitting: list[list[str]] = []
+        for block in blocks:
             room -= size(block)
             if room < 0:
                 break
-            fitting += 1
+            fitting.append(block)
         if fitting:
-            self.add(*start, *(line for block in waiting[:fitting] for line in block))
-        return len(waiting) - fitting
+            self.add(*start, *chain.from_iterable(fitting))
+        return len(fitting)
+
+    def add_left_out(self, number: int, noun: str, rest: str = "") -> None:
+        """Add how many things are not shown, if there are any."""
+        if number > 0:
+            self.add("", f"{with_noun(number, f'more {noun}')}{rest} not shown.")
 
 
 def write(
@@ -88,13 +93,16 @@ def write(
 
 def _add_faults(page: _Page, report: Report, options: Options) -> None:
     """Add the files that were not read, and those without a verdict."""
-    lines = []
-    for path, reason in file_faults(report):
-        file = f"{code(shown_path(path, options))}: " if path else ""
-        lines.append([f"- {file}{code(reason, 500)}"])
-    left = page.add_blocks(["", "**Not read or without a verdict**", ""], lines, 0.25)
-    if left:
-        page.add("", f"{with_noun(left, 'more such file')} not shown.")
+    faults = file_faults(report)
+    blocks = ([_fault_line(*fault, options)] for fault in faults)
+    shown = page.add_blocks(["", "**Not read or without a verdict**", ""], blocks, 0.25)
+    page.add_left_out(len(faults) - shown, "such file")
+
+
+def _fault_line(path: str, reason: str, options: Options) -> str:
+    """Return a line on a file that was not read, or has no verdict."""
+    file = f"{code(shown_path(path, options))}: " if path else ""
+    return f"- {file}{code(reason, 500)}"
 
 
 def _add_files(page: _Page, report: Report, options: Options) -> None:
@@ -102,10 +110,9 @@ def _add_files(page: _Page, report: Report, options: Options) -> None:
     files = sorted(
         report.files, key=lambda file: (-file.errors, -file.warnings, -file.notes)
     )
-    rows = [[_file_row(file, options)] for file in files]
-    left = page.add_blocks(["", *head(_FILES, _NUMBERS)], rows, 0.25)
-    if left:
-        page.add("", f"{with_noun(left, 'more file')} not shown.")
+    rows = ([_file_row(file, options)] for file in files)
+    shown = page.add_blocks(["", *head(_FILES, _NUMBERS)], rows, 0.25)
+    page.add_left_out(len(files) - shown, "file")
 
 
 def _file_row(file: FileCount, options: Options) -> str:
@@ -128,16 +135,15 @@ def _file_row(file: FileCount, options: Options) -> str:
 
 def _add_findings(page: _Page, findings: list[Finding], options: Options) -> None:
     """Add the table of findings by rule and field."""
-    rows = [[_finding_row(finding, options)] for finding in findings]
-    left = page.add_blocks(["", *head(_FINDINGS, _NUMBERS)], rows, 0.6)
-    if left:
-        page.add("", f"{with_noun(left, 'more kind')} of findings not shown.")
+    rows = ([_finding_row(finding, options)] for finding in findings)
+    shown = page.add_blocks(["", *head(_FINDINGS, _NUMBERS)], rows, 0.6)
+    page.add_left_out(len(findings) - shown, "kind", " of findings")
 
 
 def _finding_row(finding: Finding, options: Options) -> str:
     """Return the row of equal findings."""
     group = finding.group
-    pointer = f"{group.pointer} ({group.key})" if group.key else group.pointer
+    pointer = f"{group.pointer} ({group.key})".lstrip() if group.key else group.pointer
     count = f"{group.count:,}"
     if group.baseline:
         count += f" + {group.baseline:,} in the baseline"
@@ -157,26 +163,23 @@ def _place(finding: Finding, options: Options) -> str:
 
 def _add_examples(page: _Page, findings: list[Finding]) -> None:
     """Add the first finding of each kind with its line of the file."""
-    display = Options(width=_WIDTH)
-    blocks = []
-    for finding in findings:
-        if finding.first is None:
-            continue
-        group = finding.group
-        title = code(f"{group.code} {group.name} {group.pointer}")
-        blocks.append(
-            [
-                "",
-                f"<details><summary>{title}</summary>",
-                "",
-                *fenced(problem_lines(finding.first, display)),
-                "",
-                "</details>",
-            ]
-        )
-    left = page.add_blocks(["", "**Examples**"], blocks, 1)
-    if left and left < len(blocks):
-        page.add("", f"{with_noun(left, 'more example')} not shown.")
+    examples = [(one.group, one.first) for one in findings if one.first is not None]
+    blocks = (_example(group, problem) for group, problem in examples)
+    shown = page.add_blocks(["", "**Examples**"], blocks, 1)
+    page.add_left_out(shown and len(examples) - shown, "example")
+
+
+def _example(group: Group, problem: Problem) -> list[str]:
+    """Return the lines of the first of equal findings, which are folded at first."""
+    title = code(f"{group.code} {group.name} {group.pointer}")
+    return [
+        "",
+        f"<details><summary>{title}</summary>",
+        "",
+        *fenced(problem_lines(problem, Options(width=_WIDTH))),
+        "",
+        "</details>",
+    ]
 
 
 def write_result(
@@ -187,11 +190,9 @@ def write_result(
     page.add(f"### harpia-formats: {code(result.headline(), 500)}")
     rows = result.table()
     names = list(dict.fromkeys(name for one in rows for name in one))
-    cells = [[row(code(_cell(one.get(name))) for name in names)] for one in rows]
+    cells = ([row(code(_cell(one.get(name))) for name in names)] for one in rows)
     start = ["", *head([code(name) for name in names])]
-    left = page.add_blocks(start, cells, 1)
-    if left:
-        page.add("", f"{with_noun(left, 'more row')} not shown.")
+    page.add_left_out(len(rows) - page.add_blocks(start, cells, 1), "row")
     write_text("\n".join(page.lines) + "\n")
 
 
