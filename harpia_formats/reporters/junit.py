@@ -6,8 +6,10 @@ The elements are those of the schema `junit-10.xsd` of Jenkins' xUnit plug-in.
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
+from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.reporters.findings import Finding, collected, first_sentences
@@ -60,19 +62,44 @@ def write(
 def _suites(
     report: Report, findings: list[Finding], options: Options
 ) -> Iterator[tuple[str, Iterator[_Case]]]:
-    """Yield the name and the cases of each suite: of files, then of the run."""
+    """Yield the name and the cases of each suite: checks, files, then the run.
+
+    Where expectations are checked, these decide, and findings explain them.
+    """
+    for name, checks in groupby(report.checks, key=lambda check: check.data_set):
+        yield safe(name), map(_case_of_check, list(checks))
+    fails = _failing(report, options)
     by_path: dict[str, list[Finding]] = {file.path: [] for file in report.files}
     for finding in findings:
         by_path.setdefault(finding.group.path, []).append(finding)
     for file in report.files:
         found = by_path.pop(file.path, [])
-        yield _name(file.path, options), _cases_of_file(file, found, options)
+        yield _name(file.path, options), _cases_of_file(file, found, fails)
     for path, found in by_path.items():  # companions, which are no inputs
-        yield _name(path, options), _cases(found, options)
+        yield _name(path, options), _cases(found, fails)
     faults = report.no_verdict_lines()
     if faults:
         cases = (_Case(VERDICT, "error", safe(line, SENTENCE)) for line in faults)
         yield "harpia-formats", cases
+
+
+def _failing(report: Report, options: Options) -> set[Severity]:
+    """Return the severities of findings that make a case fail, as they do the run."""
+    if report.checks:
+        return set()
+    warning = [Severity.WARNING] if options.error_on_warning else []
+    return {Severity.ERROR, *warning}
+
+
+def _case_of_check(check: Check) -> _Case:
+    """Return the case of an expectation of a preflight."""
+    name = safe(check.expected, SENTENCE)
+    if check.state is State.MET:
+        return _Case(name)
+    place = f"{safe(check.path, PATH)}:{check.line}"
+    if check.state is State.UNDECIDED:
+        return _Case(name, "error", f"not decided ({place})")
+    return _Case(name, "failure", f"{safe(check.found, SENTENCE)} ({place})")
 
 
 def _name(path: str, options: Options) -> str:
@@ -80,7 +107,7 @@ def _name(path: str, options: Options) -> str:
 
 
 def _cases_of_file(
-    file: FileCount, findings: list[Finding], options: Options
+    file: FileCount, findings: list[Finding], fails: set[Severity]
 ) -> Iterator[_Case]:
     """Yield the cases of a file, at least one."""
     if file.skipped:
@@ -89,16 +116,15 @@ def _cases_of_file(
         yield _Case(READ, "error", safe(file.reason, SENTENCE))
     elif not findings:
         yield _Case(NO_FINDINGS)
-    yield from _cases(findings, options)
+    yield from _cases(findings, fails)
 
 
-def _cases(findings: list[Finding], options: Options) -> Iterator[_Case]:
+def _cases(findings: list[Finding], fails: set[Severity]) -> Iterator[_Case]:
     """Yield a case for each rule."""
     by_rule: dict[str, list[Finding]] = {}
     for finding in findings:
         name = safe(f"{finding.group.code} {finding.group.name}")
         by_rule.setdefault(name, []).append(finding)
-    fails = {Severity.ERROR, *([Severity.WARNING] if options.error_on_warning else [])}
     for name, found in by_rule.items():
         is_failure = any(one.group.severity in fails for one in found)
         count = with_noun(sum(one.group.count for one in found), "finding")

@@ -3,9 +3,10 @@
 Its Markdown is that of GitHub and GitLab ("GitHub Flavored Markdown Spec" 0.29).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
+from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
@@ -24,6 +25,7 @@ from harpia_formats.rules.documentation import rule_url
 
 #: The columns of the tables.
 _FILES = "file format records invalid undetermined errors warnings notes read".split()
+_CHECKS = ["", "data set", "expected", "found"]
 _FINDINGS = ["", "rule", "field", "findings", "first"]
 _NUMBERS = {*_FILES[2:-1], "findings"}
 #: Columns of the lines of examples.
@@ -84,11 +86,32 @@ def write(
     page = _Page(options.most_bytes)
     verdict = "ok" if report.ok else "not ok"
     page.add(f"### harpia-formats: {verdict}", "", total_line(report))
+    _add_checks(page, report.checks)
     _add_faults(page, report, options)
     _add_files(page, report, options)
     _add_findings(page, findings, options)
     _add_examples(page, findings)
     write_text("\n".join(page.lines) + "\n")
+
+
+def _add_checks(page: _Page, checks: Sequence[Check]) -> None:
+    """Add the expectations of a preflight."""
+    rows = ([_check_row(check)] for check in checks)
+    shown = page.add_blocks(["", *head(_CHECKS)], rows, 0.5)
+    page.add_left_out(len(checks) - shown, "expectation")
+
+
+def _check_row(check: Check) -> str:
+    """Return the row of an expectation."""
+    state = check.state.value
+    return row(
+        [
+            state if check.state is State.MET else f"**{state}**",
+            code(check.data_set),
+            code(check.expected, 500),
+            code(check.found, 500),
+        ]
+    )
 
 
 def _add_faults(page: _Page, report: Report, options: Options) -> None:

@@ -12,6 +12,7 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 
 import harpia_formats as hf
 from generated_reports import reports, text_of
+from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import FileCount, Group, Report
 
@@ -132,6 +133,28 @@ def test_a_case_fails_where_the_run_does(
     found = results_of(report, error_on_warning=error_on_warning)
 
     assert found == {"S101 missing-key": kind}
+
+
+def test_expectations_are_cases_and_decide() -> None:
+    """Of a preflight, checks pass or fail, and findings that they allow do not."""
+    checks = (
+        Check("answers", "a", "records at least 3", "3", State.MET, "p.toml", 4),
+        Check("answers", "b", "models exactly m", "n", State.BROKEN, "p.toml", 5),
+        Check("other", "c", "ids unique", "", State.UNDECIDED, "p.toml", 9),
+    )
+    report = Report((FileCount("a.jsonl", errors=3),), (GROUP,), (), checks=checks)
+    (answers, other, _) = suites_of(text_of("junit", report))
+
+    assert (answers.name, other.name) == ("answers", "other")
+    assert [case.result[0].message for case in answers if case.result] == [
+        "n (p.toml:5)"
+    ]
+    assert results_of(report) == {
+        "records at least 3": None,
+        "models exactly m": Failure,
+        "ids unique": Error,
+        "S101 missing-key": None,
+    }
 
 
 def test_records_without_a_verdict_are_an_error() -> None:

@@ -40,13 +40,14 @@ def write_report(  # noqa: PLR0913 - one parameter for each option
     is_terminal = sys.stdout.isatty()
     default = ON_TERMINAL if is_terminal else IN_PIPE
     reporter = reporter_named(reporter_name or default)
+    options = report_options(
+        statistics=statistics,
+        quiet=quiet,
+        error_on_warning=error_on_warning,
+        exit_zero=exit_zero,
+    )
     options = replace(
-        report_options(
-            statistics=statistics,
-            quiet=quiet,
-            error_on_warning=error_on_warning,
-            exit_zero=exit_zero,
-        ),
+        with_folders(options),
         color=wants_color(sys.stdout),
         links=wants_links(sys.stdout),
         width=width_of(sys.stdout) or PIPE_WIDTH,
@@ -75,7 +76,7 @@ def report_options(
     exit_zero: bool = False,
 ) -> ReportOptions:
     """Return the options of reports that are not for a terminal."""
-    options = ReportOptions(
+    return ReportOptions(
         width=PIPE_WIDTH,
         statistics=statistics,
         quiet=quiet,
@@ -84,7 +85,6 @@ def report_options(
             report_exit_code, error_on_warning=error_on_warning, exit_zero=exit_zero
         ),
     )
-    return with_folders(options)
 
 
 def _write_with_summary(

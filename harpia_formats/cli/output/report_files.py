@@ -67,11 +67,12 @@ class ReportFiles:
         """
         if not self._files:
             return
+        from harpia_formats.cli.output.ci_job import with_folders  # noqa: PLC0415 - most runs write no report to a file: start-up time
         from harpia_formats.cli.output.command_line import shown_command  # noqa: PLC0415 - most runs write no report to a file: start-up time
         from harpia_formats.reporters.report_file import write_files  # noqa: PLC0415 - most runs write no report to a file: start-up time
 
         command = shown_command(["harpia-formats", *sys.argv[1:]])
-        options = replace(options, command=command)
+        options = replace(with_folders(options), command=command)
         write_files(self._files, with_problems(result, self._problems), options)
 
 

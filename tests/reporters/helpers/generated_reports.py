@@ -4,6 +4,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import (
     Because,
     Excerpt,
@@ -107,6 +108,11 @@ FILES = st.builds(
 )
 
 
+CHECKS = st.builds(
+    Check, ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT, st.sampled_from(State), PATHS
+)
+
+
 def _group(problem: Problem, count: int, baseline: int | None) -> Group:
     """Return a group whose first problem is `problem`."""
     place = problem.place
@@ -140,7 +146,8 @@ def reports(draw: st.DrawFn) -> Report:
     for group in groups:
         files.setdefault(group.path, FileCount(group.path, errors=1, complete=True))
     kept = draw(st.integers(0, len(found)))
-    return Report(tuple(files.values()), groups, tuple(found[:kept]))
+    checks = tuple(draw(st.lists(CHECKS, max_size=2)))
+    return Report(tuple(files.values()), groups, tuple(found[:kept]), checks=checks)
 
 
 def text_of(name: str, report: Report, **options: Any) -> str:
