@@ -22,10 +22,10 @@ _COLUMNS = (
     "warnings",
     "notes",
     "bytes",
-    "read",
+    "remark",
 )
 _NUMBERS = _COLUMNS[2:10]
-_OPTIONAL = ("no verdict", "warnings", "notes")
+_OPTIONAL = ("no verdict", "warnings", "notes", "remark")
 #: Failures that are named above the counts.
 _ALERTS = 5
 #: Code points of a path and of a reason.
@@ -130,8 +130,9 @@ def _cells(file: FileCount) -> tuple[str | Markup, ...]:
 
 
 def _state(file: FileCount) -> str:
+    """Return why a file was not read to its end, "" if it was."""
     if file.skipped:
         return f"passed over: it {file.reason}"
     if file.reason:
-        return f"not to the end: {file.reason}"
-    return "to the end" if file.complete else "stopped as asked"
+        return f"not read to the end: {file.reason}"
+    return "" if file.complete else "stopped as asked"
