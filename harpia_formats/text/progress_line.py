@@ -32,7 +32,7 @@ def progress_bar(name: str, share: float | None, text: str, width: int) -> str:
     room, the bar is left out, and then the name.
     """
     room = width - columns(text) - 2
-    shown = _end_of(name, max(room // 3, _LEAST))
+    shown = _end_of(name, max(room - _LEAST - 2, _LEAST))
     length = min(room - columns(shown) - 2, _MOST)
     if share is not None and length >= _LEAST:
         full = round(length * min(max(share, 0), 1))

@@ -42,7 +42,8 @@ def test_bar_fits_its_line(name: str, share: float) -> None:
     ("width", "share", "line"),
     [
         (46, 0.5, "a/b/c.jsonl  ━━━━━━━━━━╌╌╌╌╌╌╌╌╌╌╌  50 %, 5 MB"),
-        (40, 0.5, "…/c.jsonl  ━━━━━━━━╌╌╌╌╌╌╌╌╌  50 %, 5 MB"),
+        (36, 0.5, "a/b/c.jsonl  ━━━━━━╌╌╌╌╌  50 %, 5 MB"),
+        (32, 0.5, "…b/c.jsonl  ━━━━╌╌╌╌  50 %, 5 MB"),
         (40, None, "a/b/c.jsonl  50 %, 5 MB"),
         (24, 0.5, "a/b/c.jsonl  50 %, 5 MB"),
         (20, 0.5, "…c.jsonl  50 %, 5 MB"),

@@ -12,6 +12,7 @@ from harpia_formats.cli.options.common import (
     Quiet,
     Redact,
     ReportOption,
+    ShowProgress,
 )
 from harpia_formats.cli.options.given import Context, given_options
 from harpia_formats.cli.options.preflight import (
@@ -25,7 +26,7 @@ from harpia_formats.cli.options.preflight import (
 from harpia_formats.cli.options.validation import Examples, MaxProblems, OutputFormat
 from harpia_formats.cli.options.values import name_and_value
 from harpia_formats.cli.output.problems import print_failures
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report import report_exit_code, write_report
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import text_writer, write_stderr
@@ -59,6 +60,7 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
     max_problems: MaxProblems = 1000,
     redact: Redact = False,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Check data sets before a job uses them, by what a file expects of them.
 
@@ -86,7 +88,12 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
         for one in variables or ()
     )
     plan = read_plan((files or [DEFAULT])[0], given)
-    progress = Progress(quiet=quiet)
+    named = [path for one in plan.data_sets for path in one.inputs()]
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=named,
+    )
     options = PreflightOptions(
         variables=given,
         examples=examples,
@@ -96,7 +103,6 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
         engine=engine,
         progress=progress.update,
     )
-    named = [path for one in plan.data_sets for path in one.inputs()]
     reports = ReportFiles([*plan.reports, *(report or ())], Report, [plan.path, *named])
     run = Preflight(plan, options, reports.paths)
     if dry_run:

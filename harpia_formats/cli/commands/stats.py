@@ -18,6 +18,7 @@ from harpia_formats.cli.options.common import (
     ReadWith,
     Redact,
     ReportOption,
+    ShowProgress,
     SkipInvalid,
     SkipUnrecognised,
 )
@@ -25,7 +26,7 @@ from harpia_formats.cli.options.statistics import JSON, TEXT, StatsFormat, Top
 from harpia_formats.cli.options.validation import Limit
 from harpia_formats.cli.options.values import column_map
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress
+from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.statistics_text import statistics_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
@@ -58,6 +59,7 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     redact: Redact = False,
     report: ReportOption = None,
     quiet: Quiet = False,
+    show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
     """Count what a data set holds: lengths, missing fields, models, duplicates.
 
@@ -71,7 +73,12 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     - 2: something could not be read
     - 3: a bug in harpia-formats
     """
-    progress = Progress(quiet=quiet)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=paths or (),
+        exclude=exclude,
+    )
     options = StatsOptions(
         from_=from_,
         top=top,

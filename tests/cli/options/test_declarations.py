@@ -100,3 +100,17 @@ def test_help_lists_every_format_of_verdicts() -> None:
     page = option("judge", "--to").help
 
     assert all(f"{each} (" in page for each in formats.VerdictFormat)
+
+
+def test_every_command_with_progress_takes_the_option() -> None:
+    """A command that shows its progress has --progress, and gives its inputs to it."""
+    using = {
+        module.stem: module.read_text(encoding="utf-8")
+        for module in (HERE / "commands").glob("*.py")
+        if "Progress(" in module.read_text(encoding="utf-8")
+    }
+
+    assert {"validate", "convert", "score", "score_compare", "detect"} <= using.keys()
+    for name, text in using.items():
+        assert "when=show_progress" in text, name
+        assert "inputs=" in text, name
