@@ -7,6 +7,7 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.results.format import ResultFormat
+from harpia_formats.text.spelling import nearest
 
 
 def first_problem(document: bytes, format_id: str) -> Problem | None:
@@ -40,4 +41,8 @@ def check_names(names: Iterable[str], target: ResultFormat) -> None:
     for name in names:
         if name not in target.names:
             known = ", ".join(target.names) or "none"
-            raise ScoreError(f"{target.id} has no place for {name} (it has: {known})")
+            near = nearest(name, target.names)
+            hint = f"; did you mean {near}?" if near else ""
+            raise ScoreError(
+                f"{target.id} has no place for {name}{hint} (it has: {known})"
+            )

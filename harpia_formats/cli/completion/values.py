@@ -19,8 +19,8 @@ def values_of(command: str, parameter: Any) -> Iterable[Value]:
     choices = getattr(_parser_of(parameter), "choices", None)
     if choices is not None:
         return [(str(each), "") for each in choices]
-    if (command, parameter.opts[0]) == ("score", "--to"):
-        return _result_formats()
+    if (command, parameter.opts[0]) in _BY_OPTION:
+        return _BY_OPTION[command, parameter.opts[0]]()
     noun = parameter.metavar or ""
     if "|" in noun:
         return [(each, "") for each in noun.split("|")]
@@ -40,6 +40,14 @@ def _formats() -> Iterator[Value]:
 
     for name, format_ in installed_formats().items():
         yield name, format_.vendor
+    for name, members in FAMILIES.items():
+        yield name, " or ".join(members)
+
+
+def _written_formats() -> Iterator[Value]:
+    from harpia_formats.registry import FAMILIES, writable_formats  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, format_.vendor) for name, format_ in writable_formats().items())
     for name, members in FAMILIES.items():
         yield name, " or ".join(members)
 
@@ -129,4 +137,10 @@ BY_NOUN: dict[str, Callable[[], Iterable[Value]]] = {
     "REPORTER": _reporters,
     "RULES": _rules,
     "TEST": _tests,
+}
+#: The functions of options whose noun has more values elsewhere.
+_BY_OPTION = {
+    ("convert", "--to"): _written_formats,
+    ("roundtrip", "--via"): _written_formats,
+    ("score", "--to"): _result_formats,
 }

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from harpia_formats.cli.options.common import input_format
-from harpia_formats.cli.options.declare import READING, flag, number, text
+from harpia_formats.cli.options.declare import READING, choice, flag, number, text
 from harpia_formats.cli.options.values import (
     comma_separated,
     listed,
@@ -17,6 +17,7 @@ from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import result_formats
 from harpia_formats.scoring.groups import GROUPED
+from harpia_formats.scoring.options import Missing as MissingAnswer
 from harpia_formats.scoring.p_values import FOR_EACH, TESTS
 from harpia_formats.scoring.profiles import profile_names
 
@@ -93,9 +94,9 @@ ComparisonReplicates = Annotated[
 Seed = Annotated[int, number("Seed of the random draws.", panel=STATISTICS)]
 Missing = Annotated[
     str,
-    text(
-        "skip|zero",
-        "What a missing answer counts as: nothing, or a score of 0.",
+    choice(
+        MissingAnswer,
+        "What a missing answer counts as, nothing or a score of 0: {}.",
         panel=STATISTICS,
     ),
 ]

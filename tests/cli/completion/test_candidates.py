@@ -12,7 +12,13 @@ from harpia_formats.cli.completion.scripts import LINE, REQUEST, WORD_BREAKS
 from harpia_formats.cli.completion.values import BY_NOUN, FILES, values_of
 from harpia_formats.mapping.choices import Turns
 from harpia_formats.metrics import METRICS
-from harpia_formats.registry import all_formats, all_rules, result_formats
+from harpia_formats.registry import (
+    FAMILIES,
+    all_formats,
+    all_rules,
+    result_formats,
+    writable_formats,
+)
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.scoring.p_values import TESTS
 from harpia_formats.scoring.profiles import profile_names
@@ -46,7 +52,7 @@ def values(line: str) -> list[str]:
         ("rule J101 dupl", ["duplicate-key"]),
         ("validate --select J101,J10", [f"J101,J10{each}" for each in range(1, 10)]),
         ("validate --select J101,dupl", ["J101,duplicate-key"]),
-        ("convert --to harpia-", ["harpia-output", "harpia-log"]),
+        ("convert --from harpia-", ["harpia-output", "harpia-log"]),
         ("schema inf", ["infer"]),
         ("score compare a b --met", ["--metrics"]),
         ("validate --quiet --qui", []),
@@ -61,10 +67,17 @@ def test_words_become_what_the_tables_hold(line: str, found: Any) -> None:
     assert values(line) == list(map(str, found))
 
 
-@pytest.mark.parametrize("option", ["--to", "-t", "--from", "-f"])
-def test_formats_and_families(option: str) -> None:
-    """Each format can be named, and each family of formats."""
-    assert {*all_formats(), "nemo", "tencent"} <= set(values(f"convert {option} "))
+@pytest.mark.parametrize(
+    ("options", "formats"),
+    [
+        (["convert --from", "convert -f", "validate --format"], all_formats()),
+        (["convert --to", "convert -t", "roundtrip --via"], writable_formats()),
+    ],
+)
+def test_formats_and_families(options: list[str], formats: Any) -> None:
+    """Each format that can be read or written is named, and each family of formats."""
+    for option in options:
+        assert set(values(f"{option} ")) == {*formats, *FAMILIES}
 
 
 @pytest.mark.parametrize("name", EVERYTHING.commands)
@@ -124,7 +137,7 @@ def test_second_words_come_with_their_beginning() -> None:
     ("line", "words"),
     [
         ("harpia-formats convert --to eee@0.3", "0.3.0"),
-        ("harpia-formats convert --to=har", "harpia\nharpia-output\nharpia-log"),
+        ("harpia-formats convert --from=har", "harpia\nharpia-output\nharpia-log"),
         ("harpia-formats validate 'a b' --fail-", "--fail-fast"),
         ("harpia-formats validate 'a b --fail-", None),
         ('harpia-formats validate "a" --select J101,J102,C20', "J101,J102,C201"),

@@ -1,0 +1,155 @@
+"""Wherever a name is asked for, a misspelt one gets the name that was meant.
+
+The options and their names are those that completion lists, from the registries.
+"""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from harpia_formats.cli.app import app_for, run
+from harpia_formats.cli.completion.values import values_of
+from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+from harpia_formats.text.spelling import nearest
+
+EVERYTHING: Any = get_command(app_for([]))
+ROW = (
+    b'{"input": {"prompt": "a", "ideal_response": "b", "category": "c", '
+    b'"source": "d"}, "response": "b", "llm_name": "m"}\n'
+)
+#: What a command needs besides the option; others need one file.
+NEEDS = {
+    "completion": "",
+    "config": ".",
+    "convert": "a.jsonl --to tencent-outputs",
+    "diff": "a.jsonl a.jsonl",
+    "formats": "",
+    "judge": "a.jsonl -d definition.json",
+    "merge": "a.jsonl a.jsonl",
+    "preflight": "--init a.jsonl",
+    "roundtrip": "a.jsonl --via tencent-outputs",
+    "rule": "",
+    "sample": "a.jsonl 1",
+    "schema": "nemo-output",
+    "score": "a.jsonl --metrics em",
+    "score compare": "a.jsonl a.jsonl --metrics em",
+    "split": "a.jsonl --valid v.jsonl --invalid i.jsonl",
+}
+#: The definition is read before the format of the inputs is looked at.
+LATE = {("judge", "--from")}
+
+
+def misspelt(values: list[str]) -> tuple[str, str]:
+    """Return a value and the same with two letters swapped, near no other one."""
+    for value in sorted(values, key=len):
+        for index, (one, other) in enumerate(pairwise(value)):
+            swapped = value[:index] + other + one + value[index + 2 :]
+            is_word = index and one.isalpha() and other.isalpha() and one != other
+            if len(value) > 3 and is_word and nearest(swapped, values) == value:
+                return value, swapped
+    return "", ""
+
+
+def mistakes() -> Iterator[tuple[str, str, str, str]]:
+    """Yield each command and option with a name and the same name misspelt."""
+    for command, found in EVERYTHING.commands.items():
+        for parameter in found.params:
+            names = [value for value, _ in values_of(command, parameter)]
+            name, wrong = misspelt(names)
+            is_option = parameter.param_type_name == "option"
+            option = parameter.opts[0] if is_option else ""
+            if name and (command, option) not in LATE:
+                yield command, option, name, wrong
+
+
+MISTAKES = list(mistakes())
+
+
+def printed(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the error that a command line ends with."""
+    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
+        run(words)
+
+    assert ended.value.code == 2
+    return capsys.readouterr().err
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a folder with a valid file the working folder."""
+    (tmp_path / "a.jsonl").write_bytes(ROW)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("command", "option", "name", "wrong"),
+    MISTAKES,
+    ids=[f"{command} {option}" for command, option, *_ in MISTAKES],
+)
+def test_misspelt_name_is_suggested(
+    command: str,
+    option: str,
+    name: str,
+    wrong: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Exit code 2, and the name that was meant, for each kind of name."""
+    given = [option, wrong + ("true" if wrong.endswith("=") else "")]
+    needed = NEEDS.get(command, "a.jsonl").split()
+    if option in needed:
+        needed = needed[: needed.index(option)]
+    words = [*needed, *given] if option else [wrong]
+    message = printed([*command.split(), *words], capsys)
+    meant = {name, name.rstrip("="), name.rstrip("=").rpartition(".")[2]}
+
+    assert any(f"did you mean {each}?" in message for each in meant), message
+
+
+def test_every_kind_of_name_is_tried() -> None:
+    """Formats, rules, metrics, profiles, reporters and the other names are there."""
+    tried = {(command, option) for command, option, *_ in MISTAKES}
+
+    assert tried > {
+        ("convert", "--to"),
+        ("rule", ""),
+        ("schema", "--dialect"),
+        ("score", "--by"),
+        ("score", "--metrics"),
+        ("score", "--param"),
+        ("score", "--profile"),
+        ("score", "--to"),
+        ("score compare", "--test"),
+        ("validate", "--format"),
+        ("validate", "--output-format"),
+        ("validate", "--select"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("validate a.jsonl --map pormpt=a", "prompt"),
+        ("validate a.jsonl --report htlm=x", "html"),
+        ("convert a.jsonl --to tencent --group pormpt -o x", "prompt"),
+        ("convert a.jsonl --to eee --set evaluation_idd=1", "evaluation_id"),
+        ("score a.jsonl -m em --to nemo-results --name taks=a -o x", "task"),
+        ("score a.jsonl -m em --model n", "'m'"),
+        ("validate a.jsonl", "examples"),
+    ],
+)
+def test_other_names_are_suggested(
+    words: str, meant: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Fields, settings and names of the data get suggestions, too."""
+    if meant == "examples":
+        (folder / "harpia-formats.toml").write_text("exampels = 3\n")
+    if meant == "'m'":
+        meant, words = "'model'", words.replace("--model n", "--model modle")
+        (folder / "a.jsonl").write_bytes(ROW.replace(b'"m"', b'"model"'))
+
+    assert f"did you mean {meant}?" in printed(words.split(), capsys)
