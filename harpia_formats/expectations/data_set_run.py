@@ -159,8 +159,9 @@ class DataSetRun:
 
     def _counts(self) -> Counts:
         report = self.report()
-        files = tuple(file for file in report.files if not _is_beside(file))
-        return Counts(files, report.groups)
+        there = [file for file in report.files if not file.skipped]
+        files = [one for one in there if not is_companion_format(one.format or "")]
+        return Counts(tuple(files or there), report.groups)
 
     @property
     def has_unread_records(self) -> bool:
@@ -187,11 +188,6 @@ class _Rows(RecordStream):
         """Prepare to read rows of `variant`; None for a file in no known format."""
         if variant is None or not is_companion_format(variant.format.id):
             super().open(variant)
-
-
-def _is_beside(file: FileCount) -> bool:
-    """Tell whether a file is no data: passed over, or a document beside rows."""
-    return bool(file.skipped) or is_companion_format(file.format or "")
 
 
 @contextmanager

@@ -23,6 +23,8 @@ class Facts(RecordLimit):
     """Counts over the records of a data set."""
 
     models: Counter[str] = field(default_factory=Counter)
+    outputs: int = 0
+    #: Answers as they are counted for `max-missing-answers`.
     answers: int = 0
     missing: int = 0
     #: Characters of the longest prompt.
@@ -47,8 +49,9 @@ class Facts(RecordLimit):
             name = output.model or ""
             if name in self.models or len(self.models) < _NAMES:
                 self.models[name] += 1
-        self.answers += len(record.outputs)
-        self.missing += sum(map(is_missing, record.outputs))
+        self.outputs += len(record.outputs)
+        self.answers += len(record.outputs) or 1
+        self.missing += sum(map(is_missing, record.outputs)) + (not record.outputs)
         self.longest = max(self.longest, sum(map(len, prompt_texts(record))))
         for name, values in self.values.items():
             value = getattr(record, name)
@@ -60,7 +63,7 @@ class Facts(RecordLimit):
 
     def end(self) -> None:
         """Take that there are no more records."""
-        if self.answers:
+        if self.outputs:
             self.times = self._questions.common_times()
 
     def close(self) -> None:

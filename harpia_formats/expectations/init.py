@@ -12,6 +12,7 @@ from harpia_formats.expectations.data_set_run import DataSetRun
 from harpia_formats.expectations.facts import Facts
 from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.expectations.plan import DataSet, Stated
+from harpia_formats.expectations.table import BY_NAME
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.reading.companions import is_companion_format
@@ -53,14 +54,18 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
     Nothing can be proposed of a file in no known format; the report says why.
     """
     groups: dict[tuple[str, str], list[str]] = {}
+    beside: dict[tuple[str, str], list[str]] = {}
     unread: list[FileCount] = []
     for detected in detect_files(inputs):
         if detected.reason is not None or detected.format is None:
             reason = detected.reason or f"is in no known format: {detected.why}"
             unread += [FileCount(detected.path, reason=reason)] * (not detected.skipped)
-        elif not is_companion_format(detected.format):
+        else:
             key = os.path.dirname(detected.path), detected.format  # noqa: PTH120 - as named
-            groups.setdefault(key, []).append(detected.path)
+            into = beside if is_companion_format(detected.format) else groups
+            into.setdefault(key, []).append(detected.path)
+    # Documents that belong to files of rows are data where there are no such files.
+    groups = groups or beside
     found = [_Found(name, tuple(paths)) for (_, name), paths in groups.items()]
     names = _names(found)
     sections = [_START]
@@ -86,8 +91,8 @@ def _section(
     more = [facts] if format_.adapter else []
     data_set = DataSet(name, values, {"": stated}, "")
     run = DataSetRun(data_set, PreflightOptions(), more=more)
-    run.check([])
     try:
+        run.check([])
         for _ in run:
             pass
         facts.end()
@@ -97,6 +102,7 @@ def _section(
             lines += _lines_of_records(facts, format_.id, others)
     finally:
         run.close()
+        facts.close()
     return "".join(f"{line}\n" for line in lines), report
 
 
@@ -110,7 +116,9 @@ def _lines(name: str, found: _Found, folder: Path, report: Report) -> Iterator[s
     yield f"# max-records = {sums['records']}"
     if sums["invalid"]:
         yield f'# max-invalid = "1 %"  # {with_noun(sums["invalid"], "record")} now'
-    yield f'# max-warnings = "1 %"  # {with_noun(sums["warnings"], "warning")} now'
+    warnings = sums["warnings"]
+    share = f"{warnings}" if warnings else '"1 %"'
+    yield f"# max-warnings = {share}  # {with_noun(warnings, 'warning')} now"
 
 
 def _lines_of_records(
@@ -119,15 +127,19 @@ def _lines_of_records(
     """Yield the lines on what records hold."""
     adapter = adapter_of(format_of(format_))
     models = sorted(facts.models)
-    if "" not in models and 0 < len(models) <= _PROPOSED:
+
+    def can(key: str) -> bool:
+        return all(any(map(adapter.carries, paths)) for paths in BY_NAME[key].needs)
+
+    if "" not in models and 0 < len(models) <= _PROPOSED and can("models"):
         yield f"models = {_texts(models)}"
-    if facts.times:
+    if facts.times and can("answers-per-question"):
         yield f"answers-per-question = {facts.times}"
-    if facts.answers:
+    if facts.outputs and can("max-missing-answers"):
         share = '"1 %"' if not facts.missing else f"{facts.missing}"
         missing = f"{facts.missing:,} of {facts.answers:,} now"
         yield f"max-missing-answers = {share}  # {missing}"
-    if facts.longest:
+    if facts.longest and can("max-prompt-characters"):
         yield f"# max-prompt-characters = {facts.longest}  # the longest now"
     allowed = [
         f"{field} = {_texts(sorted(values))}"
@@ -136,7 +148,7 @@ def _lines_of_records(
     ]
     if allowed:
         yield f"# allowed-values = {{ {', '.join(allowed)} }}"
-    if others and facts.answers:
+    if others and facts.outputs:
         key = "ids-in" if adapter.carries("id") else "prompts-in"
         yield f"# {key} = {_text(others[0])}"
 

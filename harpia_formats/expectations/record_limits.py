@@ -253,7 +253,12 @@ class FieldValues(RecordLimit):
     findings: RecordFindings
     _path: str = ""
     _seen: set[str] = field(default_factory=set)
-    _missing: list[Any] = field(default_factory=list)
+    _allowed_keys: frozenset[str] = field(init=False)
+    _required_keys: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._allowed_keys = frozenset(map(_key_of, self.allowed))
+        self._required_keys = frozenset(map(_key_of, self.required))
 
     def begin(self, adapter: FormatAdapter) -> None:
         """Find the field in records of a format."""
@@ -262,13 +267,11 @@ class FieldValues(RecordLimit):
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
         """Compare the values of a record."""
         found = values_at(placed.record, self._path)
-        if len(self._seen) < _NAMES + len(self.required):
-            self._seen.update(map(_key_of, found))
-        else:
-            self._seen.update(
-                key for key in map(_key_of, found) if key in self._required_keys
-            )
-        if not self.allowed:
+        keys = set(map(_key_of, found))
+        if not keys <= self._seen:
+            is_full = len(self._seen) >= _NAMES + len(self.required)
+            self._seen |= keys & self._required_keys if is_full else keys
+        if not self.allowed or (found and keys <= self._allowed_keys):
             return
         known = self._allowed_keys
         others = [value for value in found if _key_of(value) not in known]
@@ -279,14 +282,6 @@ class FieldValues(RecordLimit):
                 lambda: placed.row.place(0, 1, ()),
                 lambda: self._refusal(others),
             )
-
-    @property
-    def _allowed_keys(self) -> set[str]:
-        return set(map(_key_of, self.allowed))
-
-    @property
-    def _required_keys(self) -> set[str]:
-        return set(map(_key_of, self.required))
 
     def _refusal(self, others: list[Any]) -> str:
         if not others:
