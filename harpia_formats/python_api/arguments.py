@@ -230,6 +230,7 @@ class SubsetArguments(TypedDict, total=False):
     delimiter: str | None
     max_row_bytes: int
     overwrite: bool
+    redact: bool
     progress: Progress | None
 
 

@@ -1,6 +1,6 @@
 """Assign each row of a file to a part, before any is written."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field
 
@@ -32,10 +32,12 @@ VALID, INVALID = "valid", "invalid"
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The names of the parts, and the index of the part of each row in order."""
+    """Which part each row of a file goes to."""
 
+    #: The names of the parts.
     names: tuple[str, ...]
-    parts: Iterable[int]
+    #: Yields the index of the part of each row, in order; called several times.
+    parts: Callable[[], Iterator[int]]
     rows: int
     #: Deletes what is on the disk.
     resource: AbstractContextManager[object] = field(default_factory=nullcontext)
@@ -76,6 +78,7 @@ class ByVerdict:
                 ignore=division.ignore,
                 lint=division.lint,
                 max_row_bytes=options.max_row_bytes,
+                redact=options.redact,
                 jobs=division.jobs,
                 progress=options.progress,
                 examples=0 if is_all else EXAMPLES,
@@ -99,11 +102,12 @@ class ByVerdict:
                 "name its format with --from, or a --schema"
             )
         refused, unknown = outcomes.invalid, outcomes.undetermined
-        parts = (
-            int(number in refused or number in unknown)
-            for number in range(1, file.records + 1)
+        rows = range(1, file.records + 1)
+        return Assignment(
+            (VALID, INVALID),
+            lambda: (int(row in refused or row in unknown) for row in rows),
+            file.records,
         )
-        return Assignment((VALID, INVALID), parts, file.records)
 
 
 def _by_value(given: RereadInput, name: str, options: SubsetOptions) -> Assignment:
@@ -124,7 +128,8 @@ def _by_value(given: RereadInput, name: str, options: SubsetOptions) -> Assignme
             numbers.append(index)
         if records is not None:
             records.report.raise_for_errors()
-        return Assignment(tuple(indices), numbers, len(numbers), stack.pop_all())
+        names = tuple(indices)
+        return Assignment(names, numbers.__iter__, len(numbers), stack.pop_all())
 
 
 def _by_shares(
@@ -135,9 +140,12 @@ def _by_shares(
         hashes = stack.enter_context(closing(NumberFile()))
         _hash_rows(hashes, given, division, options)
         begins = thresholds(hashes, list(division.shares.values()))
-        parts = (part_of(number, begins) for number in hashes)
-        names = tuple(division.shares)
-        return Assignment(names, parts, len(hashes), stack.pop_all())
+        return Assignment(
+            tuple(division.shares),
+            lambda: (part_of(number, begins) for number in hashes),
+            len(hashes),
+            stack.pop_all(),
+        )
 
 
 def _hash_rows(

@@ -20,6 +20,8 @@ from harpia_formats.io.inputs import (
 )
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source
+from harpia_formats.redaction import redaction_of
+from harpia_formats.redaction.errors import errors_without_values
 from harpia_formats.registry import all_unpackers
 from harpia_formats.subsets.cut_file import CutFile, Row, cut_file
 from harpia_formats.subsets.one_input import notes_on
@@ -66,6 +68,11 @@ class Merge:
         Raises `DuplicateIdsError` for repeated ids that are not allowed, `SubsetError`
         for files that are not alike, `SourceError` and `SinkError`.
         """
+        with errors_without_values(redaction_of(self.options)):
+            return self._merged(output)
+
+    def _merged(self, output: Any) -> Subset:
+        """Do what `run` does; errors may show values."""
         outputs = RowOutputs(self.inputs, overwrite=self.options.overwrite)
         if isinstance(output, (str, PathLike)) and fspath(output) != "-":
             outputs.claim(fspath(output))
@@ -134,7 +141,8 @@ class Merge:
                     if key in firsts:
                         total += 1
                         if len(named) < _NAMED:
-                            named.append(f"{key!r} in {firsts[key]} and {where}")
+                            shown = "" if self.options.redact else f"{key!r} in "
+                            named.append(f"{shown}{firsts[key]} and {where}")
                     firsts.setdefault(key, where)
         if total:
             more = f" and {total - len(named):,} more" if total > len(named) else ""

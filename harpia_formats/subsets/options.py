@@ -12,6 +12,14 @@ from harpia_formats.parsing.csv_delimiter import check_delimiter
 class SubsetError(HarpiaFormatsError):
     """Rows cannot be copied as the options ask; its text is the message."""
 
+    hides_values = True
+
+
+class SubsetValueError(SubsetError):
+    """Rows cannot be copied because of what is in them, which the message shows."""
+
+    hides_values = False
+
 
 @dataclass(frozen=True, slots=True)
 class SubsetOptions:
@@ -25,6 +33,8 @@ class SubsetOptions:
     delimiter: str | None = None
     max_row_bytes: int = ROW_LIMIT
     overwrite: bool = False
+    #: Whether messages show no values of records.
+    redact: bool = False
     progress: Callable[[ReadProgress], None] | None = None
 
     def __post_init__(self) -> None:

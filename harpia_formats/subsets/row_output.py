@@ -55,6 +55,10 @@ class RowOutput:
         else:
             self._sink.write(file.before)
 
+    def finish(self) -> None:
+        """Write all bytes to the disk, and free the memory of a compressor."""
+        self._sink.finish()
+
 
 class RowOutputs:
     """The outputs of a run: all of them appear, or none."""

@@ -18,7 +18,11 @@ from harpia_formats.scoring.groups import GROUPED, METADATA, NONE, value_of
 from harpia_formats.scoring.questions import prompt_text
 from harpia_formats.subsets.cut_file import cut_file
 from harpia_formats.subsets.one_input import RereadInput
-from harpia_formats.subsets.options import SubsetError, SubsetOptions
+from harpia_formats.subsets.options import (
+    SubsetError,
+    SubsetOptions,
+    SubsetValueError,
+)
 from harpia_formats.text.spelling import nearest
 
 #: Fields of records that identify what is asked, beside those of groups.
@@ -47,7 +51,7 @@ def _shared_value(name: str, record: Record) -> str | None:
     values = {value_of(name, record, output) for output in record.outputs or [Output()]}
     if len(values) > 1:
         shown = " and ".join(sorted(values)[:2])
-        raise SubsetError(
+        raise SubsetValueError(
             f"a row has answers with several values of {name} ({shown}); convert "
             "--model writes the answers of one model"
         )

@@ -9,7 +9,7 @@ from harpia_formats.framing.chunk import BOM
 from harpia_formats.framing.constants import with_nulls
 from harpia_formats.framing.numbered import decoded_or_none
 from harpia_formats.subsets.cut_file import CutFile
-from harpia_formats.subsets.options import SubsetError
+from harpia_formats.subsets.options import SubsetError, SubsetValueError
 from harpia_formats.text.describe import short_json
 
 
@@ -67,9 +67,11 @@ def check_same_kind(first: FileKind, other: FileKind) -> None:
             f"{other.container}; convert one of them first"
         )
     if first.columns != other.columns:
-        raise SubsetError(f"{pair} have other columns: {_other_column(first, other)}")
+        raise SubsetValueError(
+            f"{pair} have other columns: {_other_column(first, other)}"
+        )
     if first.document != other.document:
-        raise SubsetError(f"{pair} differ around their rows: {_key(first, other)}")
+        raise SubsetValueError(f"{pair} differ around their rows: {_key(first, other)}")
 
 
 def _columns(header: bytes, delimiter: str) -> tuple[str, ...]:

@@ -5,10 +5,14 @@ from itertools import count
 from os import fspath
 from typing import Any
 
+from harpia_formats.conversion.output_files import MAX_FILES
 from harpia_formats.conversion.quarantine import finding_line
 from harpia_formats.io.file_names import path_component
 from harpia_formats.io.sink import Sink
+from harpia_formats.io.urls import masked
 from harpia_formats.model.problem import Problem
+from harpia_formats.redaction import redaction_of
+from harpia_formats.redaction.errors import errors_without_values
 from harpia_formats.subsets.assignment import (
     INVALID,
     VALID,
@@ -21,7 +25,7 @@ from harpia_formats.subsets.division import VALUE, Division
 from harpia_formats.subsets.one_input import RereadInput, notes_on, reread_input
 from harpia_formats.subsets.options import SubsetError, SubsetOptions
 from harpia_formats.subsets.result import Subset, WrittenPart
-from harpia_formats.subsets.row_output import RowOutput, RowOutputs
+from harpia_formats.subsets.row_output import RowOutputs
 from harpia_formats.subsets.sample import check_same_rows
 
 
@@ -58,7 +62,8 @@ class Split:
         return self._result
 
     def __iter__(self) -> Generator[Problem, None, None]:
-        with reread_input(self._given) as given:
+        redaction = redaction_of(self._options)
+        with errors_without_values(redaction), reread_input(self._given) as given:
             try:
                 assignment = yield from self._assigned(given)
                 with assignment.resource:
@@ -126,33 +131,48 @@ class Split:
 
     def _write(self, given: RereadInput, assignment: Assignment) -> None:
         """Write each row to its part; raises `SinkError`, `SourceError`."""
-        outputs: list[RowOutput | None] = [
-            self._outputs.open(self._places[name]) if name in self._places else None
-            for name in assignment.names
+        written: list[WrittenPart] = []
+        notes: tuple[str, ...] = ()
+        wanted = [
+            (index, name)
+            for index, name in enumerate(assignment.names)
+            if name in self._places
         ]
-        parts = iter(assignment.parts)
-        with cut_file(given.source(), self._options) as file:
-            for row in file.rows():
-                index = next(parts, None)
-                if index is None:
-                    break
-                target = outputs[index]
-                if target is not None:
-                    target.row(file, row)
-            for target in outputs:
-                if target is not None:
-                    target.end(file)
-        check_same_rows(file.name, assignment.rows, file.count)
+        most = min(map(_open_at_once, self._places.values()), default=1)
+        for begin in range(0, len(wanted), most) or (0,):
+            some = wanted[begin : begin + most]
+            with cut_file(given.source(), self._options) as file:
+                written += self._write_some(file, assignment, some)
+                notes = notes_on(file)
+            check_same_rows(file.name, assignment.rows, file.count)
         self._outputs.commit()
-        self._result = self._result_of(file, assignment, outputs)
+        notes = (*notes, *self._outputs.group.notes)
+        self._result = Subset(assignment.rows, tuple(written), notes=notes)
 
-    def _result_of(
-        self, file: CutFile, assignment: Assignment, outputs: list[RowOutput | None]
-    ) -> Subset:
-        written = tuple(
-            WrittenPart(name, target.name, target.rows)
-            for name, target in zip(assignment.names, outputs, strict=True)
-            if target is not None
-        )
-        notes = (*notes_on(file), *self._outputs.group.notes)
-        return Subset(file.count, written, notes=notes)
+    def _write_some(
+        self, file: CutFile, assignment: Assignment, some: list[tuple[int, str]]
+    ) -> list[WrittenPart]:
+        """Write the rows of some parts, given by their indices and names."""
+        outputs = {
+            index: self._outputs.open(self._places[name]) for index, name in some
+        }
+        for row, index in zip(file.rows(), assignment.parts(), strict=False):
+            target = outputs.get(index)
+            if target is not None:
+                target.row(file, row)
+        for target in outputs.values():
+            target.end(file)
+            target.finish()
+        return [
+            WrittenPart(name, outputs[index].name, outputs[index].rows)
+            for index, name in some
+        ]
+
+
+def _open_at_once(place: str) -> int:
+    """Return how many outputs with such a name are written in one pass.
+
+    A compressor takes memory until its file is complete: xz about 100 MB.
+    """
+    suffix = masked(place).lower().rpartition(".")[2]
+    return {"xz": 1, "bz2": 8, "zst": 8}.get(suffix, MAX_FILES)

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import lzma
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import (
+    HarpiaFormatsError,
     OptionError,
     SinkError,
     SubsetError,
@@ -420,3 +422,44 @@ def test_repeated_ids_fail_or_are_skipped_or_kept() -> None:
         merged(one, two)
     assert merged(one, two, on_duplicate="skip") == two
     assert merged(one, two, on_duplicate="keep") == one + two
+
+
+def test_messages_hide_values(tmp_path: Path) -> None:
+    """With `redact` no message and no finding has a value of a row."""
+    secret = HARPIA.replace('"input": "q"', '"input": "SECRET"') % 7
+    lines = (secret.replace('"7"', '"SECRET"') + "\n").encode()
+    bad = b'{"id": "SECRET", "input": ["SECRET"]}\n'
+    runs: list[Callable[[], object]] = [
+        lambda: merged(lines, lines, redact=True),
+        lambda: merged(b"SECRET,b\n1,2\n", b"b\n1\n", format="csv", redact=True),
+        lambda: split(
+            lines + bad,
+            output=tmp_path / "{value}",
+            by="category",
+            format="harpia",
+            redact=True,
+        ),
+    ]
+    for run in runs:
+        with pytest.raises(HarpiaFormatsError) as found:
+            run()
+        assert "SECRET" not in str(found.value)
+    split(
+        lines + bad,
+        valid=tmp_path / "v",
+        findings=tmp_path / "f",
+        format="harpia",
+        redact=True,
+    )
+    assert (tmp_path / "v").read_bytes() == lines
+    assert b"S102" in (tmp_path / "f").read_bytes()
+    assert b"SECRET" not in (tmp_path / "f").read_bytes()
+
+
+def test_parts_are_written_in_turn_where_compressors_are_large(tmp_path: Path) -> None:
+    """Files of xz are written one after the other, and appear together."""
+    done = split(record_lines(30), output=tmp_path / "{value}.jsonl.xz", by="category")
+    parts = [lzma.decompress(text) for text in read_parts(done).values()]
+
+    assert [part.rows for part in done.parts] == [10, 10, 10]
+    assert sorted(b"".join(parts).splitlines()) == sorted(record_lines(30).splitlines())

@@ -6,6 +6,7 @@ from harpia_formats.cli.options.common import (
     MaxRowBytes,
     Overwrite,
     Quiet,
+    Redact,
     ShowProgress,
 )
 from harpia_formats.cli.options.subsets import (
@@ -35,6 +36,7 @@ def merge(  # noqa: PLR0913 - one parameter for each option of the command
     from_: RowsFormat = None,
     delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
+    redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
@@ -59,6 +61,7 @@ def merge(  # noqa: PLR0913 - one parameter for each option of the command
             delimiter=delimiter,
             max_row_bytes=max_row_bytes,
             overwrite=overwrite,
+            redact=redact,
             progress=progress.update,
         )
         try:

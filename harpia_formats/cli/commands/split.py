@@ -7,6 +7,7 @@ from harpia_formats.cli.options.common import (
     MaxRowBytes,
     Overwrite,
     Quiet,
+    Redact,
     ShowProgress,
 )
 from harpia_formats.cli.options.subsets import (
@@ -53,6 +54,7 @@ def split(  # noqa: PLR0913 - one parameter for each option of the command
     delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     jobs: Jobs = 0,
+    redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
@@ -79,6 +81,7 @@ def split(  # noqa: PLR0913 - one parameter for each option of the command
         delimiter=delimiter,
         max_row_bytes=max_row_bytes,
         overwrite=overwrite,
+        redact=redact,
         progress=progress.update,
     )
     division = Division(
