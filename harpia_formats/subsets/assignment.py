@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from harpia_formats.conversion.output_files import MAX_FILES
 from harpia_formats.model.problem import Problem
 from harpia_formats.scoring.groups import NONE
-from harpia_formats.subsets.cut_file import cut_file
 from harpia_formats.subsets.division import Division
 from harpia_formats.subsets.number_file import NumberFile
 from harpia_formats.subsets.one_input import RereadInput
+from harpia_formats.subsets.open_file import cut_file
 from harpia_formats.subsets.options import SubsetError, SubsetOptions
 from harpia_formats.subsets.random_rows import keyed_hash, seed_key
 from harpia_formats.subsets.row_values import (

@@ -4,23 +4,21 @@ The rows of lines and tables end with a line end of their own. Between the rows 
 array, of a document around an array, and of values over several lines stands a gap.
 """
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from harpia_formats.detection.file_name import delimiter_of
-from harpia_formats.detection.sampled_file import Framing, SampledFile, sample_file
+from harpia_formats.detection.sampled_file import Framing, SampledFile
 from harpia_formats.framing.chunk import JSON_SPACE, Chunk, FramingFault, is_blank
 from harpia_formats.framing.columns import RowArray
-from harpia_formats.framing.container import Layout, open_container
-from harpia_formats.io.source import Source, SourceReader, open_source
-from harpia_formats.model.format import Container
+from harpia_formats.framing.container import (
+    Layout,
+)
+from harpia_formats.io.source import SourceReader
 from harpia_formats.subsets.kept_bytes import KeptBytes
 from harpia_formats.subsets.options import SubsetError, SubsetOptions
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
-from harpia_formats.validation.run_plans import RunPlans
+from harpia_formats.validation.plan.file_plan import FilePlan
 
 if TYPE_CHECKING:  # only for tables: start-up time
     from harpia_formats.parsing.csv_blocks import TableBlock
@@ -242,74 +240,3 @@ class CutFile:
         if text[size:] == b"\r\n":
             return text
         return text[: size + (text[size : size + 1] in {b"\r", b"\n"})]
-
-
-@contextmanager
-def cut_file(source: Source, options: SubsetOptions) -> Generator[CutFile, None, None]:
-    """Open a file whose rows are copied, and settle how it is cut.
-
-    Raises `SourceError` if it cannot be read, also at the end if it has changed, and
-    `SubsetError` if it has no rows that can be copied.
-    """
-    plans = RunPlans(
-        Options(
-            format=options.format,
-            delimiter=options.delimiter,
-            max_row_bytes=options.max_row_bytes,
-        )
-    )
-    run = plans.of(source)
-    with open_source(source) as reader:
-        kept = KeptBytes(reader, lambda: _note(reader, options))
-        opened = open_container(kept)
-        sampled = sample_file(
-            opened,
-            options.max_row_bytes,
-            run.candidates(),
-            source.name,
-            options.delimiter,
-        )
-        if reader.unpacker:
-            sampled.sample = replace(sampled.sample, unpacker=reader.unpacker)
-        plan, _ = plan_file(run, source.name, sampled.sample)
-        _check_plan(source.name, plan, is_text=not reader.unpacker)
-        yield CutFile(source.name, plan, options, reader, kept, sampled)
-        error = reader.change()
-        if error is not None:
-            raise error
-
-
-def _note(reader: SourceReader, options: SubsetOptions) -> None:
-    if options.progress is not None:
-        options.progress(reader)
-
-
-def _check_plan(name: str, plan: FilePlan, *, is_text: bool) -> None:
-    """Raise `SubsetError` for a file whose rows cannot be copied one by one."""
-    convert = "convert it first, such as with convert --to record"
-    if plan.cut is Framing.NONE:
-        raise SubsetError(
-            f"{name} is neither JSON nor a table that can be read; of a table, give "
-            "--from csv, and its --delimiter"
-        )
-    variant = plan.variant
-    if variant is not None and variant.dialect.container is Container.DOCUMENT:
-        raise SubsetError(
-            f"{name} is {variant.format.id}, one document that has no rows"
-        )
-    if plan.has_columns:
-        raise SubsetError(
-            f"{name} is {plan.format}, whose records stand in columns and not in "
-            f"rows; {convert}"
-        )
-    if plan.cut is Framing.MEMBERS and variant is not None:
-        if variant.dialect.count_remarks is not None:
-            raise SubsetError(
-                f"{name} is {plan.format}, where the document around the records "
-                f"counts them, which would be wrong for some of them; {convert}"
-            )
-        if not is_text:
-            raise SubsetError(
-                f"{name} is an archive or folder of {plan.format}, whose records are "
-                f"no rows; {convert}"
-            )

@@ -3,8 +3,8 @@
 from os import PathLike, fspath
 from typing import Any
 
-from harpia_formats.subsets.cut_file import cut_file
 from harpia_formats.subsets.one_input import notes_on, one_source
+from harpia_formats.subsets.open_file import cut_file
 from harpia_formats.subsets.options import SubsetOptions
 from harpia_formats.subsets.result import Subset, WrittenPart
 from harpia_formats.subsets.row_output import RowOutputs
@@ -20,7 +20,7 @@ def copy_head(given: Any, output: Any, most: int, options: SubsetOptions) -> Sub
     if isinstance(output, (str, PathLike)) and fspath(output) != "-":
         outputs.claim(fspath(output))
     try:
-        with cut_file(one_source(given), options) as file:
+        with cut_file(one_source(given), options, is_brief=True) as file:
             target = outputs.open(output)
             is_cut = False
             for row in file.rows():

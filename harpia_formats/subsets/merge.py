@@ -23,8 +23,9 @@ from harpia_formats.io.source import Source
 from harpia_formats.redaction import redaction_of
 from harpia_formats.redaction.errors import errors_without_values
 from harpia_formats.registry import all_unpackers
-from harpia_formats.subsets.cut_file import CutFile, Row, cut_file
+from harpia_formats.subsets.cut_file import CutFile, Row
 from harpia_formats.subsets.one_input import notes_on
+from harpia_formats.subsets.open_file import cut_file
 from harpia_formats.subsets.options import SubsetError, SubsetOptions
 from harpia_formats.subsets.result import Subset, WrittenPart
 from harpia_formats.subsets.row_output import RowOutputs

@@ -16,8 +16,8 @@ from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
 from harpia_formats.scoring.groups import GROUPED, METADATA, NONE, value_of
 from harpia_formats.scoring.questions import prompt_text
-from harpia_formats.subsets.cut_file import cut_file
 from harpia_formats.subsets.one_input import RereadInput
+from harpia_formats.subsets.open_file import cut_file
 from harpia_formats.subsets.options import (
     SubsetError,
     SubsetOptions,

@@ -3,8 +3,8 @@
 from os import PathLike, fspath
 from typing import Any
 
-from harpia_formats.subsets.cut_file import cut_file
 from harpia_formats.subsets.one_input import RereadInput, notes_on, reread_input
+from harpia_formats.subsets.open_file import cut_file
 from harpia_formats.subsets.options import SubsetError, SubsetOptions
 from harpia_formats.subsets.random_rows import sampled_numbers
 from harpia_formats.subsets.result import Subset, WrittenPart

@@ -20,9 +20,10 @@ from harpia_formats.subsets.assignment import (
     ByVerdict,
     assigned,
 )
-from harpia_formats.subsets.cut_file import CutFile, cut_file
+from harpia_formats.subsets.cut_file import CutFile
 from harpia_formats.subsets.division import VALUE, Division
 from harpia_formats.subsets.one_input import RereadInput, notes_on, reread_input
+from harpia_formats.subsets.open_file import cut_file
 from harpia_formats.subsets.options import SubsetError, SubsetOptions
 from harpia_formats.subsets.result import Subset, WrittenPart
 from harpia_formats.subsets.row_output import RowOutputs

@@ -19,8 +19,9 @@ from harpia_formats import (
     write,
 )
 from harpia_formats.io.reader import SourceError
-from harpia_formats.subsets.cut_file import Row, cut_file
+from harpia_formats.subsets.cut_file import Row
 from harpia_formats.subsets.one_input import one_source
+from harpia_formats.subsets.open_file import cut_file
 from harpia_formats.subsets.options import SubsetOptions
 
 FOLDER = Path(__file__).parents[2] / "fixtures"
