@@ -7,6 +7,7 @@ from importlib import import_module
 from markupsafe import Markup
 
 from harpia_formats._version import __version__
+from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.html.environment import macro, render
 from harpia_formats.reporters.reporter import Options
@@ -72,13 +73,11 @@ def page_of(result: Result, options: Options) -> str:
         if one.__name__ in _PAGES:
             name = f"harpia_formats.reporters.html.{_PAGES[one.__name__]}"
             make: Callable[[Result], Page] = import_module(name).page
-            return str(
-                render(
-                    "page.html",
-                    page=make(result),
-                    about=_About(__version__, _short(options.command)),
-                )
-            )
+            page = make(result)
+            warnings = result.warnings if isinstance(result, Report) else 0
+            page.ok &= not (warnings and options.error_on_warning)
+            about = _About(__version__, _short(options.command))
+            return str(render("page.html", page=page, about=about))
     raise TypeError(f"there is no HTML page of a {type(result).__name__}")
 
 

@@ -5,6 +5,7 @@ from markupsafe import Markup
 from harpia_formats.model.bins import LengthCounts, joined_lengths
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.plots import histogram
+from harpia_formats.reporters.html.checks import checks_sections, checks_verdict
 from harpia_formats.reporters.html.findings import findings_markup
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.tables import code, sentence, table
@@ -35,12 +36,13 @@ _PATH = 400
 def page(report: Report) -> Page:
     """Return the page of a validation."""
     return Page(
-        "validation",
-        verdict(report),
+        "preflight" if report.checks else "validation",
+        checks_verdict(report.checks) if report.checks else verdict(report),
         report.ok,
         cards=cards(report),
         alerts=alerts(report),
         sections=[
+            *checks_sections(report.checks),
             findings_section(report),
             files_section(report),
             *_lengths_sections(report),

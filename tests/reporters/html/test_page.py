@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harpia_formats
+from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Because, Excerpt, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.reporters import Options
@@ -200,3 +201,25 @@ def test_a_page_is_below_one_megabyte(text: str) -> None:
     page = StrictPage(written)
     assert not page.faults
     assert "27,000" in page.text or "more rows" in page.text
+
+
+def test_a_preflight_shows_its_expectations_broken_ones_first() -> None:
+    """Each has its state in words, what was found, and where it is stated."""
+    met = Check("answers", "min-records", "records <b>", "4", State.MET, "p.toml", 3)
+    broken = replace(met, expected="one model", found="2", state=State.BROKEN, line=4)
+    report = Report((), (), (), checks=(met, broken))
+    page = _page(report)
+    assert not page.faults
+    assert "1 of 2 expectations are met" in page.text
+    assert "not ok" in page.text
+    rows = page.text.index("one model"), page.text.index("records <b>")
+    assert rows == tuple(sorted(rows))
+    assert "p.toml:4:1" in page.text
+
+
+def test_warnings_that_fail_the_run_are_not_ok() -> None:
+    """The page has the verdict of the exit code."""
+    report = Report((FileCount("a", warnings=1, complete=True),), (), ())
+    assert "not ok" not in _page(report).text
+    strict = page_of(report, Options(error_on_warning=True))
+    assert "not ok" in StrictPage(strict).text
