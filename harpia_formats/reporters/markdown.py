@@ -213,16 +213,26 @@ def write_result(
     page.add(f"### harpia-formats: {code(result.headline(), 500)}")
     rows = result.table()
     names = list(dict.fromkeys(name for one in rows for name in one))
-    cells = ([row(code(_cell(one.get(name))) for name in names)] for one in rows)
-    start = ["", *head([code(name) for name in names])]
+    cells = ([row(_cell(one.get(name)) for name in names)] for one in rows)
+    right = [name for name in names if all(_is_number(one.get(name)) for one in rows)]
+    start = ["", *head([code(name) for name in names], map(code, right))]
     page.add_left_out(len(rows) - page.add_blocks(start, cells, 1), "row")
     write_text("\n".join(page.lines) + "\n")
 
 
+def _is_number(value: object) -> bool:
+    """Tell whether a value of a table is a number, or is not there."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return value is None or is_number
+
+
 def _cell(value: object) -> str:
+    """Return a value of a table; numbers need no code around them."""
     if value is None:
         return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    if not _is_number(value):
+        return code(str(value))
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}"
 
 
 REPORTER = Reporter(

@@ -140,8 +140,8 @@ def test_any_other_result_is_a_table() -> None:
         "### harpia-formats: <code>2 rows of &#64;team</code>",
         "",
         "| <code>a&#124;b</code> | <code>n</code> | <code>c</code> |",
-        "| --- | --- | --- |",
-        "| <code>&#124;</code> | <code>0.1235</code> |  |",
+        "| --- | ---: | --- |",
+        "| <code>&#124;</code> | 0.1235 |  |",
         "|  |  | <code>&#64;x</code> |",
     ]
 

@@ -1,5 +1,6 @@
 """`--report [NAME=]FILE`: the whole report beside what is printed."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -118,3 +119,22 @@ def test_schema_check_takes_reports(run: InProcess) -> None:
     assert found.code == 0
     assert written["files"][0]["path"] == "s.json"
     assert len(written["problems"]) == len(found.out.splitlines()) > 0
+
+
+def test_a_report_is_written_to_a_store(run: InProcess) -> None:
+    """A URL is written as other outputs are."""
+    fsspec = pytest.importorskip("fsspec", reason="the extra remote is not installed")
+    found = run("validate", *ROWS, "--report", "memory://reports/r.json.gz")
+    data = gzip.decompress(fsspec.filesystem("memory").cat("/reports/r.json.gz"))
+
+    assert found.code == 1
+    assert json.loads(data)["summary"]["errors"] == 3
+
+
+def test_only_some_reporters_write_other_results(run: InProcess) -> None:
+    """A reporter of findings is refused for scores before anything is read."""
+    found = run("score", "no-such-file.jsonl", "-m", "em", "--report", "r.sarif")
+
+    assert found.code == 2
+    assert "the reporter sarif writes the findings of a validation" in found.err
+    assert "json, html, markdown" in found.err
