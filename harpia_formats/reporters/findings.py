@@ -85,6 +85,38 @@ def worst_first(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(findings, key=lambda one: (severity_rank(one), -one.group.count))
 
 
+@dataclass(slots=True)
+class Alike:
+    """The findings of one rule at one field, in any number of files."""
+
+    #: Those of the file that stands for all, one with an example if there is any.
+    shown: Finding
+    count: int = 0
+    files: int = 0
+    #: How many more the baseline holds.
+    baseline: int = 0
+
+
+def alike(findings: Iterable[Finding]) -> list[Alike]:
+    """Return the findings of each rule and field, by severity, then by their number."""
+    found: dict[tuple[str, str, str], Alike] = {}
+    paths: dict[tuple[str, str, str], set[str]] = {}
+    for finding in sorted(findings, key=severity_rank):
+        group = finding.group
+        key = (group.code, group.pointer, group.key)
+        kind = found.setdefault(key, Alike(finding))
+        if kind.shown.first is None and finding.first is not None:
+            kind.shown = finding
+        kind.count += group.count
+        kind.baseline += group.baseline or 0
+        names = paths.setdefault(key, set())
+        names.add(group.path)
+        kind.files = len(names)
+    return sorted(
+        found.values(), key=lambda kind: (severity_rank(kind.shown), -kind.count)
+    )
+
+
 def fingerprint(finding: Finding, path: str) -> str:
     """Return what equal findings of a file have in common with those of later runs.
 

@@ -5,17 +5,16 @@ Source: "Workflow commands for GitHub Actions" of GitHub's documentation, and
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import markdown
 from harpia_formats.reporters.findings import (
-    Finding,
+    Alike,
+    alike,
     collected,
     file_faults,
     first_sentences,
-    severity_rank,
 )
 from harpia_formats.reporters.places import shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
@@ -31,15 +30,6 @@ _COMMANDS = {
 }
 
 
-@dataclass(slots=True)
-class _Alike:
-    """The findings of one rule at one pointer, in any number of files."""
-
-    worst: Finding
-    count: int = 0
-    files: int = 0
-
-
 def write(
     problems: Iterable[Problem],
     finish: Callable[[], Report],
@@ -49,8 +39,7 @@ def write(
     """Write a command for each fault of a file, then for each rule and pointer."""
     report, findings = collected(problems, finish)
     faults = [_fault(*fault, options) for fault in file_faults(report)]
-    alike = _alike(sorted(findings, key=severity_rank))
-    commands = [*faults, *(_annotation(one, options) for one in alike)]
+    commands = [*faults, *(_annotation(one, options) for one in alike(findings))]
     for command in commands[:MOST]:
         write_text(f"{command}\n")
     more = len(commands) - MOST
@@ -62,26 +51,9 @@ def write(
         write_text(f"{kinds} of findings without an annotation: {where}\n")
 
 
-def _alike(findings: Iterable[Finding]) -> list[_Alike]:
-    """Return the findings of each rule, pointer and key, the worst and most first."""
-    found: dict[tuple[str, str, str], _Alike] = {}
-    files: dict[tuple[str, str, str], set[str]] = {}
-    for finding in findings:
-        group = finding.group
-        key = (group.code, group.pointer, group.key)
-        one = found.setdefault(key, _Alike(finding))
-        one.count += group.count
-        names = files.setdefault(key, set())
-        names.add(group.path)
-        one.files = len(names)
-    return sorted(
-        found.values(), key=lambda one: (severity_rank(one.worst), -one.count)
-    )
-
-
-def _annotation(alike: _Alike, options: Options) -> str:
+def _annotation(kind: Alike, options: Options) -> str:
     """Return the command for findings of one rule at one pointer."""
-    finding = alike.worst
+    finding = kind.shown
     group, place = finding.group, finding.place
     properties = {"file": safe(shown_path(place.path, options), PATH)}
     if place.line > 0:
@@ -94,9 +66,9 @@ def _annotation(alike: _Alike, options: Options) -> str:
     lines = first_sentences(finding)
     if place.member:
         lines.append(f"in {safe(place.member, PATH)}")
-    if alike.count > 1:
-        files = f" in {with_noun(alike.files, 'file')}" if alike.files > 1 else ""
-        lines.append(f"the first of {alike.count:,} such findings{files}")
+    if kind.count > 1:
+        files = f" in {with_noun(kind.files, 'file')}" if kind.files > 1 else ""
+        lines.append(f"the first of {kind.count:,} such findings{files}")
     return _command(_COMMANDS[group.severity], properties, lines)
 
 

@@ -11,10 +11,11 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.findings import (
+    Alike,
     Finding,
+    alike,
     collected,
     file_faults,
-    worst_first,
 )
 from harpia_formats.reporters.full import problem_lines
 from harpia_formats.reporters.markdown_text import code, fenced, head, plain, row, size
@@ -26,8 +27,10 @@ from harpia_formats.rules.documentation import rule_url
 #: The columns of the tables.
 _FILES = "file format records invalid undetermined errors warnings notes read".split()
 _CHECKS = ["", "data set", "expected", "found"]
-_FINDINGS = ["", "rule", "field", "findings", "first"]
-_NUMBERS = {*_FILES[2:-1], "findings"}
+_FINDINGS = ["", "rule", "field", "findings", "files", "first"]
+_NUMBERS = {*_FILES[2:-1], "findings", "files"}
+#: The most rows of files as long as some have no findings.
+_CLEAN = 20
 #: Columns of the lines of examples.
 _WIDTH = 100
 #: Bytes kept for the sentence on what is not shown.
@@ -82,15 +85,15 @@ def write(
 ) -> None:
     """Write the verdict, the files, the findings, and an example of each."""
     report, findings = collected(problems, finish)
-    findings = worst_first(findings)
+    kinds = alike(findings)
     page = _Page(options.most_bytes)
     verdict = "ok" if report.ok else "not ok"
     page.add(f"### harpia-formats: {verdict}", "", total_line(report))
     _add_checks(page, report.checks)
     _add_faults(page, report, options)
     _add_files(page, report, options)
-    _add_findings(page, findings, options)
-    _add_examples(page, findings)
+    _add_findings(page, kinds, options)
+    _add_examples(page, kinds)
     write_text("\n".join(page.lines) + "\n")
 
 
@@ -129,11 +132,13 @@ def _fault_line(path: str, reason: str, options: Options) -> str:
 
 
 def _add_files(page: _Page, report: Report, options: Options) -> None:
-    """Add the table of files, those with errors first."""
+    """Add the table of files, those with errors first, and few without findings."""
     files = sorted(
         report.files, key=lambda file: (-file.errors, -file.warnings, -file.notes)
     )
-    rows = ([_file_row(file, options)] for file in files)
+    counted = sum(1 for file in files if file.errors or file.warnings or file.notes)
+    wanted = files[: max(counted, _CLEAN)]
+    rows = ([_file_row(file, options)] for file in wanted)
     shown = page.add_blocks(["", *head(_FILES, _NUMBERS)], rows, 0.25)
     page.add_left_out(len(files) - shown, "file")
 
@@ -156,24 +161,25 @@ def _file_row(file: FileCount, options: Options) -> str:
     )
 
 
-def _add_findings(page: _Page, findings: list[Finding], options: Options) -> None:
+def _add_findings(page: _Page, kinds: list[Alike], options: Options) -> None:
     """Add the table of findings by rule and field."""
-    rows = ([_finding_row(finding, options)] for finding in findings)
+    rows = ([_finding_row(kind, options)] for kind in kinds)
     shown = page.add_blocks(["", *head(_FINDINGS, _NUMBERS)], rows, 0.6)
-    page.add_left_out(len(findings) - shown, "kind", " of findings")
+    page.add_left_out(len(kinds) - shown, "kind", " of findings")
 
 
-def _finding_row(finding: Finding, options: Options) -> str:
-    """Return the row of equal findings."""
-    group = finding.group
+def _finding_row(kind: Alike, options: Options) -> str:
+    """Return the row of the findings of a rule at a field."""
+    group = kind.shown.group
     pointer = f"{group.pointer} ({group.key})".lstrip() if group.key else group.pointer
-    count = f"{group.count:,}"
-    if group.baseline:
-        count += f" + {group.baseline:,} in the baseline"
-    name, place = f"{group.code} {group.name}", _place(finding, options)
+    count = f"{kind.count:,}"
+    if kind.baseline:
+        count += f" + {kind.baseline:,} in the baseline"
+    name, place = f"{group.code} {group.name}", _place(kind.shown, options)
     url = rule_url(group.code)
     rule = f"[{plain(name)}]({url})" if url else code(name)
-    return row([group.severity.value, rule, code(pointer), count, code(place)])
+    cells = [group.severity.value, rule, code(pointer), count, f"{kind.files:,}"]
+    return row([*cells, code(place)])
 
 
 def _place(finding: Finding, options: Options) -> str:
@@ -184,9 +190,10 @@ def _place(finding: Finding, options: Options) -> str:
     return f"{path}:{place.line}:{place.column}"
 
 
-def _add_examples(page: _Page, findings: list[Finding]) -> None:
+def _add_examples(page: _Page, kinds: list[Alike]) -> None:
     """Add the first finding of each kind with its line of the file."""
-    examples = [(one.group, one.first) for one in findings if one.first is not None]
+    shown_of = (kind.shown for kind in kinds)
+    examples = [(one.group, one.first) for one in shown_of if one.first is not None]
     blocks = (_example(group, problem) for group, problem in examples)
     shown = page.add_blocks(["", "**Examples**"], blocks, 1)
     page.add_left_out(shown and len(examples) - shown, "example")

@@ -1,6 +1,7 @@
 """The Markdown report is bounded, and text from data means nothing in it."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -64,8 +65,8 @@ def rendered(markdown: str) -> Elements:
 
 def group(number: int, count: int = 1) -> Group:
     """Return a group of findings of a rule."""
-    name = f"a-{number}.jsonl"
-    return Group(name, "S101", "missing-key", Severity.ERROR, "/a", count, 2, 1, 2)
+    field = f"/a-{number}"
+    return Group("b.jsonl", "S101", "m-k", Severity.ERROR, field, count, 2, 1, 2)
 
 
 def test_a_report_has_verdict_files_findings_and_examples() -> None:
@@ -82,9 +83,9 @@ def test_a_report_has_verdict_files_findings_and_examples() -> None:
 
 def test_the_worst_comes_first_and_the_rest_is_counted() -> None:
     """Where there is no room for all, a sentence says how many are not shown."""
-    files = tuple(FileCount(f"a-{n}.jsonl", complete=True) for n in range(9_000))
+    files = tuple(FileCount(f"{n}.jsonl", errors=1) for n in range(9_000))
     groups = (*(group(n) for n in range(9_000)), group(9_999, 77))
-    text = text_of("markdown", Report((*files, files[0]), groups, ()))
+    text = text_of("markdown", Report((*files, FileCount("c")), groups, ()))
 
     assert len(text.encode()) <= 60_000
     rows = [line for line in text.splitlines() if line.startswith("| error")]
@@ -92,6 +93,17 @@ def test_the_worst_comes_first_and_the_rest_is_counted() -> None:
     hidden = re.findall(r"^([\d,]+) more (file|kind)", text, re.MULTILINE)
     assert [name for _, name in hidden] == ["file", "kind"]
     assert int(hidden[1][0].replace(",", "")) == 9_001 - len(rows)
+
+
+def test_findings_of_all_files_are_one_row() -> None:
+    """A rule at a field is one row for all files; files without findings are few."""
+    groups = tuple(replace(group(1, 10), path=f"{n}.jsonl") for n in range(30))
+    files = tuple(FileCount(f"{n}.jsonl", errors=10 * (n < 30)) for n in range(99))
+    text = text_of("markdown", Report(files, groups, ()))
+
+    assert "<code>/a-1</code> | 300 | 30 | <code>0.jsonl&#58;2&#58;1</code> |" in text
+    assert text.count("| <code>") == 30
+    assert "69 more files not shown." in text
 
 
 @given(reports(), st.sampled_from((2_000, 5_000, 60_000)))
