@@ -102,7 +102,7 @@ def test_findings_of_all_files_are_one_row() -> None:
     text = text_of("markdown", Report(files, groups, ()))
 
     assert "<code>/a-1</code> | 300 | 30 | <code>0.jsonl&#58;2&#58;1</code> |" in text
-    assert text.count("| <code>") == 30
+    assert text.count("\n| <code>") == 30
     assert "69 more files not shown." in text
 
 
