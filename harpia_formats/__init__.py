@@ -309,15 +309,19 @@ def infer_schema(*inputs: Input, **options: Unpack[InferArguments]) -> InferredS
 
 
 def detect(
-    *inputs: Input, delimiter: str | None = None, exclude: tuple[str, ...] = ()
+    *inputs: Input,
+    delimiter: str | None = None,
+    exclude: tuple[str, ...] = (),
+    redact: bool = False,
 ) -> tuple[Detected, ...]:
     """Return the format of each file in `inputs`, and the evidence for it.
 
     The inputs are those of `validate`; files that match a pattern of `exclude` are left
     out. Only the beginning of a file is read: 1,000 records or 8 MB. `delimiter` is
-    that of tables, as in `validate`. A file that cannot be read has the reason in
-    `reason`. Raises `ValueError` if there is no input, if `delimiter` is none or a
-    pattern is empty, and `TypeError` for an input of another type.
+    that of tables, as in `validate`, and with `redact` no evidence is told. A file that
+    cannot be read has the reason in `reason`. Raises `ValueError` if there is no input,
+    if `delimiter` is none or a pattern is empty, and `TypeError` for an input of
+    another type.
     """
     from harpia_formats.detection.detect_files import detect_files
     from harpia_formats.io.exclude import Exclusion, check_patterns
@@ -326,7 +330,12 @@ def detect(
 
     checked = checked_inputs(file_inputs(inputs))
     check_patterns(exclude)
-    return tuple(detect_files(checked, delimiter, Exclusion(exclude)))
+    found = detect_files(checked, delimiter, Exclusion(exclude))
+    if not redact:
+        return tuple(found)
+    from harpia_formats.redaction.detected import redacted_detection
+
+    return tuple(map(redacted_detection, found))
 
 
 def convert(

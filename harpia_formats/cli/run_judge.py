@@ -16,11 +16,14 @@ from harpia_formats.llm_judge.run.llm_judge import LLMJudge
 from harpia_formats.llm_judge.run.summary import resume_hint, summary_of
 from harpia_formats.llm_judge.run.verdicts import Verdict
 from harpia_formats.llm_judge.run.write_verdicts import verdict_format
-from harpia_formats.model.report import ValidationFailed
+from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.redaction import errors_shown, redacting
 from harpia_formats.text.sanitize import safe
 
 #: Rows without a verdict that are printed one by one; the others are counted.
 _PRINTED_FAILURES = 5
+#: What is printed of an error whose message may hold values of records.
+_HIDDEN = "the rows cannot be judged; the reason is shown only without --redact"
 #: Code points of the place of a row.
 _PLACE = 200
 
@@ -32,31 +35,38 @@ def run_judge(  # noqa: PLR0913 - two groups of options and what the command add
     *,
     verdicts_as: str | None,
     dry_run: bool,
+    redact: bool,
     quiet: bool,
     show_progress: bool,
 ) -> ExitCode:
     """Judge the rows of some files, or print their prompts if `dry_run`.
 
     `judge_options` are those of `LLMJudge.from_definition`, `job_options` those of
-    `file_job`, and `verdicts_as` is the name of the output format. Returns the exit
-    code, after errors are printed.
+    `file_job`, and `verdicts_as` is the name of the output format. With `redact`, no
+    value of a record is printed. Returns the exit code, after errors are printed.
     """
+    # Without it the judge shows a bar on a terminal, as its definition says.
+    progress = Progress(quiet=True, when=When.ALWAYS if show_progress else When.NEVER)
+    redaction = redacting(is_on=redact)
     try:
         judge = LLMJudge.from_definition(definition, **judge_options)
         shape = verdict_format(verdicts_as, job_options["output"])
-        job = file_job(judge, shape=shape, **job_options)
-        if dry_run:
-            return _print_prompts(job)
-        # Without it the judge shows a bar on a terminal, as its definition says.
-        progress = Progress(
-            quiet=True, when=When.ALWAYS if show_progress else When.NEVER
-        )
-        return _judge_rows(job, progress, quiet=quiet)
-    except JudgeError as error:
+    except JudgeError as error:  # no record is read yet
         print_error(str(error))
-        return ExitCode.FOUND if isinstance(error, RowError) else ExitCode.UNABLE
-    except ValidationFailed as error:
-        return _print_invalid_input(error)
+        return ExitCode.UNABLE
+    with errors_shown(redaction):
+        try:
+            job = file_job(judge, shape=shape, **job_options)
+            if dry_run:
+                return _print_prompts(job)
+            return _judge_rows(job, progress, redact=redact, quiet=quiet)
+        except JudgeError as error:
+            print_error(_HIDDEN if redact else str(error))
+            return ExitCode.FOUND if isinstance(error, RowError) else ExitCode.UNABLE
+        except ValidationFailed as error:
+            report = error.report
+            shown = report if redaction is None else redaction.report(report)
+            return _print_invalid_input(shown)
 
 
 def _print_prompts(job: FileJob) -> ExitCode:
@@ -68,7 +78,9 @@ def _print_prompts(job: FileJob) -> ExitCode:
     return ExitCode.OK
 
 
-def _judge_rows(job: FileJob, progress: Progress, *, quiet: bool) -> ExitCode:
+def _judge_rows(
+    job: FileJob, progress: Progress, *, redact: bool, quiet: bool
+) -> ExitCode:
     """Judge the rows and write their verdicts; print failures and a summary."""
     job.check()
     # Without a key nothing needs to be read.
@@ -86,10 +98,11 @@ def _judge_rows(job: FileJob, progress: Progress, *, quiet: bool) -> ExitCode:
         raise
     finally:
         job.judge.close()
-    for verdict in failed:
+    shown = [] if redact else failed
+    for verdict in shown:
         write_stderr(f"{safe(verdict.row.place, _PLACE)}: {verdict.error}\n")
     tally = job.judge.tally
-    others = tally.failed + tally.unasked - len(failed)
+    others = tally.failed + tally.unasked - len(shown)
     if others:
         write_stderr(f"... and {others:,} more rows without a verdict\n")
     if failed or not quiet:
@@ -100,12 +113,12 @@ def _judge_rows(job: FileJob, progress: Progress, *, quiet: bool) -> ExitCode:
     return ExitCode.FOUND if failed else ExitCode.OK
 
 
-def _print_invalid_input(error: ValidationFailed) -> ExitCode:
+def _print_invalid_input(report: Report) -> ExitCode:
     """Print what is wrong with the input; return the exit code."""
     from harpia_formats.reporters.concise import line_of  # noqa: PLC0415 - only for invalid input
 
-    for problem in error.report.problems:
+    for problem in report.problems:
         write_stderr(f"{line_of(problem)}\n")
-    failures = error.report.failures
+    failures = report.failures
     print_failures(failures)
     return ExitCode.UNABLE if failures else ExitCode.FOUND

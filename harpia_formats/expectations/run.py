@@ -174,7 +174,7 @@ class Preflight:
                 expected += [relation.before(key, name) for name in names]
             checks += self._checks_of(run.data_set, expected)
         undecided = (replace(one, state=State.UNDECIDED) for one in checks)
-        return replace(found, checks=tuple(undecided))
+        return replace(found, checks=tuple(undecided))  # nothing is found yet
 
     def report(self) -> Report:
         """Return the report of what was read so far."""
@@ -190,9 +190,8 @@ class Preflight:
             excluded=sum(report.excluded for report in reports),
             unmatched=tuple(one for report in reports for one in report.unmatched),
         )
-        if self._redaction is not None:
-            report = self._redaction.report(report)
-        return replace(report, checks=tuple(self._final_checks(report)))
+        found = replace(report, checks=tuple(self._final_checks(report)))
+        return found if self._redaction is None else self._redaction.report(found)
 
     def _final_checks(self, report: Report) -> Iterator[Check]:
         """Yield the checks by data set, none of them met if a file was not read."""

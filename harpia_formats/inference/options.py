@@ -29,6 +29,8 @@ class InferOptions:
     delimiter: str | None = None
     #: Rows of each file that are read; all if None.
     limit: int | None = None
+    #: Show no value of a record: in problems, and no texts are listed in the schema.
+    redact: bool = False
     #: Patterns of paths below the given folders; files that match are left out.
     exclude: tuple[str, ...] = ()
     #: Bytes that a row may have.
@@ -39,6 +41,8 @@ class InferOptions:
     def __post_init__(self) -> None:
         check_delimiter(self.delimiter)
         check_patterns(self.exclude)
+        if self.redact:
+            object.__setattr__(self, "enum_limit", 0)
         if not 0 <= self.enum_limit <= TEXT_LIMIT:
             raise ValueError(f"enum_limit must be from 0 to {TEXT_LIMIT}")
         for name, least in (("map_keys", 1), ("limit", 1), ("max_row_bytes", 1)):

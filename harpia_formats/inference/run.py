@@ -14,6 +14,7 @@ from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
+from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import all_rules, all_unpackers
 from harpia_formats.schema.load import SchemaError
 from harpia_formats.validation.merge.tally import Tally
@@ -35,13 +36,17 @@ class Inference:
     def __init__(self, inputs: Iterable[Input], options: InferOptions) -> None:
         self._inputs = checked_inputs(inputs)
         self._options = options
+        self._redaction = redaction_of(options)
         self._exclusion = Exclusion(options.exclude)
         self._seen = Seen()
         self._tally = Tally()
         self._names: list[str] = []
 
-    def __iter__(self) -> Generator[Problem, None, None]:
+    def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
         """Yield the problems; raises `SchemaError` for too many different keys."""
+        yield from problems_shown(self._stream(), self._redaction)
+
+    def _stream(self) -> Generator[Problem, None, None]:
         for source in self._sources():
             if isinstance(source, SourceError):
                 self._tally.begin(source.path).reason = source.reason
@@ -95,6 +100,8 @@ class Inference:
     def result(self) -> InferredSchema:
         """Return the schema of what was read. Raises `SchemaError` without a row."""
         report = self._tally.report()
+        if self._redaction is not None:
+            report = self._redaction.report(report)
         rows = self._seen.count
         if not report.ok:
             return InferredSchema(None, rows, report)

@@ -131,6 +131,7 @@ class InferArguments(TypedDict, total=False):
     enum_limit: int
     map_keys: int
     closed: bool
+    redact: bool
     delimiter: str | None
     limit: int | None
     exclude: Sequence[str]

@@ -12,7 +12,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Record
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
-from harpia_formats.redaction import redaction_of
+from harpia_formats.redaction import errors_shown, redaction_of
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs show values
@@ -52,12 +52,7 @@ def _without_values(
     records: Iterable[Record], redaction: "Redaction | None"
 ) -> Iterator[Record]:
     """Yield records; errors are raised without values unless `redaction` is None."""
-    if redaction is None:
-        yield from records
-        return
-    from harpia_formats.redaction.errors import errors_without_values  # noqa: PLC0415 - most runs show values
-
-    with errors_without_values(redaction):
+    with errors_shown(redaction):
         yield from records
 
 

@@ -5,6 +5,7 @@ whatever shows it, such as a reporter, has no value to show.
 """
 
 from collections.abc import Generator
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.model.problem import Problem
@@ -19,11 +20,25 @@ def redaction_of(options: Any, schema: Any = None) -> "Redaction | None":
     It is None unless `redact` of the options is true. `schema` is that of the user, if
     records are validated against one.
     """
-    if not options.redact:
+    return redacting(schema, is_on=options.redact)
+
+
+def redacting(schema: Any = None, *, is_on: bool) -> "Redaction | None":
+    """Return what takes values out of what is shown, None unless that `is_on`."""
+    if not is_on:
         return None
     from harpia_formats.redaction.reports import Redaction  # noqa: PLC0415 - most runs show values
 
     return Redaction(schema)
+
+
+def errors_shown(redaction: "Redaction | None") -> AbstractContextManager[None]:
+    """Return what raises errors as they may be shown; as is if `redaction` is None."""
+    if redaction is None:
+        return nullcontext()
+    from harpia_formats.redaction.errors import errors_without_values  # noqa: PLC0415 - most runs show values
+
+    return errors_without_values(redaction)
 
 
 def problems_shown(

@@ -37,12 +37,12 @@ class HiddenBug(Exception):  # noqa: N818 - a bug is no error of the user
 
 
 @contextmanager
-def errors_without_values(redaction: Redaction | None) -> Generator[None, None, None]:
+def errors_without_values(redaction: Redaction) -> Generator[None, None, None]:
     """Replace an exception raised inside whose message may hold a value of a record.
 
-    Nothing is replaced if `redaction` is None. Raises `HiddenError` for an error of
-    harpia-formats, `ValidationFailed` with a report without values, and `HiddenBug` for
-    an exception that is none; errors of the system and of imports stay as they are.
+    Raises `HiddenError` for an error of harpia-formats, `ValidationFailed` with a
+    report without values, and `HiddenBug` for an exception that is none; errors of the
+    system and of imports stay as they are.
     """
     found: Exception | None = None
     try:
@@ -50,12 +50,10 @@ def errors_without_values(redaction: Redaction | None) -> Generator[None, None, 
     except (OSError, ImportError):
         raise
     except HarpiaFormatsError as error:
-        if redaction is None or _is_shown(error, redaction):
+        if _is_shown(error, redaction):
             raise
         found = _hidden(error, redaction)
-    except Exception as error:
-        if redaction is None:
-            raise
+    except Exception as error:  # noqa: BLE001 - its message may hold a value
         found = HiddenBug(f"{type(error).__name__} in {_places(error)}")
     if found is not None:
         raise found from None

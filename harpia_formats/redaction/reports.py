@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from harpia_formats.model.check import Check
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.redaction.words import MASK, SchemaWords
@@ -78,6 +79,7 @@ class Redaction:
             files=tuple(map(self.file, report.files)),
             groups=tuple(groups.values()),
             problems=tuple(map(self.problem, report.problems)),
+            checks=tuple(map(_check, report.checks)),
         )
 
     def _add(
@@ -110,10 +112,23 @@ class Redaction:
 
     def reason(self, reason: str) -> str:
         """Return why a file cannot be read, without the names that it quotes."""
-        return _quoted.sub(
-            lambda found: "" if found[0].startswith(" ") else MASK, reason
-        )
+        return reason_without_names(reason)
 
 
+def reason_without_names(reason: str) -> str:
+    """Return why a file cannot be read, without what is quoted from it."""
+    return _quoted.sub(lambda found: "" if found[0].startswith(" ") else MASK, reason)
+
+
+def _check(check: Check) -> Check:
+    """Return a check; of what was found only numbers are kept, with their nouns."""
+    return check if _counted.fullmatch(check.found) else replace(check, found="")
+
+
+#: What was found where an expectation counts something.
+_counted = re.compile(
+    r"(?:[\d,.]+ ?%?|none|no|of|and|records?|files?|rows?|ids?|answers?|prompts?|"
+    r"findings?|invalid|[ ,();])*"
+)
 #: Digits of an array index.
 _DIGITS = 3

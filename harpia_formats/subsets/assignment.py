@@ -78,11 +78,11 @@ class ByVerdict:
                 ignore=division.ignore,
                 lint=division.lint,
                 max_row_bytes=options.max_row_bytes,
-                redact=options.redact,
                 jobs=division.jobs,
                 progress=options.progress,
                 examples=0 if is_all else EXAMPLES,
                 max_problems=0 if is_all else MAX_PROBLEMS,
+                redact=options.redact,
             ),
         )
 

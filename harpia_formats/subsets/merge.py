@@ -20,8 +20,7 @@ from harpia_formats.io.inputs import (
 )
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source
-from harpia_formats.redaction import redaction_of
-from harpia_formats.redaction.errors import errors_without_values
+from harpia_formats.redaction import errors_shown, redaction_of
 from harpia_formats.registry import all_unpackers
 from harpia_formats.subsets.cut_file import CutFile, Row
 from harpia_formats.subsets.one_input import notes_on
@@ -69,7 +68,7 @@ class Merge:
         Raises `DuplicateIdsError` for repeated ids that are not allowed, `SubsetError`
         for files that are not alike, `SourceError` and `SinkError`.
         """
-        with errors_without_values(redaction_of(self.options)):
+        with errors_shown(redaction_of(self.options)):
             return self._merged(output)
 
     def _merged(self, output: Any) -> Subset:
@@ -149,7 +148,7 @@ class Merge:
             more = f" and {total - len(named):,} more" if total > len(named) else ""
             raise DuplicateIdsError(
                 f"ids stand in several rows: {'; '.join(named)}{more}; --on-duplicate "
-                "skip leaves the later ones out, keep writes all"
+                "skip leaves the later ones out, keep writes all",
             )
 
     def _write(

@@ -1,6 +1,7 @@
 """Divide the rows of a file among several files."""
 
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from itertools import count
 from os import fspath
 from typing import Any
@@ -11,8 +12,8 @@ from harpia_formats.io.file_names import path_component
 from harpia_formats.io.sink import Sink
 from harpia_formats.io.urls import masked
 from harpia_formats.model.problem import Problem
-from harpia_formats.redaction import redaction_of
-from harpia_formats.redaction.errors import errors_without_values
+from harpia_formats.redaction import problems_shown, redaction_of
+from harpia_formats.redaction.names import notes_shown
 from harpia_formats.subsets.assignment import (
     INVALID,
     VALID,
@@ -45,6 +46,9 @@ class Split:
         self._given = given
         self._division = division
         self._options = options
+        self._redaction = redaction_of(options)
+        if self._redaction is not None:
+            self._redaction.hides_outputs = division.by is not None
         self._outputs = RowOutputs([given], overwrite=options.overwrite)
         self._template = "" if output is None else fspath(output)
         self._places: dict[str, str] = {}
@@ -60,11 +64,19 @@ class Split:
     def result(self) -> Subset:
         """Return what was written; asked for at the end only."""
         assert self._result is not None  # noqa: S101 - see above
-        return self._result
+        if self._redaction is None or self._division.by is None:
+            return self._result
+        parts = tuple(
+            replace(part, value=f"value {number}", path=self._template)
+            for number, part in enumerate(self._result.parts, 1)
+        )
+        return replace(self._result, parts=parts, notes=notes_shown(self._result.notes))
 
-    def __iter__(self) -> Generator[Problem, None, None]:
-        redaction = redaction_of(self._options)
-        with errors_without_values(redaction), reread_input(self._given) as given:
+    def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
+        yield from problems_shown(self._stream(), self._redaction)
+
+    def _stream(self) -> Generator[Problem, None, None]:
+        with reread_input(self._given) as given:
             try:
                 assignment = yield from self._assigned(given)
                 with assignment.resource:
@@ -105,6 +117,8 @@ class Split:
         return run.assignment()
 
     def _write_finding(self, problem: Problem) -> None:
+        if self._redaction is not None:
+            problem = self._redaction.problem(problem)
         self._opened_findings().write(finding_line(problem))
 
     def _opened_findings(self) -> Sink:

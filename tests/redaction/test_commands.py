@@ -28,11 +28,20 @@ COMMANDS = (
     "score A -m em --skip-invalid --by id",
     "score A -m f1 --to nemo-results -o OUT --overwrite",
     "stats A --skip-invalid",
+    "detect A",
+    "detect A --output-format json",
+    "schema infer A -o OUT",
+    "split A --by id -o OUT-{value}.jsonl",
+    "split A --valid OUT --invalid LOSS --findings ASIDE.findings.jsonl",
+    "merge A B -o OUT",
+    "merge A A -o OUT",
     "stats A --skip-invalid --output-format json",
     "score compare A B -m em --skip-invalid",
     "score compare A B --stored --skip-invalid",
     "score compare A B --stored --force --skip-invalid",
 )
+#: The commands that take `--report`.
+REPORTING = frozenset("convert roundtrip diff score".split())
 
 
 def leaks(
@@ -57,22 +66,34 @@ def leaks(
             reports = [folder / f"report{at}.html", folder / f"report{at}.json"]
             texts = {"OUT": out, "LOSS": loss, "ASIDE": aside, **places}
             words = [
-                str(texts.get(word, word.replace("OUT-", f"{out}-")))
+                str(texts.get(word, _placed(word, out, aside)))
                 for word in command.split()
             ]
-            words += [part for report in reports for part in ("--report", str(report))]
+            if command.split()[0] in REPORTING:
+                words += [f"--report={report}" for report in reports]
             code = run_here(*words, "--redact")
             output = shown.readouterr()
             findings = folder / f"aside{at}.findings.jsonl"
             written = [
                 file.read_text("utf-8")
-                for file in (loss, findings, *reports)
+                for file in (
+                    findings,
+                    *reports,
+                    *([loss] if "convert" in words else []),
+                )
                 if file.exists()
             ]
             if code == 3:
                 yield f"{path} {command}: a bug: {output.err}"
             for mark in marks_in(" ".join((output.out, output.err, *written))):
                 yield f"{path} {command}: {mark}"
+
+
+def _placed(word: str, out: Path, aside: Path) -> str:
+    """Return a word with the places of outputs in it."""
+    return word.replace("OUT-", f"{out}-").replace(
+        "ASIDE.", f"{aside.with_suffix('')}."
+    )
 
 
 def test_no_command_shows_a_value(

@@ -13,6 +13,7 @@ from harpia_formats.cli.options.common import (
     Overwrite,
     Paths,
     Quiet,
+    Redact,
     ShowProgress,
 )
 from harpia_formats.cli.options.judging import (
@@ -67,6 +68,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     ask_again: AskAgain = False,
     max_requests: MaxRequests = None,
     max_tokens: MaxTokens = None,
+    redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
@@ -82,6 +84,10 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     - 2: something could not be read, written or done
     - 3: a bug in harpia-formats
     """
+    if redact and dry_run:
+        raise UsageError(
+            "--redact and --dry-run cannot be combined: a dry run prints the prompts"
+        )
     cache_file = _cache_file(output, cache, is_off=no_cache)
     judge_options = {
         "component": component,
@@ -124,6 +130,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         job_options,
         verdicts_as=to,
         dry_run=dry_run,
+        redact=redact,
         quiet=quiet,
         show_progress=show_progress is When.ALWAYS,
     )

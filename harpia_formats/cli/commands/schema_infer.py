@@ -9,6 +9,7 @@ from harpia_formats.cli.options.common import (
     MaxRowBytes,
     Overwrite,
     Quiet,
+    Redact,
     RequiredPaths,
     ShowProgress,
 )
@@ -41,6 +42,7 @@ def schema_infer(  # noqa: PLR0913 - a parameter for each option
     exclude: Exclude = None,
     delimiter: Delimiter = None,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
+    redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
@@ -66,6 +68,7 @@ def schema_infer(  # noqa: PLR0913 - a parameter for each option
         enum_limit=enum_limit,
         map_keys=map_keys,
         closed=closed,
+        redact=redact,
         delimiter=delimiter,
         limit=limit,
         exclude=tuple(exclude or ()),
