@@ -128,7 +128,8 @@ def _check(check: Check) -> Check:
 #: What was found where an expectation counts something.
 _counted = re.compile(
     r"(?:[\d,.]+ ?%?|none|no|of|and|records?|files?|rows?|ids?|answers?|prompts?|"
-    r"findings?|invalid|[ ,();])*"
+    r"findings?|models?|values?|questions?|invalid|missing|undetermined|with|without|"
+    r"another|one|or|each|all|in|the|at|least|most|different|shared|[ ,();:])*"
 )
 #: Digits of an array index.
 _DIGITS = 3
