@@ -45,6 +45,7 @@ from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import fields_by_column, partners_in
 from harpia_formats.reading.record_stream import RecordStream
 from harpia_formats.registry import adapter_of, all_formats, formats_named
+from harpia_formats.rules.preflight import CODES
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
@@ -158,10 +159,12 @@ class DataSetRun:
         return self._validation.report()
 
     def _counts(self) -> Counts:
+        """Return what the validation found, without what expectations found."""
         report = self.report()
         there = [file for file in report.files if not file.skipped]
         files = [one for one in there if not is_companion_format(one.format or "")]
-        return Counts(tuple(files or there), report.groups)
+        groups = [group for group in report.groups if group.code not in CODES]
+        return Counts(tuple(files or there), tuple(groups))
 
     @property
     def has_unread_records(self) -> bool:

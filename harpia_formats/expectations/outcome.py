@@ -1,6 +1,6 @@
 """The outcome of an expectation, before it becomes a check and problems."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.model.report import FileCount
@@ -16,7 +16,8 @@ class Outcome:
     expected: str
     #: What was found, such as "1,204".
     found: str
-    is_met: bool
+    #: None if it is not known.
+    is_met: bool | None
     #: The rule of its findings, "" if it has none of its own.
     code: str = ""
     #: The findings at records, and their rule if it is another one.
@@ -31,5 +32,13 @@ class Outcome:
     help: str = ""
     #: The value that is stated, as it is shown with findings in data.
     value: object = ""
+    #: Whether its findings are true only if all records were read.
+    needs_all: bool = False
     #: What was found, without values of records, if `found` holds some.
     found_without_values: str = ""
+
+    def of_part(self) -> "Outcome":
+        """Return the outcome where some records could not be read: it is never met."""
+        found = self.records is not None and self.records.total
+        is_broken = bool(found) and not self.needs_all
+        return replace(self, is_met=False if is_broken else None, messages=(), hints=())

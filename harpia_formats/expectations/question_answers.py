@@ -130,6 +130,7 @@ class AnswersPerQuestion(RecordLimit):
             messages=messages,
             help="run the model on the question, or drop answers given again",
             value=self.times,
+            needs_all=True,
         )
 
     def close(self) -> None:

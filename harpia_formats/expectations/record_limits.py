@@ -190,6 +190,7 @@ class MissingAnswers(RecordLimit):
             None if is_met else self._findings,
             help="ask the model again, or change the limit",
             value=limit.text,
+            needs_all=limit.share is not None,
         )
 
 

@@ -126,6 +126,7 @@ class Relation:
             messages=(message,) if message else (),
             help=self.help,
             value=other.name,
+            needs_all=self.code != SHARED_PROMPT,
         )
 
 

@@ -120,20 +120,21 @@ class Preflight:
     def _settled(self, outcome: Outcome, *runs: DataSetRun) -> Iterator[Problem]:
         """Note the check of an outcome, and yield its problems."""
         data_set = runs[0].data_set
+        of_records = outcome.key and BY_NAME[outcome.key].of_records
+        if of_records and any(run.has_unread_records for run in runs):
+            outcome = outcome.of_part()
         self._checks += self._checks_of(data_set, [outcome])
         # What is missing may be in what could not be read.
         is_known = not (self._unread or any(run.report().failures for run in runs))
-        if outcome.is_met or not is_known:
+        if outcome.is_met is not False or not is_known:
             return
         stated = data_set.stated(outcome.key)
         tallies = [run.tally for run in runs]
         because = stated.because(outcome.value)
         rule = self._rules[outcome.code]
         if outcome.records is not None:
-            of_records = self._rules[outcome.record_code or outcome.code]
-            yield from outcome.records.problems(
-                of_records, because, outcome.help, tallies
-            )
+            own = self._rules[outcome.record_code or outcome.code]
+            yield from outcome.records.problems(own, because, outcome.help, tallies)
         for count, message in outcome.files:
             place = Place(count.path, 1, 1, 2, 0)
             problem = _problem(rule, place, message, outcome.help)
@@ -158,6 +159,8 @@ class Preflight:
         for outcome in outcomes:
             stated = data_set.stated(outcome.key)
             state = State.MET if outcome.is_met else State.BROKEN
+            if outcome.is_met is None:
+                state = State.UNDECIDED
             found = outcome.found
             if self._redaction is not None:
                 found = outcome.found_without_values or found
@@ -202,11 +205,7 @@ class Preflight:
                 if check.data_set != run.data_set.name:
                     continue
                 is_open = bool(found) or not self._is_read
-                is_met = check.state is State.MET
-                if report.failures:
-                    is_open |= is_met
-                elif is_met:
-                    is_open = self._lacks_records(run, check.key)
+                is_open |= bool(report.failures) and check.state is State.MET
                 yield replace(check, state=State.UNDECIDED) if is_open else check
             undetermined = sum(file.undetermined for file in run.report().files)
             if undetermined and self._is_read:
@@ -219,14 +218,6 @@ class Preflight:
                     State.BROKEN,
                     run.data_set.stated(""),
                 )
-
-    def _lacks_records(self, run: DataSetRun, key: str) -> bool:
-        """Tell whether records were not read that an expectation is about."""
-        if not key or not BY_NAME[key].of_records:
-            return False
-        others = run.data_set.values[key] if key in RELATIONS else ()
-        runs = [run, *map(self._run_of, others)]
-        return any(one.has_unread_records for one in runs)
 
     def _unread_of(self, run: DataSetRun) -> list[FileCount]:
         """Return the files of a data set that could not be read."""

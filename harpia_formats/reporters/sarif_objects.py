@@ -199,11 +199,12 @@ def _related(
     number: int, because: Because, place: Place, artifacts: Artifacts
 ) -> dict[str, Any]:
     """Return the place of a value that made a rule apply."""
-    if place.member:
-        found = location(artifacts.file(place.path))
+    path = because.path or place.path
+    if place.member and path == place.path:
+        found = location(artifacts.file(path))
     else:
         region = _region(because.line, because.column, because.column)
-        found = location(artifacts.file(place.path), region, because.pointer)
+        found = location(artifacts.file(path), region, because.pointer)
     value = safe(because.value, SENTENCE)
     text = f"because {safe(dotted_path(because.pointer))} is {value}"
     return {"id": number, **found, "message": message([text])}

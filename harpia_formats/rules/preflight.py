@@ -227,3 +227,4 @@ RULES = (
         companion=_one + _two,
     ),
 )
+CODES = frozenset(rule.code for rule in RULES)

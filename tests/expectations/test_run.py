@@ -129,10 +129,8 @@ def test_counts_are_exact_where_examples_are_capped(
 ) -> None:
     """The groups count all findings, and the first examples are kept, in order."""
     write("a.jsonl", *({"prompt": "xx", "id": one} for one in range(20)))
-    write("b.jsonl")
-    text = data_set("a", "max-prompt-characters = 1", 'ids-in = "b"') + data_set(
-        "b", "min-records = 0"
-    )
+    write("b.jsonl", {"id": "none of them"})
+    text = data_set("a", "max-prompt-characters = 1", 'ids-in = "b"') + data_set("b")
 
     report = checked(tmp_path, text, examples=2)
 
@@ -206,6 +204,31 @@ def test_invalid_records_are_counted_and_leave_records_undecided(
     assert allowed.errors == 1
     assert not too_many.ok
     assert too_many.problems[-1].code == "P102"
+
+
+def test_what_may_be_in_invalid_records_is_not_reported(
+    tmp_path: Path, write: Write
+) -> None:
+    """What is missing is not known then; what was found is reported all the same."""
+    write("a.jsonl", answered("1", "m", id=1), answered("2", "o", id=2))
+    with write("b.jsonl", {"prompt": "1", "id": 1}).open("a") as file:
+        file.write('{"prompt": "2", "id": 2}\n')
+    text = data_set("b") + data_set(
+        "a", 'ids-in = "b"', 'prompts-in = "b"', 'no-prompts-of = "b"'
+    )
+
+    of_other = checked(tmp_path, text)
+    of_own = checked(
+        tmp_path,
+        data_set("b", 'models = ["m", "n"]', "answers-per-question = 1"),
+    )
+
+    assert [code for code, *_ in places(of_other)] == ["S101", "P404"]
+    assert states(of_other)["a.ids-in"] == "undecided"
+    assert states(of_other)["a.prompts-in"] == "undecided"
+    assert states(of_other)["a.no-prompts-of"] == "broken"
+    assert [code for code, *_ in places(of_own)] == ["S101"]
+    assert states(of_own)["b.models"] == "undecided"
 
 
 def test_an_empty_data_set_is_not_ok(tmp_path: Path, write: Write) -> None:

@@ -102,7 +102,7 @@ class _View:
             (
                 safe(dotted_path(one.pointer), _REASON),
                 safe(one.value, _REASON),
-                f"{one.line}:{one.column}",
+                f"{one.path}:{one.line}:{one.column}".lstrip(":"),
             )
             for one in problem.because
         ]
