@@ -34,7 +34,7 @@ def wrapped(text: str, width: int, indent: str = "", start: str = "") -> list[st
     word that is longer than a line is kept whole, and so is `start`, with which `text`
     may begin. White space that is not at the end of a line stays.
     """
-    if _shown(text) <= width:
+    if shown_columns(text) <= width:
         return [text]
     first = [("", start)] if start else []
     rest = _pieces(text[len(start) :], width - columns(indent))
@@ -51,7 +51,7 @@ def joined(
     lines: list[str] = []
     line, used = "", 0
     for space, piece in pieces:
-        size = _shown(piece)
+        size = shown_columns(piece)
         if line.strip() and used + len(space) + size > width:
             lines.append(line)
             line, used = indent, len(indent)
@@ -69,7 +69,7 @@ def _pieces(text: str, room: int) -> Iterable[tuple[str, str]]:
     for found in _WORD.finditer(text):
         space, word = text[end : found.start()], found[0]
         end = found.end()
-        if _shown(word) > room and " " in word:
+        if shown_columns(word) > room and " " in word:
             first, *others = word.split(" ")
             yield space, first
             yield from ((" ", other) for other in others)
@@ -77,6 +77,6 @@ def _pieces(text: str, room: int) -> Iterable[tuple[str, str]]:
             yield space, word
 
 
-def _shown(text: str) -> int:
+def shown_columns(text: str) -> int:
     """Return the columns of a text that may have colours and links."""
     return columns(_HIDDEN.sub("", text) if "\x1b" in text else text)

@@ -1,20 +1,17 @@
 """What a conversion lost and wrote, as lines for standard error."""
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
-from harpia_formats.cli.output.table import CELL, TableRow, aligned_lines
-from harpia_formats.cli.output.terminal import rendered, wants_color
+from harpia_formats.cli.output.fitted_table import has_room, table_lines
+from harpia_formats.cli.output.table import CELL
 from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.reporters.text import position, with_noun
 from harpia_formats.text.sanitize import safe
 
-#: The columns of the table.
+#: The columns of the table. The last one has places, which may be long paths: in a
+#: narrow terminal they are below the rows.
 _NAMES = ("field", "records", "kept", "lost or changed", "how", "first")
-#: The columns that a narrow terminal shortens. Numbers are always whole, and the place
-#: in the last column continues on the next line, since a place that is cut is useless.
-_SHORTENED, _FOLDED = frozenset({"field", "lost or changed", "how"}), "first"
 #: Code points of the name of a file.
 _PATH = 200
 
@@ -33,33 +30,14 @@ def loss_lines(report: ConversionReport, width: int | None = None) -> Iterator[s
             yield "nothing is lost"
         return
     rows = [_cells(line) for line in changed]
-    if width is None:
-        yield from aligned_lines([TableRow(cells) for cells in (_NAMES, *rows)])
+    if has_room(_NAMES, rows, width):
+        yield from table_lines(_NAMES, rows, width)
     else:
-        yield from _fitted(rows, width)
+        places = [f"    {_NAMES[-1]}: {row[-1]}" if row[-1] else "" for row in rows]
+        narrow = [row[:-1] for row in rows]
+        yield from table_lines(_NAMES[:-1], narrow, width, below=places)
     if kept:
         yield f"kept as they are: {', '.join(safe(name, CELL) for name in kept)}"
-
-
-def _fitted(rows: Sequence[tuple[str, ...]], width: int) -> list[str]:
-    """Return the lines of a table of `rows` that is at most `width` columns wide."""
-    from rich.table import Table  # noqa: PLC0415 - slow, and only on a terminal
-    from rich.text import Text  # noqa: PLC0415 - slow, and only on a terminal
-
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in _NAMES:
-        is_whole = name not in _SHORTENED and name != _FOLDED
-        how = "fold" if name == _FOLDED else "ellipsis"
-        table.add_column(name, overflow=how, no_wrap=is_whole)  # type: ignore[arg-type]  # one of its words
-    for row in rows:
-        # A field takes one line, unless its place does not fit.
-        table.add_row(
-            *(
-                Text(cell, no_wrap=name != _FOLDED)
-                for name, cell in zip(_NAMES, row, strict=True)
-            )
-        )
-    return rendered(table, width, color=wants_color(sys.stderr))
 
 
 def _cells(line: FieldLine) -> tuple[str, ...]:

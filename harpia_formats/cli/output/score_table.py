@@ -1,20 +1,16 @@
 """Scores, and comparisons of scores, as tables."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TextIO
 
-from harpia_formats.cli.output.terminal import fitted, rendered, width_of
+from harpia_formats.cli.output.fitted_table import table_lines
+from harpia_formats.cli.output.terminal import fitted, width_of
 from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compared import ComparedScore
 from harpia_formats.scoring.paired import Comparison, questions_for
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 from harpia_formats.text.sanitize import safe
 
-if TYPE_CHECKING:  # rich is slow to import
-    from rich.table import Table
-
-#: Columns of a table that is not for a terminal: no cell is cut.
-WIDE = 200
 #: The columns of scores that are aligned on the right.
 _NUMBERS = frozenset({"score", "questions", "answers", "left out"})
 #: Stands behind an interval that is approximate.
@@ -33,12 +29,13 @@ def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
     names += ["interval"] if _has_intervals(scores) else []
     names += ["questions"] if _has_several_answers(scores) else []
     names += ["answers", *(["left out"] if _is_left_out(scores) else [])]
-    table = _table(names, _NUMBERS)
     groups = list(_with_systems(scores))
-    for group in groups:
-        for score in group.scores:
-            _add_row(table, _score_cells(fields, group, score, scores))
-    yield from _lines(table, stream)
+    rows = [
+        _score_cells(fields, group, score, scores)
+        for group in groups
+        for score in group.scores
+    ]
+    yield from _lines(names, rows, _NUMBERS, stream)
     yield ""
     every = [score for group in groups for score in group.scores]
     yield from fitted(_lines_below(every), stream)
@@ -138,11 +135,10 @@ def comparison_lines(
             else []
         ),
     ]
-    table = _table(["metric", *columns], columns)
-    for score in compared:
-        cells = dict(_comparison_cells(score))
-        _add_row(table, [cells[name] for name in ("metric", *columns)])
-    yield from _lines(table, stream)
+    names = ["metric", *columns]
+    found = [dict(_comparison_cells(score)) for score in compared]
+    rows = [[cells[name] for name in names] for cells in found]
+    yield from _lines(names, rows, columns, stream)
     yield ""
     yield from fitted(_comparison_lines_below(compared, detect), stream)
 
@@ -216,27 +212,16 @@ def _size_lines(score: ComparedScore, detect: float | None) -> Iterator[str]:
     yield line
 
 
-def _table(names: Iterable[str], right: Container[str]) -> "Table":
-    """Return an empty table with the columns `names`, some of them right-aligned."""
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - rich is slow, `--help` needs no table
-    from rich.table import Table  # noqa: PLC0415 - rich is slow, `--help` needs no table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for name in names:
-        table.add_column(name, justify="right" if name in right else "left")
-    return table
-
-
-def _add_row(table: "Table", cells: Iterable[str]) -> None:
-    """Add cells to `table` as text that rich does not search for markup."""
-    from rich.text import Text  # noqa: PLC0415 - rich is slow, `--help` needs no table
-
-    table.add_row(*(Text(safe(cell)) for cell in cells))
-
-
-def _lines(table: "Table", stream: TextIO) -> list[str]:
-    """Return the lines of `table`, fitted to the terminal if `stream` is one."""
-    return rendered(table, width_of(stream) or WIDE, color=False)
+def _lines(
+    names: Sequence[str],
+    rows: Iterable[Iterable[str]],
+    right: Collection[str],
+    stream: TextIO,
+) -> Iterator[str]:
+    """Yield the lines of a table, fitted to the terminal if `stream` is one."""
+    cells = [tuple(map(safe, row)) for row in rows]
+    width = width_of(stream)
+    return table_lines(names, cells, width, right=right, gap=3, is_ruled=True)
 
 
 def _full_name(metric: str, name: str) -> str:

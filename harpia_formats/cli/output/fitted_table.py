@@ -1,0 +1,119 @@
+"""Tables that fit into a terminal without cutting a word, a number or a place."""
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import zip_longest
+
+from harpia_formats.text.columns import shown_columns, wrapped
+
+
+def table_lines(  # noqa: PLR0913 - how a table looks
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int | None,
+    *,
+    right: Collection[str] = (),
+    gap: int = 2,
+    is_ruled: bool = False,
+    below: Sequence[str] = (),
+) -> Iterator[str]:
+    """Yield the lines of a table of at most `width` columns, any number if it is None.
+
+    The columns `right` are aligned on the right, `gap` spaces are between two columns,
+    and a line is below the names if it `is_ruled`. Cells are broken between words.
+    `below` has a text to be set below each row, none if it is empty.
+    Where even the longest words have no room beside each other, each row is a block of
+    lines instead, with a line for each column.
+    """
+    widths = _widths(names, rows, None, gap)
+    if width is not None and sum(widths or ()) + gap * (len(names) - 1) > width:
+        gap = min(gap, 2)
+        widths = _widths(names, rows, width, gap)
+    if widths is None:
+        yield from _blocks(names, rows, width or 0, below)
+        return
+    is_right = [name in right for name in names]
+    head = [wrapped(name, size) for name, size in zip(names, widths, strict=True)]
+    height = max(map(len, head))
+    bottom = [[""] * (height - len(lines)) + lines for lines in head]
+    yield from _aligned(bottom, widths, is_right, gap)
+    if is_ruled:
+        yield "─" * (sum(widths) + gap * (len(names) - 1))
+    for row, text in zip_longest(rows, below, fillvalue=""):
+        cells = [wrapped(cell, size) for cell, size in zip(row, widths, strict=True)]
+        yield from _aligned(cells, widths, is_right, gap)
+        yield from _text_below(text, width)
+
+
+def has_room(
+    names: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
+) -> bool:
+    """Tell whether the columns of a table have room beside each other."""
+    return _widths(names, rows, width, 2) is not None
+
+
+def _widths(
+    names: Sequence[str], rows: Sequence[Sequence[str]], width: int | None, gap: int
+) -> list[int] | None:
+    """Return the widths of the columns of a table, None if they have no room."""
+    columns = list(zip(names, *rows, strict=True))
+    natural = [max(map(shown_columns, column)) for column in columns]
+    if width is None or sum(natural) + gap * (len(names) - 1) <= width:
+        return natural
+    least = [max(map(_longest_word, column)) for column in columns]
+    room = width - gap * (len(names) - 1) - sum(least)
+    return None if room < 0 else _shared_out(room, least, natural)
+
+
+def _text_below(text: str, width: int | None) -> list[str]:
+    """Return the lines of a text below a row."""
+    if not text:
+        return []
+    return [text] if width is None else wrapped(text, width, " " * 4)
+
+
+def _longest_word(cell: str) -> int:
+    """Return the columns of the longest word of a cell."""
+    return max(map(shown_columns, cell.split()), default=0)
+
+
+def _shared_out(room: int, least: list[int], natural: list[int]) -> list[int]:
+    """Return the widths of columns: the least ones, and `room` shared out evenly."""
+    widths = list(least)
+    wanting = [at for at in range(len(widths)) if natural[at] > widths[at]]
+    while room > 0 and wanting:
+        for at in sorted(wanting, key=lambda at: widths[at]):
+            if room:
+                widths[at] += 1
+                room -= 1
+        wanting = [at for at in wanting if natural[at] > widths[at]]
+    return widths
+
+
+def _aligned(
+    cells: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    is_right: Sequence[bool],
+    gap: int,
+) -> Iterator[str]:
+    """Yield the lines of cells that stand beside each other."""
+    for parts in zip_longest(*cells, fillvalue=""):
+        padded = []
+        for part, size, at_end in zip(parts, widths, is_right, strict=True):
+            space = " " * (size - shown_columns(part))
+            padded.append(space + part if at_end else part + space)
+        yield (" " * gap).join(padded).rstrip()
+
+
+def _blocks(
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    width: int,
+    below: Sequence[str],
+) -> Iterator[str]:
+    """Yield a block for each row: its first cell, and a line for each other cell."""
+    for row, text in zip_longest(rows, below, fillvalue=""):
+        yield from wrapped(row[0] or f"({names[0]})", width, "  ")
+        for name, cell in zip(names[1:], row[1:], strict=True):
+            if cell:
+                yield from wrapped(f"  {name}: {cell}", width, " " * 4)
+        yield from _text_below(text, width)

@@ -1,0 +1,89 @@
+"""Tables fit into a terminal, and nothing in them is cut."""
+
+from itertools import chain
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.cli.output.fitted_table import has_room, table_lines
+from harpia_formats.text.columns import columns
+
+NAMES = ("field", "lost or changed", "share")
+ROWS = [
+    ("input.category", "dropped 5, defaulted 12", "1.25"),
+    ("词语", "is the number of the record", "12.5"),
+]
+words = st.text(st.sampled_from("ab漢1."), min_size=1, max_size=9)
+cells = st.lists(words, max_size=4).map(" ".join)
+tables = st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=4)
+
+
+@given(tables, st.integers(9, 90))
+def test_every_word_is_whole_and_there(
+    rows: list[tuple[str, str, str]], width: int
+) -> None:
+    """At any width no line is too long but for one word, and no word is lost."""
+    lines = list(table_lines(NAMES, rows, width, gap=3, right={"share"}))
+    shown = sorted(word.rstrip(":") for line in lines for word in line.split())
+
+    if has_room(NAMES, rows, width):
+        wanted = chain(NAMES, *rows)
+        assert shown == sorted(word for cell in wanted for word in cell.split())
+        assert max(map(columns, lines)) <= width
+    else:
+        found = set(shown)
+        assert all(
+            word in found for row in rows for cell in row for word in cell.split()
+        )
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (
+            None,
+            [
+                "field           lost or changed              share",
+                "input.category  dropped 5, defaulted 12       1.25",
+                "词语            is the number of the record   12.5",
+            ],
+        ),
+        (
+            36,
+            [
+                "                lost or",
+                "field           changed        share",
+                "input.category  dropped 5,      1.25",
+                "                defaulted 12",
+                "词语            is the number   12.5",
+                "                of the record",
+            ],
+        ),
+        (
+            24,
+            [
+                "input.category",
+                "  lost or changed:",
+                "    dropped 5, defaulted",
+                "    12",
+                "  share: 1.25",
+                "词语",
+                "  lost or changed: is",
+                "    the number of the",
+                "    record",
+                "  share: 12.5",
+            ],
+        ),
+    ],
+)
+def test_columns_give_way(width: int | None, lines: list[str]) -> None:
+    """First cells are broken between words, then each row becomes a block."""
+    assert list(table_lines(NAMES, ROWS, width, right={"share"})) == lines
+
+
+def test_texts_below_rows_and_a_line_below_the_names() -> None:
+    """A row may have a text below it, and the names a line."""
+    lines = table_lines(("a", "b"), [("1", "2")], 20, is_ruled=True, below=["  x: y"])
+
+    assert list(lines) == ["a  b", "────", "1  2", "  x: y"]
