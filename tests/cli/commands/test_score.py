@@ -289,7 +289,7 @@ def test_left_out_answers_are_shown_on_each_side(tmp_path: Path) -> None:
         (["--test", "mcnemar"], "several answers; use --test permutation"),
         (["--test", "student"], "no test is called 'student'"),
         (["--detect", "-1"], "above 0"),
-        (["--missing", "no"], "missing must be one of"),
+        (["--missing", "no"], "'no' is not one of skip, zero"),
     ],
 )
 def test_a_comparison_that_is_not_possible_is_refused(
