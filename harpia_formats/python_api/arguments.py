@@ -144,6 +144,7 @@ class DiffArguments(TypedDict, total=False):
 
     columns: Mapping[str, str] | None
     delimiter: str | None
+    from_csv_safe: bool
     exclude: Sequence[str]
     max_row_bytes: int
     redact: bool

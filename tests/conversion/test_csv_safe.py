@@ -13,8 +13,10 @@ from harpia_formats import (
     Record,
     ScoreError,
     convert,
+    diff,
     read,
     score,
+    stats,
     validate,
     write,
 )
@@ -117,3 +119,18 @@ def test_scores_are_marked_in_csv_only() -> None:
     for to in ("nemo-results", None):
         with pytest.raises(ScoreError, match="--csv-safe"):
             score(b"{}", to=to, csv_safe=True)
+
+
+def test_safe_tables_are_compared_with_their_source() -> None:
+    """`diff` finds no difference once the marks of both sides are taken back."""
+    record = Record(prompt="=1", outputs=[Output(text="'+2")])
+    safe = written([record], "csv")
+
+    assert diff(safe, safe, from_csv_safe=True).records == 1
+    assert diff(
+        safe,
+        b'{"prompt": "=1", "outputs": [{"text": "\'+2"}]}',
+        to="record",
+        from_csv_safe=True,
+    ).ok
+    assert stats(safe, from_csv_safe=True).ok
