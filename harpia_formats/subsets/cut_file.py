@@ -24,8 +24,6 @@ if TYPE_CHECKING:  # only for tables: start-up time
     from harpia_formats.parsing.csv_blocks import TableBlock
     from harpia_formats.parsing.csv_pieces import TablePiece
 
-#: Rows of the longest kind whose bytes may stand around or between rows.
-_MOST_AROUND = 4
 _harmless = {"bom", "empty", "spread"}
 _faults = {
     "unclosed": "the array is not closed",

@@ -2,14 +2,25 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from harpia_formats.subsets.options import SubsetError
+
 
 class KeptBytes:
     """Hands on the blocks of a file, and keeps a copy of what was not dropped."""
 
     def __init__(
-        self, blocks: Iterable[bytes], after_block: Callable[[], None]
+        self,
+        name: str,
+        blocks: Iterable[bytes],
+        most: int,
+        after_block: Callable[[], None],
     ) -> None:
-        """Call `after_block` after each block."""
+        """Keep at most about `most` bytes, and call `after_block` after each block.
+
+        `name` is that of the file, for messages.
+        """
+        self._name = name
+        self._most = most
         self._blocks = blocks
         self._after_block = after_block
         self._data = bytearray()
@@ -21,6 +32,11 @@ class KeptBytes:
         for block in self._blocks:
             if self._is_kept:
                 self._data += block
+                if len(self._data) > self._most:
+                    raise SubsetError(
+                        f"{self._name}: more than {self._most:,} bytes stand before, "
+                        "between or behind rows"
+                    )
             self._after_block()
             yield block
 

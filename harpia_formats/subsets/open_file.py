@@ -22,6 +22,9 @@ from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
 from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.run_plans import RunPlans
 
+#: Bytes of a document that may stand around its rows, if rows may not be longer.
+LEAST_AROUND = 16 * 1024 * 1024
+
 
 @contextmanager
 def cut_file(
@@ -34,7 +37,8 @@ def cut_file(
     changed, and `SubsetError` if it has no rows that can be copied.
     """
     with open_source(source) as reader:
-        kept = KeptBytes(reader, lambda: _note(reader, options))
+        most = max(LEAST_AROUND, 4 * options.max_row_bytes)
+        kept = KeptBytes(source.name, reader, most, lambda: _note(reader, options))
         opened = open_container(kept)
         is_plain = opened.layout in {Layout.LINES, Layout.ARRAY} and not reader.unpacker
         if is_brief and is_plain and options.format is None:

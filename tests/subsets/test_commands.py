@@ -463,3 +463,13 @@ def test_parts_are_written_in_turn_where_compressors_are_large(tmp_path: Path) -
 
     assert [part.rows for part in done.parts] == [10, 10, 10]
     assert sorted(b"".join(parts).splitlines()) == sorted(record_lines(30).splitlines())
+
+
+def test_a_document_far_larger_than_its_rows_is_refused() -> None:
+    """What stands around rows is held in memory, so there is a limit."""
+    text = b"x" * 1_500_000
+    rows = (HARPIA % 1).encode()
+    data = b'{"metrics": [], "instances": [' + rows + b'], "a": ['
+    data += b",".join([b'"' + text + b'"'] * 12) + b"]}"
+    with pytest.raises(SubsetError, match="behind rows"):
+        sample(data, 1, output=io.BytesIO(), format="harpia", max_row_bytes=2_000_000)
