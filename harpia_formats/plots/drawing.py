@@ -7,7 +7,9 @@ from html import escape
 from harpia_formats.text.sanitize import safe
 
 #: Code points of a label.
-_LABEL = 200
+_LABEL = 120
+#: Rows of the table of numbers.
+_ROWS = 100
 
 
 def shown(text: str, limit: int = _LABEL) -> str:
@@ -67,13 +69,18 @@ def figure(  # noqa: PLR0913 - the parts of a chart
     """Return a drawing with its title, its description and its numbers as a table.
 
     `name` starts the ids of its elements; it is unique on the page and has letters,
-    digits and hyphens only. `height` is in pixels, and the width is what there is.
+    digits and hyphens only. `height` is in pixels, and the width is what there is. Of
+    many rows the table has the first ones, and says how many there are.
     """
     title_id, description_id = f"{name}-title", f"{name}-desc"
     header = "".join(f'<th scope="col">{shown(cell)}</th>' for cell in head)
+    rows = list(rows)
     body = "".join(
-        f"<tr>{''.join(f'<td>{shown(cell)}</td>' for cell in row)}</tr>" for row in rows
+        f"<tr>{''.join(f'<td>{shown(cell)}</td>' for cell in row)}</tr>"
+        for row in rows[:_ROWS]
     )
+    rest = len(rows) - _ROWS
+    more = f"<p>and {rest:,} more</p>" if rest > 0 else ""
     return (
         f'<figure class="plot" id="{name}"><figcaption>{shown(title)}</figcaption>'
         f'<svg role="img" aria-labelledby="{title_id} {description_id}" width="100%" '
@@ -82,5 +89,5 @@ def figure(  # noqa: PLR0913 - the parts of a chart
         f"{''.join(parts)}</svg>"
         '<details class="plot-numbers"><summary>Numbers</summary>'
         f"<table><thead><tr>{header}</tr></thead><tbody>{body}</tbody></table>"
-        "</details></figure>"
+        f"{more}</details></figure>"
     )

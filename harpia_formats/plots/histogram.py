@@ -49,7 +49,12 @@ def histogram(
         title,
         description,
         height=_TOP + _HEIGHT + _BOTTOM,
-        parts=[*_grid(most), *_bars(bins, most, unit), *_axis(bins, unit)],
+        parts=[
+            *_lines(most),
+            *_bars(bins, most, unit),
+            *_counts(most),
+            *_axis(bins, unit),
+        ],
         head=head,
         rows=rows,
     )
@@ -65,19 +70,30 @@ def _range(one: Bin, unit: str) -> str:
     return f"{number(one.low)} to {number(high)}{suffix}"
 
 
-def _grid(most: int) -> list[str]:
-    """Return horizontal lines with the counts that they stand for."""
-    lines = []
-    for count in ticks(0, most, 3):
-        if count != int(count):
-            continue
-        y = _TOP + _HEIGHT * (1 - count / most)
-        lines.append(f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>')
-        if count:
-            lines.append(
-                f'<text class="soft" x="0" y="{y - 4:.1f}">{number(count)}</text>'
-            )
-    return lines
+def _levels(most: int) -> list[tuple[int, float]]:
+    """Return round counts with the pixels from the top at which they are."""
+    return [
+        (int(count), _TOP + _HEIGHT * (1 - count / most))
+        for count in ticks(0, most, 3)
+        if count == int(count)
+    ]
+
+
+def _lines(most: int) -> list[str]:
+    """Return a horizontal line at each round count."""
+    return [
+        f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>'
+        for _, y in _levels(most)
+    ]
+
+
+def _counts(most: int) -> list[str]:
+    """Return the counts that the lines stand for, to be drawn over the bars."""
+    return [
+        f'<text class="soft" x="0" y="{y - 4:.1f}">{number(count)}</text>'
+        for count, y in _levels(most)
+        if count
+    ]
 
 
 def _bars(bins: Sequence[Bin], most: int, unit: str) -> list[str]:

@@ -68,6 +68,11 @@ def group_pointer(pointer: str, shapes: dict[str, None]) -> str:
     """Return the group pointer that matches `pointer`; a key may look like an index."""
     if pointer in shapes:
         return pointer
+    # Almost always, what looks like an index is one.
+    parts = ("*" if part.isdecimal() else part for part in pointer.split("/"))
+    shape = "/".join(parts)
+    if shape in shapes:
+        return shape
     return next((shape for shape in shapes if _matches(shape, pointer)), pointer)
 
 

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from harpia_formats.plots import Interval, intervals
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import alerts, files_section
@@ -12,7 +10,7 @@ from harpia_formats.reporters.html.scores_page import (
     number,
     scores_sections,
 )
-from harpia_formats.reporters.html.tables import sentence, sentences, table
+from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
 from harpia_formats.reporters.text import p_text, with_noun
 from harpia_formats.scoring.compare_runs import ComparisonReport
 from harpia_formats.scoring.compare_stored import StoredReport
@@ -86,7 +84,7 @@ def _differences(compared: Sequence[ComparedScore], said: Sequence[str]) -> Sect
     remarks = [score.comparison.remark for score in compared if score.comparison]
     parts = [
         sentence("A is the first input, B the second one."),
-        *_charts(compared),
+        *charts(_charts(compared)),
         table(
             "Differences",
             _COLUMNS,
@@ -113,7 +111,7 @@ def _name(score: ComparedScore) -> str:
     return f"{score.metric}.{score.name}"
 
 
-def _charts(compared: Sequence[ComparedScore]) -> list[Markup]:
+def _charts(compared: Sequence[ComparedScore]) -> list[str]:
     """Return a chart of the differences of shares, and one of all others."""
     scales: dict[bool, list[Interval]] = {}
     for score in compared:
@@ -135,14 +133,12 @@ def _charts(compared: Sequence[ComparedScore]) -> list[Markup]:
             is_small = max(abs(score.first or 0), abs(score.second or 0)) <= 1
         scales.setdefault(is_small, []).append(row)
     return [
-        Markup(  # noqa: S704 - the chart escapes its labels
-            intervals(
-                f"plot-differences-{at}",
-                "Differences A - B with their intervals",
-                rows,
-                zero=True,
-                meaning="Hollow dots have an interval that includes 0.",
-            )
+        intervals(
+            f"plot-differences-{at}",
+            "Differences A - B with their intervals",
+            rows,
+            zero=True,
+            meaning="Hollow dots have an interval that includes 0.",
         )
         for at, rows in enumerate(scales.values())
     ]

@@ -15,7 +15,7 @@ from harpia_formats.reporters.text import dotted_path, position
 from harpia_formats.text.sanitize import digits, safe
 
 #: Bytes of all examples without the texts of their records, and of these texts.
-_EXAMPLES, _RECORDS = 230_000, 300_000
+_EXAMPLES, _RECORDS = 200_000, 250_000
 #: Texts of records that are read; the others have their excerpt only.
 _READ = 400
 #: Code points of a frame, an id, a message and a reason.
@@ -83,7 +83,8 @@ class Examples:
         return piece
 
     def _without(self, reason: str) -> Markup:
-        self.reasons[reason] = self.reasons.get(reason, 0) + 1
+        if reason:
+            self.reasons[reason] = self.reasons.get(reason, 0) + 1
         return Markup("")
 
 

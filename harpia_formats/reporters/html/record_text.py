@@ -32,16 +32,16 @@ class RecordText:
 
 
 def read_record_text(problem: Problem) -> RecordText | str:
-    """Return the text around a problem from its file, or why it cannot be shown.
+    """Return the text around a problem from its file, or why there is none to show.
 
-    Every text of a record in an HTML report that is not in the result itself comes from
-    here, and nothing of a problem that hides values. What is read must still agree with
-    the excerpt of the problem. Only regular local files that are not compressed are
-    read, at most 512 KB of each.
+    The reason is "" for a problem that hides values. Every text of a record in an HTML
+    report that is not in the result itself comes from here. What is read must still
+    agree with the excerpt of the problem. Only regular local files that are not
+    compressed are read, at most 512 KB of each.
     """
     place, excerpt = problem.place, problem.excerpt
     if problem.hides_values:
-        return "values of records are hidden"
+        return ""
     if place.member:
         return "it is in an archive"
     if excerpt is None:

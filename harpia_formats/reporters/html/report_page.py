@@ -8,7 +8,7 @@ from harpia_formats.plots import histogram
 from harpia_formats.reporters.html.checks import checks_sections, checks_verdict
 from harpia_formats.reporters.html.findings import findings_markup
 from harpia_formats.reporters.html.page import Page, Section, section
-from harpia_formats.reporters.html.tables import code, sentence, table
+from harpia_formats.reporters.html.tables import charts, code, sentence, table
 from harpia_formats.reporters.text import verdict, with_noun
 from harpia_formats.text.sanitize import safe
 
@@ -57,10 +57,11 @@ def _lengths_sections(report: Report) -> list[Section]:
         lengths = joined_lengths(lengths, file.lengths)
     if lengths is None or lengths.least is None:
         return []
-    bins, parts = lengths.bins(), []
+    bins = lengths.bins()
+    parts: list[Markup] = []
     if len(bins) > 1:
         chart = histogram("plot-lengths", "Bytes of a row", bins, "bytes", noun="rows")
-        parts.append(Markup(chart))  # noqa: S704 - the chart escapes its labels
+        parts += charts([chart])
         parts.append(sentence("Each bar is a quarter of a doubling wide."))
     said = (
         f"{with_noun(lengths.total, 'row')} of {lengths.least:,} to {lengths.most:,} "

@@ -2,14 +2,14 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from harpia_formats.reporters.html.environment import macro
 from harpia_formats.reporters.html.room import Room
 from harpia_formats.text.sanitize import safe
 
-#: Bytes of a table.
-_ROOM = 100_000
+#: Bytes of a table, of a list of sentences, and of all charts of a section.
+_ROOM, _SENTENCES, _CHARTS = 80_000, 30_000, 80_000
 #: Cells that say nothing.
 _NOTHING = frozenset({"", "0", "none"})
 #: Code points of a cell.
@@ -70,6 +70,27 @@ def sentence(text: str) -> Markup:
 
 
 def sentences(texts: Iterable[str]) -> Markup:
-    """Return a list of sentences, each once, "" if there is none."""
-    kept = [safe(text, 1000) for text in dict.fromkeys(texts) if text]
-    return macro("tables.html", "sentences")(kept[:100]) if kept else Markup("")
+    """Return a list of sentences, each once, "" if there is none.
+
+    It says how many it has no room for.
+    """
+    room = Room(_SENTENCES)
+    kept = room.kept((text for text in dict.fromkeys(texts) if text), _escaped)
+    found: Markup = macro("tables.html", "sentences")(kept) if kept else Markup("")
+    if room.cut:
+        found += macro("tables.html", "soft")(f"and {room.cut:,} more")
+    return found
+
+
+def _escaped(text: str) -> Markup:
+    return escape(safe(text, 1000))
+
+
+def charts(drawn: Iterable[str]) -> list[Markup]:
+    """Return charts, which escape what they show, as far as there is room for them."""
+    room = Room(_CHARTS)
+    kept = room.kept(drawn, Markup)
+    if room.cut:
+        said = f"This page has no room for {room.cut:,} more charts."
+        kept.append(macro("tables.html", "soft")(said))
+    return kept

@@ -1,0 +1,116 @@
+"""Pages of results with very many parts: below 1 MB, and they say what is left out."""
+
+import pytest
+
+from harpia_formats.comparison.differences import Difference
+from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
+from harpia_formats.conversion.loss_counts import FateCounts
+from harpia_formats.conversion.report import ConversionReport, FileLosses
+from harpia_formats.model.field_fates import Fate, FieldFate
+from harpia_formats.model.problem import Excerpt, Place, Problem, Severity
+from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.model.result import Result
+from harpia_formats.reporters import Options
+from harpia_formats.reporters.html.page import page_of
+from harpia_formats.scoring.compare_runs import ComparisonReport
+from harpia_formats.scoring.compared import ComparedScore
+from harpia_formats.scoring.paired import Comparison
+from harpia_formats.scoring.scores import (
+    Group as ScoreGroup,
+)
+from harpia_formats.scoring.scores import (
+    MetricScore,
+    ScoreDistribution,
+    Scores,
+)
+from strict_page import StrictPage
+
+COUNT = 800
+#: What takes the most bytes: each character is an escape or an entity.
+LONG = '"\U000e0001<' * 150
+
+
+def _report() -> Report:
+    place = Place(LONG, 1, 1, 2, 0, 1, LONG, f"/0{LONG}", "", "")
+    problem = Problem(
+        "S101", LONG, Severity.ERROR, place, LONG, excerpt=Excerpt(LONG, 0, 99)
+    )
+    return Report(
+        tuple(FileCount(f"{at}{LONG}", errors=1) for at in range(COUNT)),
+        tuple(
+            Group(LONG, "S101", "n", Severity.ERROR, f"/{at}{LONG}", 1, 1, 1, 1)
+            for at in range(COUNT)
+        ),
+        (problem,) * COUNT,
+    )
+
+
+def _conversion() -> ConversionReport:
+    losses = FateCounts()
+    for at in range(COUNT):
+        fate = FieldFate(Fate.CHANGED, f"{at}{LONG}", LONG)
+        losses.add((fate.path,), (fate,), lambda: None)
+    names = tuple(f"{at}{LONG}" for at in range(COUNT))
+    return ConversionReport(
+        _report(),
+        "nemo-output",
+        names,
+        1,
+        0,
+        (FileLosses("a", None, losses.settled()),),
+        written=True,
+        notes=names,
+    )
+
+
+def _scores() -> Scores:
+    spread = ScoreDistribution()
+    names = [f"m{at}" for at in range(12)]
+    scores = tuple(
+        MetricScore(
+            *(name, LONG, 0.5, LONG, "0-1", True, 1, 0, (0.25, 0.75), spread, LONG)
+        )
+        for name in names
+    )
+    groups = tuple(ScoreGroup({"c": f"{at}{LONG}"}, 1, 1, scores) for at in range(60))
+    every = ScoreGroup({}, 1, 1, scores)
+    return Scores(
+        "default",
+        (),
+        (),
+        (every,),
+        groups,
+        (),
+        _report(),
+        is_broken=False,
+        said=tuple(names),
+    )
+
+
+def _comparison() -> ComparisonReport:
+    found = Comparison(0.25, 0.125, 0.375, 0.01, test=LONG, method=LONG, remark=LONG)
+    compared = tuple(
+        ComparedScore(f"{at}{LONG}", LONG, 0.5, 0.25, found, LONG, 9)
+        for at in range(COUNT)
+    )
+    return ComparisonReport(compared, _scores(), _scores(), 0, 0, (LONG,))
+
+
+def _differences() -> DifferenceReport:
+    fields = {
+        str(at): FieldDifferences(f"{at}{LONG}", 1, Difference("a", LONG, LONG))
+        for at in range(COUNT)
+    }
+    return DifferenceReport(1, 1, fields=fields, report=_report())
+
+
+@pytest.mark.parametrize(
+    "make", [_report, _conversion, _scores, _comparison, _differences]
+)
+def test_a_page_of_any_result_is_below_one_megabyte(make: type[Result]) -> None:
+    """However many parts there are and whatever their texts."""
+    written = page_of(make(), Options(command=LONG * 9))
+    page = StrictPage(written)
+    assert not page.faults
+    assert len(written.encode()) < 1_000_000
+    assert "no room for" in page.text
