@@ -87,5 +87,10 @@ def test_records_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
     found.close()
     assert list(found) == []
     assert repr(found) == "<Records: read when they are asked for>"
+
+
+def test_what_is_no_record_makes_no_frame() -> None:
+    """A dictionary is refused with what it is not."""
+    pytest.importorskip("pandas", reason="needs the extra notebook")
     with pytest.raises(TypeError, match="is no Record"):
         to_pandas([{}])  # type: ignore[list-item]  # the mistake
