@@ -6,6 +6,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from harpia_formats.workers.engine import EngineError
+
 if TYPE_CHECKING:  # start-up: most runs need no processes
     from concurrent.futures import Executor
 
@@ -14,11 +16,19 @@ _DEATH_SIGNAL = 1
 
 
 def process_pool(jobs: int) -> "Executor":
-    """Return an executor of `jobs` processes, which the caller shuts down."""
+    """Return an executor of `jobs` processes, which the caller shuts down.
+
+    Raises `EngineError` where the system has no locks for processes, as some containers
+    and hosts of functions that have no /dev/shm.
+    """
     from concurrent.futures.process import ProcessPoolExecutor  # noqa: PLC0415 - start-up: most runs need no processes
     from multiprocessing import get_context  # noqa: PLC0415 - start-up: most runs need no processes
 
-    pool = ProcessPoolExecutor(jobs, get_context(_start_method()), _initialize)
+    try:
+        pool = ProcessPoolExecutor(jobs, get_context(_start_method()), _initialize)
+    except (ImportError, NotImplementedError, OSError) as error:
+        reason = f"cannot be started here ({error}); use --jobs 1"
+        raise EngineError("worker processes", reason) from error
     # All processes start with the first task. Otherwise one could start while the pool
     # ends the others because one died, and `shutdown` would wait for it forever.
     pool._safe_to_dynamically_spawn_children = False  # type: ignore[attr-defined]  # noqa: SLF001 - see above

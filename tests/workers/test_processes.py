@@ -4,10 +4,12 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import process
 from typing import Any
 
 import pytest
 
+from harpia_formats.workers.engine import EngineError
 from harpia_formats.workers.processes import process_pool
 
 #: Seconds; longer than ends take on a machine that has much else to do.
@@ -56,3 +58,14 @@ def test_all_processes_start_with_the_first_task() -> None:
         thread.join()
 
     assert count == 2
+
+
+def test_system_without_locks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where processes cannot share a lock, the error says what works there."""
+
+    def refuse(*_: object) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(process, "ProcessPoolExecutor", refuse)
+    with pytest.raises(EngineError, match=r"cannot be started here .*; use --jobs 1"):
+        process_pool(2)
