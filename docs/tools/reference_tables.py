@@ -17,7 +17,9 @@ from harpia_formats.python_api.arguments import (
     RoundtripArguments,
     SchemaCheckArguments,
     ScoreArguments,
+    SplitArguments,
     StatsArguments,
+    SubsetArguments,
     ValidateArguments,
 )
 from harpia_formats.registry import all_formats, all_rules
@@ -80,6 +82,10 @@ ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
     "diff": (DiffArguments, ("to",)),
     "score": (ScoreArguments, ("to", "output")),
     "stats": (StatsArguments, ()),
+    "head": (SubsetArguments, ("rows", "output")),
+    "sample": (SubsetArguments, ("seed", "output")),
+    "split": (SplitArguments, ("output",)),
+    "merge": (SubsetArguments, ("on_duplicate", "output")),
     "schema check": (SchemaCheckArguments, ()),
     "schema infer": (InferArguments, ()),
     "score compare": (ScoreArguments, ("models", "test")),

@@ -228,7 +228,7 @@ class ScoreArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=F
 class SubsetArguments(TypedDict, total=False):
     """The options of `head`, `sample` and `merge`."""
 
-    format: str | None
+    from_: str | None
     delimiter: str | None
     max_row_bytes: int
     overwrite: bool

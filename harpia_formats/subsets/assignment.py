@@ -71,7 +71,7 @@ class ByVerdict:
         self._run = Validation(
             [given.again()],
             Options(
-                format=options.format,
+                format=options.from_,
                 schema=division.schema,
                 delimiter=options.delimiter,
                 select=division.select,

@@ -41,7 +41,7 @@ def cut_file(
         kept = KeptBytes(source.name, reader, most, lambda: _note(reader, options))
         opened = open_container(kept)
         is_plain = opened.layout in {Layout.LINES, Layout.ARRAY} and not reader.unpacker
-        if is_brief and is_plain and options.format is None:
+        if is_brief and is_plain and options.from_ is None:
             plan, sampled = _plain_rows(source, opened, options)
         else:
             plan, sampled = _planned(source, opened, options, reader.unpacker)
@@ -56,7 +56,7 @@ def _run_plan(source: Source, options: SubsetOptions) -> RunPlan:
     """Return the plan of a run in which a file is cut."""
     plans = RunPlans(
         Options(
-            format=options.format,
+            format=options.from_,
             delimiter=options.delimiter,
             max_row_bytes=options.max_row_bytes,
         )

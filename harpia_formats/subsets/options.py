@@ -29,7 +29,7 @@ class SubsetOptions:
     """
 
     #: The format of the input; None to recognise it.
-    format: str | None = None
+    from_: str | None = None
     delimiter: str | None = None
     max_row_bytes: int = ROW_LIMIT
     overwrite: bool = False

@@ -67,7 +67,7 @@ class RecordValues:
         self._value = value
         self._reading = Reading(
             [given],
-            options.format,
+            options.from_,
             delimiter=options.delimiter,
             fail_fast=False,
             max_row_bytes=options.max_row_bytes,

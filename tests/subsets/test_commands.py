@@ -78,7 +78,7 @@ def test_document_around_rows_is_kept() -> None:
     rows = ", ".join(HARPIA % n for n in range(3))
     data = f'{{"metrics": [], "instances": [{rows}], "zzz": {{"n": 1e2}}}}\n'.encode()
     output = io.BytesIO()
-    done = head(data, 2, output=output, format="harpia")
+    done = head(data, 2, output=output, from_="harpia")
 
     assert json.loads(output.getvalue())["zzz"] == {"n": 100.0}
     assert len(json.loads(output.getvalue())["instances"]) == 2
@@ -201,7 +201,7 @@ def test_duplicates_are_on_one_side(
             output=folder / "{value}.jsonl",
             ratio=(share, 1 - share),
             seed=seed,
-            format="record",
+            from_="record",
         )
         parts = [set(text.splitlines()) for text in read_parts(done).values()]
         places.append(parts)
@@ -327,7 +327,7 @@ def test_valid_rows_are_parted_from_invalid_ones(tmp_path: Path, jobs: int) -> N
     (tmp_path / "in.jsonl").write_bytes(b"\n".join(rows))
     done = split(
         tmp_path / "in.jsonl",
-        format="harpia",
+        from_="harpia",
         valid=tmp_path / "good.jsonl",
         invalid=tmp_path / "bad.jsonl",
         findings=tmp_path / "why.jsonl",
@@ -379,12 +379,12 @@ def merged(*inputs: Any, **options: Any) -> bytes:
 def test_containers_are_joined() -> None:
     """Lines, arrays and tables become one, with the bytes of their rows."""
     one, two = b'{"id": 1, "prompt": "a"}', b'{"id":2,"prompt":"b"}'
-    assert merged(one, two + b"\n", format="record") == one + b"\n" + two + b"\n"
+    assert merged(one, two + b"\n", from_="record") == one + b"\n" + two + b"\n"
     arrays = b"[\n " + one + b"\n]", b"[" + two + b"]\n"
-    assert merged(*arrays, format="record") == (b"[\n " + one + b",\n" + two + b"\n]")
-    assert merged(b"[]", arrays[1], b"[ ]", format="record") == arrays[1]
+    assert merged(*arrays, from_="record") == (b"[\n " + one + b",\n" + two + b"\n]")
+    assert merged(b"[]", arrays[1], b"[ ]", from_="record") == arrays[1]
     tables = b"a,b\n1,2", b'"a",b\r\n3,4\r\n'
-    assert merged(*tables, format="csv") == b"a,b\n1,2\n3,4\r\n"
+    assert merged(*tables, from_="csv") == b"a,b\n1,2\n3,4\r\n"
 
 
 @pytest.mark.parametrize(
@@ -399,7 +399,7 @@ def test_files_that_are_not_alike(first: bytes, second: bytes, reason: str) -> N
     """Files that are not alike are refused, with what differs."""
     format_ = "csv" if first.startswith(b"a") else "record"
     with pytest.raises(SubsetError, match=reason):
-        merged(first, second, format=format_)
+        merged(first, second, from_=format_)
 
 
 def test_documents_around_rows_must_agree() -> None:
@@ -407,9 +407,9 @@ def test_documents_around_rows_must_agree() -> None:
     document = '{"metrics": [], "instances": [' + HARPIA + '], "task": "%s"}'
     inputs = [(document % pair).encode() for pair in ((1, "a"), (2, "b"))]
     with pytest.raises(SubsetError, match='around their rows: "task" is not the same'):
-        merged(*inputs, format="harpia")
+        merged(*inputs, from_="harpia")
     same = (document % (2, "a")).encode()
-    found = json.loads(merged(inputs[0], same, format="harpia"))
+    found = json.loads(merged(inputs[0], same, from_="harpia"))
     assert [row["id"] for row in found["instances"]] == ["1", "2"]
 
 
@@ -431,12 +431,12 @@ def test_messages_hide_values(tmp_path: Path) -> None:
     bad = b'{"id": "SECRET", "input": ["SECRET"]}\n'
     runs: list[Callable[[], object]] = [
         lambda: merged(lines, lines, redact=True),
-        lambda: merged(b"SECRET,b\n1,2\n", b"b\n1\n", format="csv", redact=True),
+        lambda: merged(b"SECRET,b\n1,2\n", b"b\n1\n", from_="csv", redact=True),
         lambda: split(
             lines + bad,
             output=tmp_path / "{value}",
             by="category",
-            format="harpia",
+            from_="harpia",
             redact=True,
         ),
     ]
@@ -448,7 +448,7 @@ def test_messages_hide_values(tmp_path: Path) -> None:
         lines + bad,
         valid=tmp_path / "v",
         findings=tmp_path / "f",
-        format="harpia",
+        from_="harpia",
         redact=True,
     )
     assert (tmp_path / "v").read_bytes() == lines
@@ -472,4 +472,4 @@ def test_a_document_far_larger_than_its_rows_is_refused() -> None:
     data = b'{"metrics": [], "instances": [' + rows + b'], "a": ['
     data += b",".join([b'"' + text + b'"'] * 12) + b"]}"
     with pytest.raises(SubsetError, match="behind rows"):
-        sample(data, 1, output=io.BytesIO(), format="harpia", max_row_bytes=2_000_000)
+        sample(data, 1, output=io.BytesIO(), from_="harpia", max_row_bytes=2_000_000)

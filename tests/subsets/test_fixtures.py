@@ -143,4 +143,4 @@ def test_rows_of_a_binary_table_are_lines(tmp_path: Path) -> None:
 def test_an_unknown_format_has_its_error() -> None:
     """A format that there is not is refused."""
     with pytest.raises(UnknownFormat):
-        head(b"{}", format="nmo")
+        head(b"{}", from_="nmo")

@@ -49,7 +49,7 @@ def head(  # noqa: PLR0913 - one parameter for each option of the command
         inputs=(path,),
     ) as progress:
         options = SubsetOptions(
-            format=from_,
+            from_=from_,
             delimiter=delimiter,
             max_row_bytes=max_row_bytes,
             overwrite=overwrite,

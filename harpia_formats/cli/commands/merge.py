@@ -57,7 +57,7 @@ def merge(  # noqa: PLR0913 - one parameter for each option of the command
         inputs=paths,
     ) as progress:
         options = SubsetOptions(
-            format=from_,
+            from_=from_,
             delimiter=delimiter,
             max_row_bytes=max_row_bytes,
             overwrite=overwrite,

@@ -77,7 +77,7 @@ def split(  # noqa: PLR0913 - one parameter for each option of the command
         inputs=(path,),
     )
     options = SubsetOptions(
-        format=from_,
+        from_=from_,
         delimiter=delimiter,
         max_row_bytes=max_row_bytes,
         overwrite=overwrite,
