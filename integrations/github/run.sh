@@ -10,10 +10,13 @@ fail() {
 }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-package="$here/../..[report,zstd]"
+extras=${INPUT_EXTRAS:-}
+[[ $extras =~ ^[a-z,]*$ ]] || fail "the input extras is not a list of names with commas"
+extras=${extras:+"[$extras]"}
+package=$here/../..$extras
 if [[ -n ${INPUT_VERSION:-} ]]; then
   [[ $INPUT_VERSION =~ ^[0-9][0-9A-Za-z.]*$ ]] || fail "the input version is no version"
-  package="harpia-formats[report,zstd]==$INPUT_VERSION"
+  package="harpia-formats$extras==$INPUT_VERSION"
 fi
 
 python=

@@ -70,7 +70,7 @@ def test_inputs_are_values_that_nothing_expands() -> None:
     values = "\n".join(value["value"] for value in JOB["variables"].values())
     used = set(_input.findall(values))
 
-    assert used == {"paths", "args", "format", "version"}
+    assert used == {"paths", "args", "format", "version", "extras"}
     assert all(value["expand"] is False for value in JOB["variables"].values())
     assert _input.search("\n".join(JOB["script"])) is None
 
@@ -90,10 +90,10 @@ def test_bad_data_fails_with_its_findings(folder: Path) -> None:
     """The job fails, code quality has each finding, and names are no commands."""
     args = "--examples=3\n\n--exclude=no such file"
     inputs = {"paths": f"eval data\n{HOSTILE}", "format": "nemo-output", "args": args}
-    code, output, installed = run(folder, **inputs)
+    code, output, installed = run(folder, **inputs, extras="arrow")
     findings = json.loads((folder / "gl-code-quality-report.json").read_bytes())
 
-    assert (code, installed) == (1, "harpia-formats[report,zstd]")
+    assert (code, installed) == (1, "harpia-formats[arrow]")
     assert "--exclude 'no such file' matches no file" in output
     assert {one["location"]["lines"]["begin"] for one in findings} == {6}
     assert not (folder / "hacked").exists()
