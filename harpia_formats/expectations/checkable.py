@@ -15,11 +15,12 @@ from harpia_formats.reading.companions import is_companion_format
 from harpia_formats.reading.mapped_keys import MappedKeys
 from harpia_formats.registry import (
     adapter_of,
+    all_formats,
     format_of,
     formats_named,
     rules_for,
 )
-from harpia_formats.rules import selected_rules
+from harpia_formats.rules import Rule, selected_rules
 from harpia_formats.text.spelling import nearest
 
 #: Files of a data set whose formats are detected before the run; the others are checked
@@ -27,6 +28,8 @@ from harpia_formats.text.spelling import nearest
 _DETECTED = 20
 #: The first letters of rules without which rows cannot be read.
 _OF_ROWS = ("J", "S", "C", "V")
+#: The first letters of rules that hold for files in any format.
+_GENERAL = (*_OF_ROWS, "X")
 
 
 #: A key that needs records, and where it stands: perhaps with another data set, which
@@ -45,6 +48,8 @@ def check_data_set(data_set: DataSet, needed: list[Asked]) -> None:
     Raises `PreflightError`.
     """
     _check_findings(data_set)
+    formats = list(_formats(data_set)) if _asks_formats(data_set, needed) else []
+    _check_vendors(data_set, formats)
     if not needed:
         return
     if "schema" in data_set.values:
@@ -54,11 +59,16 @@ def check_data_set(data_set: DataSet, needed: list[Asked]) -> None:
         )
         raise needed[0][1].error(reason)
     _check_rules(data_set, needed[0][0])
-    formats = list(_formats(data_set))
     is_family = len(formats) > 1 and "format" in data_set.values
     for format_ in () if is_family else formats:
         if not (len(formats) > 1 and is_companion_format(format_.id)):
             check_format(data_set, needed, format_)
+
+
+def _asks_formats(data_set: DataSet, needed: list[Asked]) -> bool:
+    """Tell whether it depends on the formats whether everything can be checked."""
+    has_findings = "max-findings" in data_set.values
+    return (bool(needed) or has_findings) and "schema" not in data_set.values
 
 
 def _formats(data_set: DataSet) -> Iterator[Format]:
@@ -143,11 +153,42 @@ def _check_findings(data_set: DataSet) -> None:
     for name in data_set.values.get("max-findings", ()):
         rules = rules_for(asked=[name])
         asked = selected_rules(rules, [name], [])
-        if not asked & active:
-            lints = [code for code in asked if rules[code].lint]
-            hint = "add lint = true" if lints else "select it"
-            reason = f"cannot be checked: {name} is not checked; {hint}"
+        of_validate = {code for code in asked if rules[code].command == "validate"}
+        if of_validate & active:
+            continue
+        hint = "select it"
+        if not of_validate:
+            hint = "it is no rule on the files themselves"
+        elif any(rules[code].lint for code in of_validate):
+            hint = "add lint = true"
+        reason = f"cannot be checked: {name} is not checked; {hint}"
+        raise data_set.stated("max-findings").error(reason)
+
+
+def _check_vendors(data_set: DataSet, formats: list[Format]) -> None:
+    """Raise `PreflightError` for a limit on findings of a vendor's rules only.
+
+    Files in formats of other vendors never break them.
+    """
+    vendors = {format_.vendor for format_ in formats}
+    for name in data_set.values.get("max-findings", ()) if vendors else ():
+        rules = rules_for(asked=[name])
+        asked = selected_rules(rules, [name], [])
+        of = {_vendor_of(rules[code]) for code in asked}
+        if "" not in of and not of & vendors:
+            ids = ", ".join(sorted({format_.id for format_ in formats}))
+            reason = (
+                f"cannot be checked: {name} is of {min(of)}, and the format is {ids}"
+            )
             raise data_set.stated("max-findings").error(reason)
+
+
+def _vendor_of(rule: Rule) -> str:
+    """Return the vendor that a rule is about, "" for one on any files."""
+    known = all_formats().get(str(rule.validated_as))
+    if known is None or rule.code.startswith(_GENERAL):
+        return ""
+    return known.vendor
 
 
 def _active(data_set: DataSet) -> frozenset[str]:

@@ -20,13 +20,13 @@ from harpia_formats.expectations.counts import (
     has_unread_records,
 )
 from harpia_formats.expectations.error import PreflightError
+from harpia_formats.expectations.field_values import FieldValues
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.plan import DataSet
 from harpia_formats.expectations.question_answers import AnswersPerQuestion
 from harpia_formats.expectations.record_limits import (
-    FieldValues,
     MissingAnswers,
     Models,
     PromptLength,

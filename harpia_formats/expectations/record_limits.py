@@ -1,9 +1,8 @@
 """Expectations on single records: models, missing answers, lengths, values."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from msgspec import UNSET
 
@@ -12,18 +11,15 @@ from harpia_formats.expectations.limit import Limit
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.plan import DataSet
 from harpia_formats.expectations.prompts import prompt_texts
-from harpia_formats.model.adapter import FormatAdapter, at_path
-from harpia_formats.model.exact_json import ExactFloat
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.record import Output
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.rules.preflight import (
     MISSING_ANSWER,
     MISSING_MODEL,
-    MISSING_VALUE,
     OTHER_MODEL,
-    OTHER_VALUE,
     PROMPT_LENGTH,
 )
 from harpia_formats.text.describe import short_literal
@@ -31,7 +27,7 @@ from harpia_formats.text.spelling import nearest
 
 #: Different names of models, or values, that are remembered; further ones are counted
 #: together.
-_NAMES = 1000
+NAMES = 1000
 #: Names that the check list shows.
 _SHOWN = 5
 
@@ -84,7 +80,7 @@ class Models(RecordLimit):
         """Count the models of a record."""
         names = dict.fromkeys(output.model or "" for output in placed.record.outputs)
         for name in names:
-            if name in self._seen or len(self._seen) < _NAMES:
+            if name in self._seen or len(self._seen) < NAMES:
                 self._seen[name] += 1
             if self._allowed and name not in self._allowed:
                 self._findings.add(
@@ -240,133 +236,3 @@ class PromptLength(RecordLimit):
             help="shorten the prompt, or change the limit",
             value=self.most,
         )
-
-
-@dataclass(slots=True)
-class FieldValues(RecordLimit):
-    """Which values the records have in a field."""
-
-    #: The field as the file names it, and its path in records.
-    name: str
-    path_of: Callable[[FormatAdapter, str], str | None]
-    allowed: list[Any]
-    required: list[Any]
-    findings: RecordFindings
-    _path: str = ""
-    _seen: set[str] = field(default_factory=set)
-    _allowed_keys: frozenset[str] = field(init=False)
-    _required_keys: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._allowed_keys = frozenset(map(_key_of, self.allowed))
-        self._required_keys = frozenset(map(_key_of, self.required))
-
-    def begin(self, adapter: FormatAdapter) -> None:
-        """Find the field in records of a format."""
-        self._path = self.path_of(adapter, self.name) or self.name
-
-    def take(self, placed: PlacedRecord, count: FileCount) -> None:
-        """Compare the values of a record."""
-        found = values_at(placed.record, self._path)
-        keys = set(map(_key_of, found))
-        if not keys <= self._seen:
-            is_full = len(self._seen) >= _NAMES + len(self.required)
-            self._seen |= keys & self._required_keys if is_full else keys
-        if not self.allowed or (found and keys <= self._allowed_keys):
-            return
-        known = self._allowed_keys
-        others = [value for value in found if _key_of(value) not in known]
-        if others or not found:
-            self.findings.add(
-                count,
-                placed.number,
-                lambda: placed.row.place(0, 1, ()),
-                lambda: self._refusal(others),
-            )
-
-    def _refusal(self, others: list[Any]) -> str:
-        if not others:
-            return f"the record has no {self.name}"
-        value = others[0]
-        texts = [one for one in self.allowed if isinstance(one, str)]
-        near = nearest(value, texts) if isinstance(value, str) else ""
-        hint = f"; did you mean {short_literal(near)}?" if near else ""
-        return f"{self.name} is {shown_value(value)}, which is not allowed{hint}"
-
-    def outcomes(self) -> Iterator[Outcome]:
-        """Yield whether there are all required and only allowed values."""
-        if self.allowed:
-            others = self.findings.total
-            yield Outcome(
-                "allowed-values",
-                f"{self.name} one of {listed(map(shown_value, self.allowed))}",
-                f"{with_noun(others, 'record')} with another or none"
-                if others
-                else listed(sorted(self._seen)),
-                not others,
-                OTHER_VALUE,
-                self.findings,
-                help="mend the value, or add it to the list",
-                value=self.allowed,
-                found_without_values=f"{with_noun(others, 'record')} with another "
-                "or none",
-            )
-        if self.required:
-            missing = [one for one in self.required if _key_of(one) not in self._seen]
-            yield Outcome(
-                "required-values",
-                f"{self.name} with {listed(map(shown_value, self.required))}",
-                f"{listed(map(shown_value, missing))} missing"
-                if missing
-                else listed(sorted(self._seen)),
-                not missing,
-                MISSING_VALUE,
-                messages=tuple(
-                    f"no record has the {self.name} {shown_value(one)}"
-                    for one in missing
-                ),
-                help="add records, or change the list",
-                value=self.required,
-                found_without_values=f"{with_noun(len(missing), 'value')} missing",
-            )
-
-
-def shown_value(value: Any) -> str:
-    """Return a value as short JSON text."""
-    if isinstance(value, (str, bool, int, float)) or value is None:
-        return short_literal(value)
-    return "an array" if isinstance(value, list) else "an object"
-
-
-def _key_of(value: Any) -> str:
-    """Return a text that equal scalars have: 1 and 1.0 are equal, 1 and true not."""
-    if isinstance(value, ExactFloat):
-        value = float(value)
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return shown_value(value) if not isinstance(value, str) else f'"{value}"'
-
-
-def values_at(record: Record, path: str) -> list[Any]:
-    """Return the values of a field in a record: of each answer, if it is theirs."""
-    first, _, rest = path.partition(".")
-    if first == "outputs" and rest:
-        return [
-            value for output in record.outputs for value in values_at_part(output, rest)
-        ]
-    return values_at_part(record, path)
-
-
-def values_at_part(part: Any, path: str) -> list[Any]:
-    """Return the value of a field of a record, an output or a score, if it has one."""
-    first, _, rest = path.partition(".")
-    value = getattr(part, first, UNSET)
-    if value is UNSET:
-        return []
-    if first == "scores" and rest:
-        return [found for score in value for found in values_at_part(score, rest)]
-    if rest:
-        value = at_path(value, tuple(rest.split(".")))
-    if value is UNSET:
-        return []
-    return list(value) if isinstance(value, list) else [value]

@@ -270,6 +270,12 @@ def test_an_empty_data_set_is_not_ok(tmp_path: Path, write: Write) -> None:
             "record",
             "X102 is not checked; add lint = true",
         ),
+        (["max-findings = { P101 = 0 }"], "record", "it is no rule on the files"),
+        (
+            ["max-findings = { K = 0 }"],
+            "nemo-input",
+            "K is of haystack, and the format",
+        ),
         (
             ['select = "X101"', "max-prompt-bytes = 1"],
             "record",

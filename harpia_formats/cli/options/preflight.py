@@ -32,4 +32,4 @@ PreflightDryRun = Annotated[
 Init = Annotated[
     bool, flag("--init", "Write a preflight file that the data files meet, to edit it.")
 ]
-InitOutput = Annotated[str | None, output(" Only with --init; there is no other.")]
+InitOutput = Annotated[str | None, output(" Only with --init.")]
