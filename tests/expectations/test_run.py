@@ -168,6 +168,22 @@ def test_an_unreadable_file_leaves_nothing_met(
     }
 
 
+def test_the_report_is_the_same_for_any_number_of_workers(
+    tmp_path: Path, write: Write
+) -> None:
+    """Data sets with and without limits on records, in one process and in two."""
+    for number in range(3):
+        write(f"a/{number}.jsonl", *({"prompt": "x", "id": one} for one in range(3)))
+    write("b.jsonl", {"prompt": "xx"}, {"id": 1, "prompt": "xx"}, {"id": 1})
+    text = data_set("b", "max-prompt-bytes = 1", 'ids-in = "a"', 'same-ids-as = "c"')
+    text += '[datasets.a]\nfiles = "a"\nmax-records = 1\n[datasets.c]\nfiles = "a"\n'
+
+    one, two = (checked(tmp_path, text, jobs=jobs) for jobs in (1, 2))
+
+    assert one.to_dict() == two.to_dict()
+    assert {"P101", "P301", "P401"} <= {group.code for group in one.groups}
+
+
 def test_a_pattern_that_matches_nothing_stops_before_anything_is_read(
     tmp_path: Path, write: Write
 ) -> None:
@@ -274,7 +290,7 @@ def test_an_empty_data_set_is_not_ok(tmp_path: Path, write: Write) -> None:
         (
             ["max-findings = { K = 0 }"],
             "nemo-input",
-            "K is of haystack, and the format",
+            "K is of Haystack, and the format",
         ),
         (
             ['select = "X101"', "max-prompt-bytes = 1"],
