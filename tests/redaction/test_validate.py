@@ -2,7 +2,9 @@
 
 import json
 import traceback
+import zipfile
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +17,13 @@ from harpia_formats.registry import installed_rules
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.rules import Rule
+from harpia_formats.testing.mutation import mutants
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 FILES = sorted(path for path in FIXTURES.glob("*/*/*") if path.is_file())
+LINES = [path for path in FILES if path.suffix == ".jsonl" and "valid" in path.parts]
 WORDS = SchemaWords()
 RULES = [rule for rule in installed_rules().values() if rule.has_example]
 
@@ -70,7 +74,7 @@ def example_leaks(rules: list[Rule], seeds: range, folder: Path) -> list[str]:
 
 def test_no_reporter_shows_a_value(tmp_path: Path) -> None:
     """Of fixtures with marked values, no reporter shows a mark."""
-    assert leaks(FILES[::36], range(1), tmp_path) == []
+    assert leaks(FILES[::50], range(1), tmp_path) == []
 
 
 def test_no_rule_shows_a_value(tmp_path: Path) -> None:
@@ -194,3 +198,52 @@ def test_bugs_are_shown_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
         validate(b"{}", redact=True)
 
     assert "secret" not in "".join(traceback.format_exception(found.value))
+
+
+def mutated(path: Path, seed: int) -> bytes:
+    """Return some rows like those of a file of lines, with edits and marks."""
+    lines = path.read_bytes().splitlines()
+    rows = [json.loads(line) for line in lines if line.strip()]
+    drawn = islice(mutants(rows, seed), 20)
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in drawn)
+    return Marker(seed, WORDS).data(text.encode("utf-8", "surrogatepass"))
+
+
+def mutant_leaks(files: list[Path], seeds: range, folder: Path) -> list[str]:
+    """Return what is shown of values marked in rows that were edited."""
+    found: list[str] = []
+    for path in files:
+        for seed in seeds:
+            options = {"format": path.parts[-3]}
+            for output in shown_by(mutated(path, seed), path.name, folder, **options):
+                found += [f"{path} {seed}: {mark}" for mark in marks_in(output)]
+    return found[:20]
+
+
+def test_no_error_of_edited_rows_shows_a_value(tmp_path: Path) -> None:
+    """Of rows with errors of many kinds, no reporter shows a mark."""
+    assert mutant_leaks(LINES[::29], range(1), tmp_path) == []
+
+
+@pytest.mark.long
+def test_no_error_of_many_edited_rows_shows_a_value(tmp_path: Path) -> None:
+    """The same of many more."""
+    assert mutant_leaks(LINES[::2], range(8), tmp_path) == []
+
+
+def test_members_of_archives_are_not_named(tmp_path: Path) -> None:
+    """Samples in Inspect's archives are in members that are named after their ids."""
+    fixture = FIXTURES / "inspect-log/invalid/S102-choices-of-numbers.json"
+    log = json.loads(fixture.read_bytes())
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, sample in enumerate(log.pop("samples"), 1):
+            name = f"samples/secret {number}_epoch_1.json"
+            sample |= {"id": f"secret {number}", "epoch": 1}
+            archive.writestr(name, json.dumps(sample))
+        archive.writestr("header.json", json.dumps(log))
+    plain, redacted = (validate(path, redact=redact) for redact in (False, True))
+
+    assert "secret" in plain.problems[0].place.member
+    assert redacted.problems[0].place.member == "samples/*.json"
+    assert "secret" not in json.dumps(redacted.to_dict())
