@@ -31,12 +31,12 @@ SCHEMA = (
 )
 #: GitHub shows 5,000 results of a run.
 MOST = 5_000
-#: What is told of the run itself.
-UNREAD, NO_VERDICT, LEFT_OUT = "unread-file", "no-verdict", "results-left-out"
+#: What is told of the run itself: the ids, and for each its name and what it means.
+UNREAD, NO_VERDICT, LEFT_OUT = "RUN001", "RUN002", "RUN003"
 _NOTIFICATIONS = {
-    UNREAD: "A file could not be read to its end.",
-    NO_VERDICT: "Records have no verdict, and no finding says why.",
-    LEFT_OUT: f"There are more than {MOST:,} kinds of findings.",
+    UNREAD: ("unread-file", "A file could not be read to its end."),
+    NO_VERDICT: ("no-verdict", "Records have no verdict, and no finding says why."),
+    LEFT_OUT: ("results-left-out", f"There are more than {MOST:,} kinds of findings."),
 }
 
 
@@ -77,12 +77,13 @@ def _driver(shown: Iterable[Finding]) -> dict[str, Any]:
     rules = [_rule(code, names[code], known.get(code)) for code in names]
     return {
         "name": "harpia-formats",
+        "fullName": f"harpia-formats {__version__}",
         "version": __version__,
         "informationUri": "https://github.com/harpia-formats/harpia-formats",
         "rules": rules,
         "notifications": [
-            {"id": name, "shortDescription": {"text": text}}
-            for name, text in _NOTIFICATIONS.items()
+            _descriptor(identifier, name, text, text, text)
+            for identifier, (name, text) in _NOTIFICATIONS.items()
         ],
     }
 
@@ -90,19 +91,28 @@ def _driver(shown: Iterable[Finding]) -> dict[str, Any]:
 def _rule(code: str, name: str, rule: Rule | None) -> dict[str, Any]:
     """Return the descriptor of a rule; one that is not known has its name only."""
     if rule is None:
-        text = {"text": name or code}
-        return {"id": code, "name": name, "shortDescription": text, "help": text}
+        text = name or code
+        return _descriptor(code, text, text, text, text)
     url = rule_url(code)
     help_text = f"{rule.explanation} `harpia-formats rule {code}` shows an example."
     return {
-        "id": code,
-        "name": rule.name,
-        "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.explanation},
-        "help": {"text": help_text},
+        **_descriptor(code, rule.name, rule.summary, rule.explanation, help_text),
         **({"helpUri": url} if url else {}),
         "defaultConfiguration": {"level": LEVELS[rule.severity]},
         "properties": {"precision": "very-high", "tags": ["data"]},
+    }
+
+
+def _descriptor(
+    identifier: str, name: str, summary: str, explanation: str, help_text: str
+) -> dict[str, Any]:
+    """Return what code scanning of GitHub and Azure requires of a rule."""
+    return {
+        "id": identifier,
+        "name": name,
+        "shortDescription": {"text": summary},
+        "fullDescription": {"text": explanation},
+        "help": {"text": help_text},
     }
 
 
@@ -134,9 +144,10 @@ def _invocation(
     return {**ended, "toolExecutionNotifications": notifications}
 
 
-def _notification(name: str, level: str, text: str) -> dict[str, Any]:
+def _notification(identifier: str, level: str, text: str) -> dict[str, Any]:
+    index = list(_NOTIFICATIONS).index(identifier)
     return {
-        "descriptor": {"id": name, "index": list(_NOTIFICATIONS).index(name)},
+        "descriptor": {"id": identifier, "index": index},
         "level": level,
         "message": message([text]),
     }

@@ -45,10 +45,10 @@ class Artifacts:
         index = self._indices.get((path, ""))
         if index is None:
             index = self._indices[path, ""] = len(self.items)
-            item: dict[str, Any] = {"location": _location_of(path, self.options)}
-            if not is_local(path) and not is_url(path):
-                item["roles"] = ["standardStream"]
-            self.items.append(item)
+            is_stream = not is_local(path) and not is_url(path)
+            roles = ["standardStream" if is_stream else "analysisTarget"]
+            where = _location_of(path, self.options)
+            self.items.append({"location": where, "roles": roles})
         return {**self.items[index]["location"], "index": index}
 
     def note_member(self, path: str, member: str) -> None:
