@@ -7,6 +7,7 @@ from markupsafe import Markup
 from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
 from harpia_formats.conversion.report import LOSSES, ConversionReport
 from harpia_formats.plots import Bar, bars
+from harpia_formats.reporters.html.examples import place_markup
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import (
     alerts,
@@ -20,7 +21,7 @@ from harpia_formats.reporters.html.tables import (
     sentences,
     table,
 )
-from harpia_formats.reporters.text import position, with_noun
+from harpia_formats.reporters.text import with_noun
 from harpia_formats.text.sanitize import safe
 
 _COLUMNS = ("field", "records", "kept", "lost or changed", "how", "first record")
@@ -94,15 +95,13 @@ def _is_lost(line: FieldLine) -> bool:
 
 
 def _cells(line: FieldLine) -> tuple[str | Markup, ...]:
-    place = line.place
-    first = position(place.full_path, place.line, place.column) if place else ""
     return (
         code(line.name, _NAME),
         f"{line.records:,}",
         f"{line.kept:,}",
         ", ".join(words_for(line)),
         safe("; ".join(line.hows), _NAME),
-        code(first) if first else "",
+        place_markup(line.place),
     )
 
 

@@ -9,6 +9,7 @@ from harpia_formats.comparison.differences import Difference
 from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
 from harpia_formats.model.exact_json import encode
 from harpia_formats.plots import Bar, bars
+from harpia_formats.reporters.html.examples import place_markup
 from harpia_formats.reporters.html.page import Page, section
 from harpia_formats.reporters.html.report_page import (
     alerts,
@@ -16,7 +17,6 @@ from harpia_formats.reporters.html.report_page import (
     findings_section,
 )
 from harpia_formats.reporters.html.tables import charts, code, sentence, table
-from harpia_formats.reporters.text import position
 from harpia_formats.text.describe import HiddenValue
 from harpia_formats.text.sanitize import safe
 
@@ -64,15 +64,14 @@ def _parts(found: DifferenceReport) -> list[Markup]:
 
 
 def _cells(line: FieldDifferences) -> tuple[str | Markup, ...]:
-    place, example = line.place, line.example
-    where = position(place.full_path, place.line, place.column) if place else ""
+    example = line.example
     left, right = (line.reason, "") if example is None else _values(example)
     return (
         code(line.path.strip()),
         f"{line.count:,}",
         left,
         right,
-        code(where) if where else "",
+        place_markup(line.place),
     )
 
 

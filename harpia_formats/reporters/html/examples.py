@@ -122,6 +122,17 @@ def record_name(place: Place) -> str:
     return f"{number}, {key} {safe(digits(place.record_id), _ID)}"
 
 
+def place_markup(place: Place | None) -> Markup:
+    """Return a place with the number and id of its record, "" for none."""
+    if place is None:
+        return Markup("")
+    found: Markup = macro("finding.html", "place")(
+        position(place.full_path, place.line, place.column),
+        "" if place.record is None else record_name(place),
+    )
+    return found
+
+
 def frame_markup(problem: Problem) -> Markup:
     """Return the line of a problem with its value marked, "" if it has no line."""
     excerpt = problem.excerpt
