@@ -62,7 +62,8 @@ class DifferenceReport(Result):
 
     def headline(self) -> str:
         """Return how many records differ in one line."""
-        counts = f"{self.records:,} records compared, {self.differing:,} differ"
+        records = "1 record" if self.records == 1 else f"{self.records:,} records"
+        counts = f"{records} compared, {self.differing:,} differ"
         alone = f"{self.only_left:,} and {self.only_right:,} are on one side only"
         return f"{counts}, {alone}"
 

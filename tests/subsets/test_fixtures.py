@@ -16,6 +16,7 @@ from harpia_formats import (
     merge,
     sample,
     split,
+    validate,
     write,
 )
 from harpia_formats.io.reader import SourceError
@@ -144,3 +145,15 @@ def test_an_unknown_format_has_its_error() -> None:
     """A format that there is not is refused."""
     with pytest.raises(UnknownFormat):
         head(b"{}", from_="nmo")
+
+
+def test_rows_are_numbered_as_records() -> None:
+    """There are as many rows as `validate` counts records, which verdicts rely on."""
+    counts = {}
+    for path in FILES[::15]:
+        if copied(path) is not None:
+            records = validate(path).files[0].records
+            counts[path] = (len(rows_of(path)), records)
+
+    assert len(counts) > 40
+    assert [path for path, (rows, records) in counts.items() if rows != records] == []
