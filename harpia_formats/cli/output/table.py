@@ -3,20 +3,12 @@
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from harpia_formats.cli.output.fitted_table import table_lines
 from harpia_formats.cli.output.streams import text_writer
-from harpia_formats.cli.output.terminal import (
-    USUAL_WIDTH,
-    rendered,
-    wants_color,
-    width_of,
-)
+from harpia_formats.cli.output.terminal import wants_color, width_of
 from harpia_formats.text.columns import columns
 from harpia_formats.text.sanitize import safe
-
-if TYPE_CHECKING:  # rich is slow to import, and pipes need none of it
-    from rich.text import Text
 
 #: Code points of a cell; a path that is cut cannot be clicked.
 CELL = 4096
@@ -41,7 +33,7 @@ def write_table(
     """
     safe_rows = [_safe(row) for row in rows]
     if sys.stdout.isatty():
-        lines = _terminal_lines(names, safe_rows, notes_in)
+        lines = list(_terminal_lines(names, safe_rows, notes_in))
     else:
         lines = list(aligned_lines(safe_rows))
     text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
@@ -69,25 +61,37 @@ def aligned_lines(rows: Sequence[TableRow]) -> Iterator[str]:
 
 def _terminal_lines(
     names: Sequence[str], rows: Sequence[TableRow], notes_in: int
-) -> list[str]:
-    """Return the lines of the table in the width and the colours of the terminal."""
-    from rich.table import Table  # noqa: PLC0415 - slow, and only on a terminal
+) -> Iterator[str]:
+    """Yield the lines of the table in the width and the colours of the terminal.
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*_rich_cells(row, notes_in))
-    width = width_of(sys.stdout) or USUAL_WIDTH
-    return rendered(table, width, color=wants_color(sys.stdout))
+    The notes of a row are lines of their own in its column `notes_in`. Names and
+    headings are bold, and notes are dim, if the terminal gets colours.
+    """
+    bold, dim = ("1", "2") if wants_color(sys.stdout) else ("", "")
+    cells = [
+        line
+        for row in rows
+        for line in (
+            _painted(row.cells, len(names), bold if len(row.cells) == 1 else ""),
+            *(
+                _painted([*[""] * notes_in, note], len(names), dim)
+                for note in row.notes
+            ),
+        )
+    ]
+    head = _painted(names, len(names), bold)
+    return table_lines(head, cells, width_of(sys.stdout))
 
 
-def _rich_cells(row: TableRow, notes_in: int) -> list["Text"]:
-    """Return the cells of `row` as text that rich does not search for markup."""
-    from rich.text import Text  # noqa: PLC0415 - slow, and only on a terminal
-
-    bold = "bold" if len(row.cells) == 1 else ""
-    cells = [Text(cell, bold) for cell in row.cells]
-    for note in row.notes:
-        cells[notes_in].append(f"\n{note}", "dim")
-    return cells
+def _painted(cells: Sequence[str], count: int, code: str) -> list[str]:
+    """Return `count` cells, the words of those that are there in an ANSI style."""
+    full = [*cells, *[""] * (count - len(cells))]
+    if not code:
+        return full
+    # Each word for itself: a cell may be broken between any two of them.
+    return [
+        " ".join(
+            f"\x1b[{code}m{word}\x1b[0m" if word else "" for word in each.split(" ")
+        )
+        for each in full
+    ]

@@ -1,12 +1,8 @@
-"""What a terminal can show: its width, its colours, its links, and tables for it."""
+"""What a terminal can show: its width, its colours and its links."""
 
-import io
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TextIO
-
-if TYPE_CHECKING:  # rich is slow to import, and pipes need none of it
-    from rich.table import Table
+from typing import TextIO
 
 #: Columns of a terminal that does not report how many it has.
 USUAL_WIDTH = 80
@@ -82,22 +78,3 @@ def fitted(lines: Iterable[str], stream: TextIO) -> list[str]:
         indent = line[: len(line) - len(line.lstrip(" "))] + "  "
         found += wrapped(line, width, indent)
     return found
-
-
-def rendered(table: "Table", width: int, *, color: bool) -> list[str]:
-    """Return the lines of a rich table that is at most `width` columns wide.
-
-    Without `color` there are no bold letters either, as a dumb terminal needs it.
-    """
-    from rich.console import Console  # noqa: PLC0415 - slow, and only for tables
-
-    console = Console(
-        file=io.StringIO(),
-        width=width,
-        height=100,  # without a height, rich takes 80 for the width of a dumb terminal
-        force_terminal=True,
-        color_system="standard" if color else None,
-    )
-    with console.capture() as captured:
-        console.print(table)
-    return [line.rstrip() for line in captured.get().rstrip("\n").split("\n")]

@@ -1,5 +1,7 @@
 """Tables fit into a terminal, and nothing in them is cut."""
 
+import os
+import pty
 from itertools import chain
 
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.cli.output.fitted_table import has_room, table_lines
+from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.text.columns import columns
 
 NAMES = ("field", "lost or changed", "share")
@@ -87,3 +90,26 @@ def test_texts_below_rows_and_a_line_below_the_names() -> None:
     lines = table_lines(("a", "b"), [("1", "2")], 20, is_ruled=True, below=["  x: y"])
 
     assert list(lines) == ["a  b", "────", "1  2", "  x: y"]
+
+
+def test_table_on_a_terminal_has_styles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names and headings are bold and notes dim; a pipe gets aligned text."""
+    rows = [TableRow(("two words",)), TableRow(("a/path", "b"), ("a note",))]
+    main, end = pty.openpty()
+    monkeypatch.setenv("COLUMNS", "20")
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    with open(end, "w", encoding="utf-8") as stream:  # noqa: PTH123 - a descriptor
+        monkeypatch.setattr("sys.stdout", stream)
+        write_table(("Path", "Why"), rows, notes_in=1)
+        stream.flush()
+        shown = os.read(main, 4096).decode()
+    os.close(main)
+
+    assert shown.splitlines() == [
+        "\x1b[1mPath\x1b[0m       \x1b[1mWhy\x1b[0m",
+        "\x1b[1mtwo\x1b[0m \x1b[1mwords\x1b[0m",
+        "a/path     b",
+        "           \x1b[2ma\x1b[0m \x1b[2mnote\x1b[0m",
+    ]
