@@ -117,8 +117,8 @@ def _per_file(  # noqa: PLR0913, PLR0917 - the words of two keys that are alike
     wrong = []
     for file in counts.files:
         if extreme(file.records, limit) != limit:
-            message = f"has {with_noun(file.records, 'record')}, {than} than {limit:,}"
-            wrong.append((file, message))
+            records = with_noun(file.records, "record")
+            wrong.append((file, f"the file has {records}, {than} than {limit:,}"))
     worst = extreme((file.records for file in counts.files), default=0)
     name = "least" if extreme is min else "most"
     found = f"{name} is {worst:,} in {with_noun(len(counts.files), 'file')}"

@@ -33,6 +33,7 @@ from harpia_formats.expectations.record_limits import (
     RecordLimit,
 )
 from harpia_formats.expectations.relations import Keys
+from harpia_formats.expectations.row_places import row_paths
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.mapped_format import FREE_COLUMN_FORMATS
@@ -146,8 +147,9 @@ class DataSetRun:
     def _begin(self, variant: FormatVariant) -> None:
         """Take the format of a file. Raises `PreflightError` if it lacks a field."""
         check_format(self.data_set, self._needed, variant.format)
-        adapter = adapter_of(variant.format)
+        adapter, paths = adapter_of(variant.format), row_paths(variant)
         for limit in self._limits:
+            limit.row_paths = paths
             limit.begin(adapter)
 
     def __iter__(self) -> Iterator[Problem]:

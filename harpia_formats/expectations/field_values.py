@@ -9,6 +9,7 @@ from msgspec import UNSET
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.record_limits import NAMES, RecordLimit, listed
+from harpia_formats.expectations.row_places import where_of
 from harpia_formats.model.adapter import FormatAdapter, at_path
 from harpia_formats.model.exact_json import ExactFloat
 from harpia_formats.model.record import Record
@@ -58,7 +59,7 @@ class FieldValues(RecordLimit):
             self.findings.add(
                 count,
                 placed.number,
-                lambda: placed.row.place(0, 1, ()),
+                lambda: where_of(placed, self.row_paths, self._path),
                 lambda: self._refusal(others),
             )
 

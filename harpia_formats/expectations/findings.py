@@ -4,15 +4,17 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
-from harpia_formats.model.problem import Because, Place, Problem, Severity
+from harpia_formats.model.problem import Because, Excerpt, Place, Problem, Severity
 from harpia_formats.model.report import FileCount
 from harpia_formats.rules import Rule
 from harpia_formats.rules.preflight import WITHOUT_VALUES
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.unit.result import Findings
 
-#: The number of a record, its place, and what is wrong with it.
-Example = tuple[int, Place, str]
+#: A place, and the line around it for a code frame.
+Where = tuple[Place, Excerpt | None]
+#: The number of a record, where it is, and what is wrong with it.
+Example = tuple[int, Where, str]
 
 
 @dataclass(slots=True)
@@ -39,7 +41,7 @@ class RecordFindings:
         self,
         count: FileCount,
         number: int,
-        place: Callable[[], Place],
+        where: Callable[[], Where],
         message: Callable[[], str],
     ) -> None:
         """Count a finding on record `number` of the file of `count`."""
@@ -51,7 +53,7 @@ class RecordFindings:
             if number >= examples[-1][0]:
                 return
             examples.pop()
-        examples.append((number, place(), message()))
+        examples.append((number, where(), message()))
         if len(examples) > 1 and examples[-2][0] > number:
             examples.sort(key=itemgetter(0))
 
@@ -66,21 +68,38 @@ class RecordFindings:
         self.total += other.total
 
     def problems(
-        self, rule: Rule, because: Because, help_: str, tallies: Iterable[Tally]
+        self,
+        rule: Rule,
+        because: Because,
+        help_: str,
+        tallies: Iterable[Tally],
+        *,
+        redact: bool = False,
     ) -> Iterator[Problem]:
-        """Yield the findings as problems, counted in the tally that has their file."""
+        """Yield the findings as problems, counted in the tally that has their file.
+
+        They show no line of the data if `redact`.
+        """
         for tally in tallies:
             for count in tally.files:
                 file = self._files.get(id(count))
                 if file is not None:
-                    yield from _of_file(file, rule, because, help_, tally)
+                    yield from _of_file(
+                        file, rule, because, help_, tally, redact=redact
+                    )
 
 
-def _of_file(
-    file: _OfFile, rule: Rule, because: Because, help_: str, tally: Tally
+def _of_file(  # noqa: PLR0913 - a problem has so many parts
+    file: _OfFile,
+    rule: Rule,
+    because: Because,
+    help_: str,
+    tally: Tally,
+    *,
+    redact: bool,
 ) -> Iterator[Problem]:
     """Yield the examples of one file, and count the others."""
-    for _, place, message in file.examples:
+    for _, (place, excerpt), message in file.examples:
         problem = Problem(
             rule.code,
             rule.name,
@@ -90,6 +109,7 @@ def _of_file(
             (because,),
             help_,
             cause=because.pointer,
+            excerpt=None if redact else excerpt,
             hides_values=rule.code in WITHOUT_VALUES,
         )
         yield from add_problem(tally, file.count, problem)

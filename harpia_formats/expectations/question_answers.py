@@ -7,7 +7,7 @@ from functools import partial
 
 from harpia_formats.comparison.record_partitions import StoredRecord
 from harpia_formats.dedup.digests import digest_of
-from harpia_formats.expectations.findings import RecordFindings
+from harpia_formats.expectations.findings import RecordFindings, Where
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.record_limits import RecordLimit
 from harpia_formats.expectations.record_store import RecordStore, portions
@@ -67,7 +67,7 @@ class AnswersPerQuestion(RecordLimit):
                 self.findings.add(
                     self._store.count_of(first),
                     self._store.number_of(first),
-                    partial(self._store.place_of, first),
+                    partial(self._where, first),
                     partial(str, wrong),
                 )
         yield self._outcome(questions)
@@ -83,6 +83,9 @@ class AnswersPerQuestion(RecordLimit):
                     data[at : at + _WIDTH] for at in range(0, len(data), _WIDTH)
                 )
             yield from answers.values()
+
+    def _where(self, stored: StoredRecord) -> Where:
+        return self._store.place_of(stored), None
 
     def common_times(self) -> int:
         """Return how often each model answered each question, 0 if not equally."""

@@ -11,6 +11,7 @@ from harpia_formats.expectations.limit import Limit
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.plan import DataSet
 from harpia_formats.expectations.prompts import prompt_texts
+from harpia_formats.expectations.row_places import RowPaths, where_of
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.record import Output
 from harpia_formats.model.report import FileCount
@@ -35,7 +36,9 @@ _SHOWN = 5
 class RecordLimit:
     """An expectation on the records of a data set."""
 
-    __slots__ = ()
+    __slots__ = ("row_paths",)
+    #: Where fields are in the rows of the file that is read.
+    row_paths: RowPaths
 
     def begin(self, adapter: FormatAdapter) -> None:
         """Take the adapter of a file, before its first record."""
@@ -86,7 +89,7 @@ class Models(RecordLimit):
                 self._findings.add(
                     count,
                     placed.number,
-                    lambda: placed.row.place(0, 1, ()),
+                    lambda: where_of(placed, self.row_paths, "outputs.model"),
                     lambda name=name: self._refusal(name),  # type: ignore[misc]  # the name is bound
                 )
 
@@ -170,7 +173,10 @@ class MissingAnswers(RecordLimit):
 
     def _add(self, placed: PlacedRecord, count: FileCount, message: str) -> None:
         self._findings.add(
-            count, placed.number, lambda: placed.row.place(0, 1, ()), lambda: message
+            count,
+            placed.number,
+            lambda: where_of(placed, self.row_paths, "outputs.error", "outputs.text"),
+            lambda: message,
         )
 
     def outcomes(self) -> Iterator[Outcome]:
@@ -215,7 +221,7 @@ class PromptLength(RecordLimit):
             self.findings.add(
                 count,
                 placed.number,
-                lambda: placed.row.place(0, 1, ()),
+                lambda: where_of(placed, self.row_paths, "prompt", "messages"),
                 lambda: (
                     f"the prompt has {size:,} {self._unit}, more than {self.most:,}"
                 ),

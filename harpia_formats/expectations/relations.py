@@ -65,7 +65,7 @@ class Keys:
         findings.add(
             count,
             placed.number,
-            lambda: placed.row.place(0, 1, ()),
+            lambda: (placed.row.place(0, 1, ()), None),
             lambda: f"the record has no {what} to compare",
         )
 
@@ -157,7 +157,7 @@ def _add(
     findings.add(
         store.count_of(stored),
         store.number_of(stored),
-        lambda: store.place_of(stored),
+        lambda: (store.place_of(stored), None),
         lambda: text,
     )
 

@@ -134,7 +134,10 @@ class Preflight:
         rule = self._rules[outcome.code]
         if outcome.records is not None:
             own = self._rules[outcome.record_code or outcome.code]
-            yield from outcome.records.problems(own, because, outcome.help, tallies)
+            redact = self._redaction is not None
+            yield from outcome.records.problems(
+                own, because, outcome.help, tallies, redact=redact
+            )
         for count, message in outcome.files:
             place = Place(count.path, 1, 1, 2, 0)
             problem = _problem(rule, place, message, outcome.help)

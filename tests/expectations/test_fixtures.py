@@ -78,6 +78,25 @@ def verdict_failures(path: Path, folder: Path) -> list[str]:
     return found
 
 
+def test_findings_in_all_formats_have_a_place(tmp_path: Path) -> None:
+    """Each prompt of each format is placed in its file, in its row if it can be."""
+    target, marked = tmp_path / "preflight.toml", 0
+    for path in fixtures("valid", FEW):
+        format_ = format_of(path.parents[1].name)
+        if not (format_.adapter and adapter_of(format_).carries("prompt")):
+            continue
+        text = f'[datasets.a]\nfiles = "{path}"\nformat = "{format_.id}"\n'
+        target.write_text(f"{text}max-prompt-bytes = 0\n", encoding="utf-8")
+        report = harpia_formats.preflight(target)
+        found = [one for one in report.problems if one.code == "P301"]
+
+        assert found or not report.ok or "longest has 0" in str(report.checks), path
+        for one in found:
+            assert one.place.path == str(path)
+            marked += one.excerpt is not None
+    assert marked > FEW
+
+
 @pytest.mark.parametrize("kind", ["valid", "invalid"])
 def test_a_preflight_finds_what_a_validation_finds(kind: str, tmp_path: Path) -> None:
     """Problems, counts and verdict are the same, whether records are read or not."""

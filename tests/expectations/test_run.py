@@ -124,6 +124,25 @@ def test_limits_are_placed_at_the_record_the_file_or_the_line(
     assert report.errors == sum(group.count for group in report.groups) == 6
 
 
+def test_the_value_is_marked_in_its_row(tmp_path: Path, write: Write) -> None:
+    """Where a value is found in its row, the place is that of the value."""
+    write("a.jsonl", {"id": 1, "prompt": "long", "metadata": {"x": ["b"]}})
+    text = data_set(
+        "a",
+        "max-prompt-characters = 3",
+        'allowed-values = { id = 2, metadata.y = "a" }',
+    )
+
+    report = checked(tmp_path, text)
+
+    marked = [
+        one.excerpt and one.excerpt.text[one.excerpt.start : one.excerpt.end]
+        for one in report.problems
+    ]
+    assert marked == ['"long"', "1", None]
+    assert [one.place.column for one in report.problems] == [36, 23, 1]
+
+
 def test_counts_are_exact_where_examples_are_capped(
     tmp_path: Path, write: Write
 ) -> None:
