@@ -6,7 +6,7 @@ Source: "Workflow commands for GitHub Actions" of GitHub's documentation, and
 
 from collections.abc import Callable, Iterable
 
-from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.problem import Place, Problem, Severity
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import markdown
 from harpia_formats.reporters.findings import (
@@ -16,9 +16,9 @@ from harpia_formats.reporters.findings import (
     file_faults,
     first_sentences,
 )
-from harpia_formats.reporters.places import shown_path
+from harpia_formats.reporters.places import is_local, shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.reporters.text import PATH, SENTENCE, rule, with_noun
+from harpia_formats.reporters.text import PATH, SENTENCE, position, rule, with_noun
 from harpia_formats.text.sanitize import safe
 
 #: The most annotations: GitHub shows ten errors and ten warnings of a step.
@@ -55,30 +55,42 @@ def _annotation(kind: Alike, options: Options) -> str:
     """Return the command for findings of one rule at one pointer."""
     finding = kind.shown
     group, place = finding.group, finding.place
-    properties = {"file": safe(shown_path(place.path, options), PATH)}
-    if place.line > 0:
-        properties["line"] = str(place.line)
-        if place.column > 0:
-            properties["col"] = str(place.column)
-        if place.end_column > place.column > 0:
-            properties["endColumn"] = str(place.end_column)
-    properties["title"] = rule(group)
+    properties = {**_position(place, options), "title": rule(group)}
     lines = first_sentences(finding)
-    if place.member:
-        lines.append(f"in {safe(place.member, PATH)}")
+    if "line" not in properties:
+        lines.append(f"at {position(place.full_path, place.line, place.column)}")
     if kind.count > 1:
         files = f" in {with_noun(kind.files, 'file')}" if kind.files > 1 else ""
         lines.append(f"the first of {kind.count:,} such findings{files}")
     return _command(_COMMANDS[group.severity], properties, lines)
 
 
+def _position(place: Place, options: Options) -> dict[str, str]:
+    """Return the properties of a place, as far as GitHub can show it.
+
+    Standard input and remote files are none of the repository, and lines in a member
+    are none of the archive.
+    """
+    if not is_local(place.path):
+        return {}
+    found = {"file": safe(shown_path(place.path, options), PATH)}
+    if place.line > 0 and not place.member:
+        found["line"] = str(place.line)
+        if place.column > 0:
+            found["col"] = str(place.column)
+        if place.end_column > place.column > 0:
+            found["endColumn"] = str(place.end_column)
+    return found
+
+
 def _fault(path: str, reason: str, options: Options) -> str:
     """Return the command for a file that was not read, or records without a verdict."""
-    properties = {"title": "no verdict"}
-    if path:
-        file = safe(shown_path(path, options), PATH)
-        properties = {"file": file, "title": "not read to the end"}
-    return _command("error", properties, [safe(reason, SENTENCE)])
+    if not path:
+        return _command("error", {"title": "no verdict"}, [safe(reason, SENTENCE)])
+    file = safe(shown_path(path, options), PATH)
+    properties = {"file": file} if is_local(path) else {}
+    properties["title"] = "not read to the end"
+    return _command("error", properties, [f"{file}: {safe(reason, SENTENCE)}"])
 
 
 def _command(name: str, properties: dict[str, str], lines: Iterable[str]) -> str:

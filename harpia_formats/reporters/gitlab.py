@@ -18,7 +18,7 @@ from harpia_formats.reporters.findings import (
 )
 from harpia_formats.reporters.places import shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.reporters.text import PATH, SENTENCE, rule, with_noun
+from harpia_formats.reporters.text import SENTENCE, position, rule, with_noun
 from harpia_formats.text.json_text import json_text
 from harpia_formats.text.sanitize import safe
 
@@ -82,14 +82,16 @@ def _entry(finding: Finding, options: Options) -> dict[str, Any]:
     if group.count > 1:
         parts.append(f"the first of {with_noun(group.count, 'such finding')}")
     if place.member:
-        parts.append(f"in {safe(place.member, PATH)}")
+        parts.append(f"at {position(place.full_path, place.line, place.column)}")
+    # Lines of a member are none of the archive.
+    line = 1 if place.member else max(1, place.line)
     is_bug = group.code == INTERNAL_ERROR
     return {
         "description": "; ".join(parts),
         "check_name": safe(group.code),
         "fingerprint": fingerprint(finding, path),
         "severity": "critical" if is_bug else _SEVERITIES[group.severity],
-        "location": {"path": path, "lines": {"begin": max(1, place.line)}},
+        "location": {"path": path, "lines": {"begin": line}},
     }
 
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from harpia_formats.extensions import entry_points
 from harpia_formats.io.compression import CODECS
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import Sink, SinkError
-from harpia_formats.io.urls import file_name_of, is_same_place, is_url, masked
+from harpia_formats.io.urls import file_name_of, is_url, masked
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters import REPORTERS, ReportError, reporter_named
@@ -95,7 +95,8 @@ def report_files(
     cannot be written.
     """
     files = [report_file(text) for text in given]
-    taken, group = list(others), OutputGroup(overwrite=True)
+    group = OutputGroup(overwrite=True)
+    taken = {_identity(place) for place in others}
     for file in files:
         check_writes(file.reporter, kind)
         if file.reporter.check is not None:
@@ -138,11 +139,16 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _check_place(place: str, others: Iterable[str]) -> None:
+def _identity(place: str) -> str:
+    """Return a text that is equal for two names of one file."""
+    return place if is_url(place) else os.path.realpath(place)
+
+
+def _check_place(place: str, taken: Container[str]) -> None:
     """Raise `ReportError` or `SinkError` if no report can be written to a place."""
     if place == "-":
         raise ReportError("a report is written to a file, and - is none")
-    if any(is_same_place(place, other) for other in others):
+    if _identity(place) in taken:
         raise SinkError(masked(place), "is an input or an output of this run")
     if is_url(place):
         from harpia_formats.io.remote.sink import check_remote_output  # noqa: PLC0415 - for remote files only

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -103,6 +104,25 @@ def test_ten_annotations_at_most_the_worst_first() -> None:
         "13 more kinds of findings without an annotation: name a file with "
         "--report markdown=FILE to see them"
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "file"),
+    [({"path": "x.eval", "member": "a/1.json"}, "x.eval"), ({"path": "<stdin>"}, None)],
+)
+def test_a_place_that_github_cannot_show_is_in_the_message(
+    changes: dict[str, str], file: str | None
+) -> None:
+    """Lines in a member are none of the archive, and standard input is no file."""
+    group = replace(GROUP, count=1, **changes)  # type: ignore[arg-type]  # texts
+    (line,) = commands_of(Report((), (group,), ()))
+    _, properties, text = parsed(line)
+
+    assert properties == {
+        **({"file": file} if file else {}),
+        "title": "C201 conditional-turns /turns/*",
+    }
+    assert text == f"at {'!'.join(changes.values())}:3:287"
 
 
 def test_one_rule_at_one_pointer_is_one_annotation() -> None:
