@@ -70,6 +70,9 @@ class Reporter:
     #: Writes any result that is no report of a validation, such as scores. Without it,
     #: only commands that report findings can use it.
     write_result: Callable[[Result, Callable[[str], None], Options], None] | None = None
+    #: Returns what tells, of each problem of a run in their order, whether a report may
+    #: need it; None if it needs all. Others are not held in memory until the end.
+    needs: Callable[[], Callable[[Problem], bool]] | None = None
     #: Whether it shows the lengths of rows, which a validation counts only then.
     shows_lengths: bool = False
     #: Raises `HarpiaFormatsError` if it cannot be used, for lack of an extra; called

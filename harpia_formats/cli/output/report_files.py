@@ -52,12 +52,14 @@ class ReportFiles:
         return any(reporter.shows_lengths for reporter in reporters)
 
     def keeping(self, problems: Iterable[Problem]) -> Generator[Problem, None, None]:
-        """Yield problems as they are found, and keep them if there are reports."""
+        """Yield problems as they are found, and keep those that reports need."""
         if not self._files:
             yield from problems
             return
+        made = [file.reporter.needs and file.reporter.needs() for file in self._files]
         for problem in problems:
-            self._problems.append(problem)
+            if any([needs is None or needs(problem) for needs in made]):  # noqa: C419 - each counts what it has
+                self._problems.append(problem)
             yield problem
 
     def write(self, result: Result, options: Options) -> None:

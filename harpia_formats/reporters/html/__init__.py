@@ -1,5 +1,6 @@
 """A page of HTML that needs nothing else: for browsers, telephones and prints."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
@@ -8,6 +9,9 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.reporter import Options, Reporter
+
+#: Problems that a page may show: in all, and of one rule and cause in one file.
+_MOST, _MOST_ALIKE = 3_000, 50
 
 
 def write(
@@ -20,9 +24,8 @@ def write(
 
     Raises `HarpiaFormatsError` without jinja2, before the first problem.
     """
-    from harpia_formats.reporters.html.findings import kept_examples  # noqa: PLC0415 - only where a page is written
-
-    kept = tuple(kept_examples(problems))
+    check()
+    kept = tuple(filter(needs(), problems))
     write_result(replace(finish(), problems=kept), write_text, options)
 
 
@@ -33,6 +36,26 @@ def write_result(
     from harpia_formats.reporters.html.page import page_of  # noqa: PLC0415 - only where a page is written
 
     write_text(page_of(result, options))
+
+
+def needs() -> Callable[[Problem], bool]:
+    """Return what tells of each problem whether a page may have room for it.
+
+    That is so for the first ones of each rule and cause in a file, and of all.
+    """
+    alike: Counter[tuple[str, str, str]] = Counter()
+    left = _MOST
+
+    def is_needed(problem: Problem) -> bool:
+        nonlocal left
+        key = (problem.place.path, problem.code, problem.cause)
+        if not left or alike[key] == _MOST_ALIKE:
+            return False
+        alike[key] += 1
+        left -= 1
+        return True
+
+    return is_needed
 
 
 def check() -> None:
@@ -47,5 +70,6 @@ REPORTER = Reporter(
     suffixes=(".html", ".htm"),
     write_result=write_result,
     shows_lengths=True,
+    needs=needs,
     check=check,
 )

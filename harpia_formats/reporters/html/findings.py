@@ -1,7 +1,7 @@
 """The findings of a report by rule and field, with examples, for an HTML report."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from markupsafe import Markup
@@ -22,8 +22,6 @@ _FIELDS = 200_000
 _FILES = 8
 #: Code points of the message of a field, and of what is left of it in one line.
 _MESSAGE, _BRIEF = 500, 120
-#: Problems that are kept for the page, in all and of one rule and cause in one file.
-_KEPT, _KEPT_ALIKE = 3_000, 200
 _order = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.NOTE: 2}
 
 
@@ -160,15 +158,3 @@ def _chart(rules: list[FoundRule]) -> Markup:
     ]
     chart = bars("plot-rules", "Findings by rule", rows, noun="findings", most=12)
     return Markup().join(charts([chart]))
-
-
-def kept_examples(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the problems of a run that a page may show: a bounded number."""
-    seen: Counter[tuple[str, str, str]] = Counter()
-    kept = 0
-    for problem in problems:
-        key = (problem.place.path, problem.code, problem.cause)
-        if kept < _KEPT and seen[key] < _KEPT_ALIKE:
-            seen[key] += 1
-            kept += 1
-            yield problem

@@ -13,6 +13,7 @@ from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Because, Excerpt, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.reporters import Options
+from harpia_formats.reporters.html import REPORTER
 from harpia_formats.reporters.html.page import page_of
 from harpia_formats.text.sanitize import escaped
 from strict_page import StrictPage
@@ -228,3 +229,16 @@ def test_warnings_that_fail_the_run_are_not_ok() -> None:
     assert "not ok" not in _page(report).text
     strict = page_of(report, Options(error_on_warning=True))
     assert "not ok" in StrictPage(strict).text
+
+
+def test_a_page_needs_a_bounded_number_of_problems() -> None:
+    """A run without caps holds no more than the page may show, of each rule some."""
+    first = _text_report("x").problems[0]
+    needs = REPORTER.needs
+    assert needs is not None
+    is_needed = needs()
+    many = sum(map(is_needed, [first] * 5_000))
+    assert is_needed(replace(first, code="S102"))
+    assert many == 50
+    others = (replace(first, code=f"S{at}") for at in range(9_000))
+    assert sum(map(is_needed, others)) == 3_000 - 51
