@@ -204,6 +204,9 @@ class PromptLength(RecordLimit):
     most: int
     findings: RecordFindings
     longest: int = 0
+    #: Records, and those of them that have a prompt.
+    records: int = 0
+    prompts: int = 0
 
     @property
     def _unit(self) -> str:
@@ -212,6 +215,8 @@ class PromptLength(RecordLimit):
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
         """Measure the prompt of a record."""
         texts = prompt_texts(placed.record)
+        self.records += 1
+        self.prompts += bool(texts)
         if self._unit == "bytes":
             size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
         else:
@@ -232,13 +237,17 @@ class PromptLength(RecordLimit):
         found = f"the longest has {self.longest:,}"
         if self.findings.total:
             found += f"; {with_noun(self.findings.total, 'prompt')} too long"
+        messages: tuple[str, ...] = ()
+        if self.records and not self.prompts:
+            found, messages = "no record has a prompt", ("no record has a prompt",)
         yield Outcome(
             self.key,
             f"{self._unit} of each prompt at most {self.most:,}",
             found,
-            not self.findings.total,
+            not (self.findings.total or messages),
             PROMPT_LENGTH,
             self.findings,
+            messages=messages,
             help="shorten the prompt, or change the limit",
             value=self.most,
         )

@@ -135,7 +135,8 @@ RULES = (
         "No prompt may be longer than the preflight file allows.",
         "A prompt that does not fit the context of a model is cut or refused. Counted "
         "are the texts of the prompt or its messages, of the system message and of the "
-        "contexts, and not what a chat template adds.",
+        "contexts, and not what a chat template adds. Data in which no record has a "
+        "prompt break the rule, too.",
         _record(prompt="How much is 2+2?"),
         _record(prompt="2+2?"),
         "record",

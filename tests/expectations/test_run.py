@@ -143,6 +143,20 @@ def test_the_value_is_marked_in_its_row(tmp_path: Path, write: Write) -> None:
     assert [one.place.column for one in report.problems] == [36, 23, 1]
 
 
+def test_data_without_prompts_is_not_ok(tmp_path: Path) -> None:
+    """A limit on prompts is not met by data that has none, such as a wrong column."""
+    (tmp_path / "a.csv").write_text("question\n2+2?\n")
+    text = data_set("a", "max-prompt-bytes = 9", format_="csv")
+    text = text.replace("a.jsonl", "a.csv")
+
+    without = checked(tmp_path, text)
+    mapped = checked(tmp_path, f'{text}map = {{ prompt = "question" }}\n')
+
+    assert places(without) == [("P301", "preflight.toml", 4)]
+    assert mapped.ok
+    assert states(mapped)["a.max-prompt-bytes"] == "met"
+
+
 def test_counts_are_exact_where_examples_are_capped(
     tmp_path: Path, write: Write
 ) -> None:
