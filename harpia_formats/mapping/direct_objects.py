@@ -27,6 +27,9 @@ class DirectObjects:
     _: KW_ONLY
     #: Whether members of rows that are no fields may be written.
     has_extra: bool
+    #: Whether rows are written: numbers keep their text then, objects the order of
+    #: their keys, and there is a key of what becomes of all fields.
+    is_exact: bool = True
     code: Code = field(init=False)
     parts: ExactParts = field(init=False)
     #: The keys of the values that are taken from the exact parts.
@@ -54,7 +57,9 @@ class DirectObjects:
         struct, attributes = self.decoder.classes[path], self.decoder.attributes[path]
         absent = SimpleNamespace(**dict.fromkeys(attributes.values(), UNSET))
         code.add(f"{variable} = {self.value(path)}", f"{types} = None")
-        taken, lacks = [f"{types} = (*map(type, astuple({variable})),)"], []
+        taken, lacks = ["pass"], []
+        if self.is_exact or self.has_extra:
+            taken = [f"{types} = (*map(type, astuple({variable})),)"]
         if self.has_extra and not _requires_any(struct):
             # An object without members is no field, and is kept.
             empty = (UnsetType,) * len(attributes)

@@ -31,9 +31,9 @@ def direct_read(  # noqa: PLR0913 - what reads rows, and for whom
 ) -> DirectRead | None:
     """Return the function that reads rows of `decoder` for `target`.
 
-    `around` is what stands around the rows. Numbers keep their text, and objects the
-    order of their keys, if `is_exact`. None where rows have to be read as a whole, such
-    as where their objects have no types.
+    `around` is what stands around the rows. If not `is_exact`, numbers may lose their
+    text, objects the order of their keys, and all keys are None. None where rows have
+    to be read as a whole, such as where their objects have no types.
     """
     if source.direct_reader is not None and not choices.keep_extra:
         return _own_reader(source, target, decoder, around)

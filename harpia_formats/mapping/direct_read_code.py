@@ -53,8 +53,6 @@ class DirectReader(DirectObjects):
     _: KW_ONLY
     target: FormatAdapter
     choices: Choices
-    #: Whether numbers keep their text, and objects the order of their keys.
-    is_exact: bool = True
     #: The variable of each needed field, by the struct that it is of and its name.
     found: dict[str, dict[str, str]] = field(default_factory=dict)
     #: The variables of fields of outputs and scores that are not needed.
@@ -234,7 +232,8 @@ class DirectReader(DirectObjects):
     def _make(self) -> None:
         """Add the lines that make the key, the scores and the outputs."""
         code, found = self.code, self.found
-        code.add(f"key = ('row', {', '.join(self.key)})")
+        key = f"('row', {', '.join(self.key)})" if self.is_exact else "None"
+        code.add(f"key = {key}")
         if found["scores"]:
             is_there = _any_of(found["scores"].values())
             made = f"[Score({arguments(found['scores'])})]"

@@ -36,13 +36,13 @@ def _as_it_is(row: dict[str, Any]) -> Record:
     return Record(**row)
 
 
-#: What statistics need of records: every field but what vendors add.
+#: What statistics need of records.
 NEEDED = FormatAdapter(
     vendor="statistics",
     fields=tuple(
         FieldMapping(tuple(path.split(".")), path)
         for path in FIELD_TYPES
-        if not path.endswith("extra")
+        if not path.endswith(("extra", "attribution"))
     ),
     read=_as_it_is,
     capacity=RowCapacity(

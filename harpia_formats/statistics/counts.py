@@ -16,11 +16,14 @@ from harpia_formats.statistics.usage import ScoreCounts, Times, TokenSums
 from harpia_formats.statistics.values import ValueCounts
 from harpia_formats.statistics.words import measure
 
-#: The fields of records and of answers whose values are looked at, in their order.
+#: The fields of records and of answers that are counted, in their order: none of what
+#: only vendors define, nor where in an answer its end result was found.
 RECORD_FIELDS = tuple(
     name for name in Record.__struct_fields__ if name not in {"outputs", "extra"}
 )
-OUTPUT_FIELDS = tuple(name for name in Output.__struct_fields__ if name != "extra")
+OUTPUT_FIELDS = tuple(
+    name for name in Output.__struct_fields__ if name not in {"attribution", "extra"}
+)
 #: Keys of metadata whose values are counted.
 METADATA = (
     *("language", "lang", "dataset", "dataset_name", "subset", "split", "task"),

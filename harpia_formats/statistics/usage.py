@@ -18,6 +18,8 @@ MAX_NAMES = 2_000
 UNNAMED = ""
 #: Times are counted in microseconds, so that they add up without rounding.
 MICROSECONDS = 1000
+#: Milliseconds beyond which a time is none.
+MAX_TIME = 2**53
 
 
 @dataclass(slots=True)
@@ -100,14 +102,18 @@ class Times:
         """Add the times of some answers."""
         if columns[0] is UNSET and all(times is UNSET for times in columns):
             return
-        found: dict[str, list[int]] = {}
+        found: dict[str, list[Any]] = {}
         for times in columns:
             if type(times) is dict:
                 for kind, value in times.items():
-                    if isinstance(value, (int, float)) and 0 <= value < 2**53:
-                        number = round(value * MICROSECONDS)
-                        found.setdefault(kind, []).append(number)
-        for kind, numbers in found.items():
+                    if value is not None:
+                        found.setdefault(kind, []).append(value)
+        for kind, values in found.items():
+            numbers = [
+                round(value * MICROSECONDS)
+                for value in values
+                if isinstance(value, (int, float)) and 0 <= value < MAX_TIME
+            ]
             self.kinds.setdefault(shown(kind), Distribution()).add(numbers)
         self._bound()
 

@@ -68,7 +68,7 @@ _codes = b"".join(map(_code_of, range(255))) + _END
 _words = bytes(0x20 if byte in b" H" else 0x78 for byte in range(255)) + _END
 _words_of_ascii = _codes.translate(_words)
 #: White space and letters among the code points that begin as General Punctuation does.
-_is_unclear = re.compile(
+_unclear = re.compile(
     rb"\xc2[\x85\xa0]|\xe2(?:\x80[\x80-\x8a\xa8\xa9\xaf]|\x81\x9f|[\xb1-\xbf])"
 ).search
 #: The punctuation that parts words, and ideographic space, in UTF-8.
@@ -115,6 +115,12 @@ def measure(texts: Sequence[str]) -> Measured:
     return Measured(lengths, words, sizes, scripts)
 
 
+def _is_unclear(data: bytes) -> bool:
+    """Return whether first bytes do not tell the classes of all code points."""
+    # Most texts have none of these bytes, which is found at once.
+    return (b"\xc2" in data or b"\xe2" in data) and _unclear(data) is not None
+
+
 def _measured_apart(
     texts: Sequence[str], lengths: list[int], data: Sequence[bytes]
 ) -> Measured:
@@ -155,11 +161,13 @@ def _scripts_of(codes: bytes) -> list[str]:
 def _script(codes: bytes, others: bytes) -> str:
     """Return the script of a text by its codes, of which `others` are not Latin."""
     latin = codes.count(_LATIN)
+    least = SHARE * (latin + len(others))
+    if latin >= least:
+        return "Latin"
     for script, code in _others_by_code:
-        count = others.count(code)
-        if count >= SHARE * (latin + len(others)):
+        if others.count(code) >= least:
             return script
-    return "Latin" if latin >= SHARE * (latin + len(others)) else MIXED
+    return MIXED
 
 
 def _runs(codes: bytes) -> int:
