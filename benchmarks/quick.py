@@ -71,7 +71,7 @@ def bars_of(found: Mapping[str, Measurement]) -> list[Bar]:
         Bar("one process / orjson.loads", 3.0, best(found[OURS_ALONE], found[PARSER])),
         Bar("all cores / orjson.loads", 3.0, best(found[OURS], found[PARSER])),
         Bar("every row bad / every row good", 4.0, best(found[ALL_BAD], found[OURS])),
-        Bar("one record / empty typer program", 3.0, best(found[ONE], found[EMPTY])),
+        Bar("one record / empty typer program", 2.0, best(found[ONE], found[EMPTY])),
     ]
     if SOURCEMETA in found:
         figure = best(found[OURS], found[SOURCEMETA]) / PEER_SHARE

@@ -6,6 +6,7 @@ from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.catalog import AllRules, RuleNames
 from harpia_formats.cli.output.rule_page import rule_line, rule_page
 from harpia_formats.cli.output.streams import text_writer
+from harpia_formats.cli.output.terminal import width_of
 from harpia_formats.registry import installed_rules, rules_for
 from harpia_formats.rules import rules_matching
 
@@ -15,15 +16,15 @@ def rule(names: RuleNames = None, *, every: AllRules = False) -> ExitCode:
     if names and every:
         raise UsageError("--all lists every rule; leave it out to explain the named")
     rules = installed_rules() if every else rules_for(asked=names or ())
-    write = text_writer(sys.stdout)
+    write, width = text_writer(sys.stdout), width_of(sys.stdout)
     if every:
         longest = max(len(rule.name) for rule in rules.values())
-        write("".join(rule_line(rule, longest) for rule in rules.values()))
+        write("".join(rule_line(rule, longest, width) for rule in rules.values()))
         return ExitCode.OK
     if not names:
         raise UsageError(
             "no rule is given; name one, such as C201 or duplicate-key, or use --all"
         )
     found = [code for name in names for code in sorted(rules_matching(name, rules))]
-    write("\n".join(rule_page(rules[code]) for code in dict.fromkeys(found)))
+    write("\n".join(rule_page(rules[code], width) for code in dict.fromkeys(found)))
     return ExitCode.OK

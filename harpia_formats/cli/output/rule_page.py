@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Iterator
 
 from harpia_formats.rules import Rule
+from harpia_formats.text.columns import wrapped
 from harpia_formats.text.sanitize import safe
 
 #: Columns of a page.
@@ -23,31 +24,44 @@ _DONE = {
 }
 
 
-def rule_line(rule: Rule, width: int) -> str:
-    """Return `rule` as a line of the list of rules, its name padded to `width`."""
+def rule_line(rule: Rule, width: int, columns: int | None = None) -> str:
+    """Return `rule` as a line of the list of rules, its name padded to `width`.
+
+    On a terminal of so many `columns` it is as many lines as it needs.
+    """
     name = f"{rule.name:<{width}}"
     optional = " (--lint)" if rule.lint else ""
-    return f"{rule.code}  {name}  {rule.severity.value:<7}  {rule.summary}{optional}\n"
+    start = f"{rule.code}  {name}  {rule.severity.value:<7}  "
+    line = f"{start}{rule.summary}{optional}"
+    if columns is None:
+        return f"{line}\n"
+    # Under the summary, unless little of the line is left there.
+    indent = len(start) if len(start) <= columns // 2 else len(rule.code) + 2
+    return "\n".join(wrapped(line, columns, " " * indent)) + "\n"
 
 
-def rule_page(rule: Rule) -> str:
-    """Return the page of `rule`: what it says, why, and its examples if it has any."""
+def rule_page(rule: Rule, width: int | None = None) -> str:
+    """Return the page of `rule`: what it says, why, and its examples if it has any.
+
+    Its lines have at most `WIDTH` columns, fewer on a terminal of less `width`.
+    """
+    room = min(width or WIDTH, WIDTH)
     optional = " (only with --lint or --select)" if rule.lint else ""
     lines = [
-        f"{rule.code} {rule.name} ({rule.severity.value}){optional}",
-        rule.summary,
-        *textwrap.wrap(rule.explanation, WIDTH),
+        *_fitted(f"{rule.code} {rule.name} ({rule.severity.value}){optional}", width),
+        *_fitted(rule.summary, width),
+        *textwrap.wrap(rule.explanation, room, break_on_hyphens=width is None),
     ]
     if not rule.has_example:
         return "\n".join(lines) + "\n"
     circumstances = _circumstances(rule)
     lines += [
         "",
-        *_contract_lines(rule),
-        f"bad{circumstances}:",
-        *_example_lines(rule.bad),
+        *_contract_lines(rule, room),
+        *_fitted(f"bad{circumstances}:", width),
+        *_example_lines(rule.bad, room),
         "good:",
-        *_example_lines(rule.good),
+        *_example_lines(rule.good, room),
     ]
     return "\n".join(lines) + "\n"
 
@@ -63,25 +77,30 @@ def _circumstances(rule: Rule) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _contract_lines(rule: Rule) -> Iterator[str]:
+def _fitted(line: str, width: int | None) -> list[str]:
+    """Return a line, broken between words on a terminal of less `width`."""
+    return [line] if width is None else wrapped(line, width, "  ")
+
+
+def _contract_lines(rule: Rule, room: int) -> Iterator[str]:
     """Yield the format, schema or companion file that the examples are checked with."""
     if isinstance(rule.validated_as, str):
         yield from ["format:", f"  {rule.validated_as}"]
     elif isinstance(rule.validated_as, dict):
         yield "schema:"
-        yield from _example_lines(json.dumps(rule.validated_as).encode())
+        yield from _example_lines(json.dumps(rule.validated_as).encode(), room)
     if rule.companion:
         yield "checked against:"
-        yield from _example_lines(rule.companion)
+        yield from _example_lines(rule.companion, room)
 
 
-def _example_lines(example: bytes) -> Iterator[str]:
+def _example_lines(example: bytes, room: int) -> Iterator[str]:
     """Yield the indented lines of an example, safe to print."""
     text = example.decode("utf-8", "backslashreplace").removesuffix("\n")
     for line in text.split("\n"):
         parts = textwrap.wrap(
             safe(line.translate(_PICTURES), _LONGEST),
-            WIDTH - 2,
+            room - 2,
             subsequent_indent="  ",
             break_on_hyphens=False,
         )
