@@ -13,6 +13,10 @@ class Records(Iterator[Record]):
         """Take what yields the records."""
         self._records = records
 
+    def __iter__(self) -> Iterator[Record]:  # noqa: PYI034 - for the reason below
+        # A loop over the generator itself costs no call for each record.
+        return self._records
+
     def __next__(self) -> Record:
         return next(self._records)
 
