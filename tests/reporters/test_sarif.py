@@ -220,3 +220,29 @@ def test_messages_have_no_links_and_placeholders_of_data() -> None:
     (result,) = run_of(Report((), (group,), ()))["results"]
 
     assert result["message"]["text"] == "found [a\\](http://x) {{0}} {b}"
+
+
+@pytest.mark.long
+def test_offsets_in_all_fixtures_are_those_of_the_files(
+    schema: jsonschema_rs.Draft4Validator,
+) -> None:
+    """The bytes at each offset are the snippet, and the log is valid."""
+    report = hf.validate(FIXTURES, lint=True)
+    root = str(FIXTURES)
+    log = json.loads(text_of("sarif", report, folder=root, root=root))
+    schema.validate(log)
+    compared, different = 0, []
+    for result in log["runs"][0]["results"]:
+        place = result["locations"][0]["physicalLocation"]
+        region = place.get("region", {})
+        path = FIXTURES / unquote(place["artifactLocation"]["uri"])
+        if "byteLength" not in region or path.suffix in {".gz", ".zst", ".xz", ".bz2"}:
+            continue
+        end = region["byteOffset"] + region["byteLength"]
+        data = path.read_bytes()[region["byteOffset"] : end]
+        compared += 1
+        if data.decode(errors="replace") != region["snippet"]["text"]:
+            different.append((path, region))
+
+    assert different == []
+    assert compared > 500
