@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from harpia_formats.llm_judge import LLMJudge
     from harpia_formats.mapping.columns import MapError
     from harpia_formats.mapping.requirements import ConversionError
+    from harpia_formats.model.check import Check
     from harpia_formats.model.errors import HarpiaFormatsError, OptionError
     from harpia_formats.model.metric_profile import ScoreError
     from harpia_formats.model.problem import (
@@ -80,6 +81,7 @@ __version__ = _version.__version__
 __all__ = [
     "Because",
     "Change",
+    "Check",
     "CompanionError",
     "ConversionError",
     "Detected",
@@ -782,6 +784,7 @@ def metric_names() -> tuple[str, ...]:
 _lazy_names = {
     "Because": "model.problem",
     "Change": "repair.result",
+    "Check": "model.check",
     "CompanionError": "validation.companion_error",
     "ConversionError": "mapping.requirements",
     "Detected": "detection.result",

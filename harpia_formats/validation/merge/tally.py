@@ -55,6 +55,8 @@ class Tally(msgspec.Struct):
     examples: int = 5
     max_problems: int = 1000
     _files: list[FileGroups] = msgspec.field(default_factory=list)
+    #: The same by the identity of their counts: there may be many files.
+    _by_count: dict[int, FileGroups] = msgspec.field(default_factory=dict)
     #: The groups of all files, in the order in which they were found.
     _groups: list[Group] = msgspec.field(default_factory=list)
     _kept: int = 0
@@ -82,6 +84,7 @@ class Tally(msgspec.Struct):
         if self.known is not None:
             file.known, file.rules = self.known.of(count.path), rules
         self._files.append(file)
+        self._by_count[id(count)] = file
         return count
 
     @property
@@ -157,8 +160,8 @@ class Tally(msgspec.Struct):
         return bool(self.max_problems) and self._kept >= self.max_problems
 
     def _groups_of(self, count: FileCount) -> FileGroups:
-        """Return the groups of a file, mostly the last one."""
-        return next(file for file in reversed(self._files) if file.count is count)
+        """Return the groups of a file."""
+        return self._by_count[id(count)]
 
     def _add(self, file: FileGroups, group: GroupKey, problem: Problem) -> bool:
         """Count a described problem; return whether it is kept as an example."""
