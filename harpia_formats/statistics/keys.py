@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
-from harpia_formats.dedup.digests import digests_of
+from harpia_formats.dedup.digests import digest_of, digests_of
 from harpia_formats.dedup.key_text import key_text
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Output, Record
+from harpia_formats.statistics.words import AT_ONCE
 
 #: What is compared, and how the results call it.
 KINDS = ("prompts", "answers", "ids")
@@ -40,6 +41,13 @@ def combined(one: int, other: int) -> int:
     return (one * _FACTOR + other) & _MASK
 
 
+def _digests_of(texts: Sequence[str]) -> Sequence[int]:
+    """Return the digests of texts; no copies of several long ones are held."""
+    if sum(map(len, texts)) <= AT_ONCE:
+        return digests_of(texts)
+    return [*map(digest_of, texts)]
+
+
 def prompt_of(record: Record) -> str:
     """Return the prompt of a record: its text, or else its messages as JSON, or ""."""
     if record.prompt is not UNSET:
@@ -60,7 +68,7 @@ def add_keys(
     prompt, an answer without a text or a prompt, and a record without an id have none.
     """
     texts = [prompt_of(record) for record in records]
-    of_prompts = digests_of(texts)
+    of_prompts = _digests_of(texts)
     asked = [*map(bool, texts)]
     if all(asked):
         found["prompts"].add(of_prompts, numbers)
@@ -79,7 +87,7 @@ def add_keys(
         for owner, output in zip(owners, outputs, strict=True)
         if output.text and asked[owner]
     ]
-    of_answers = digests_of([text for _, text in answers])
+    of_answers = _digests_of([text for _, text in answers])
     found["answers"].add(
         [
             (of_prompts[owner] * _FACTOR + digest) & _MASK

@@ -9,13 +9,15 @@ point is a word, and Chinese and Japanese punctuation parts words as white space
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from harpia_formats.statistics.scripts import ranges_without_spaces, script_of
 
 #: The share of the code points with a script that must be in one; otherwise a text is
 #: mixed.
 SHARE = 0.75
+#: Characters of texts that are read at once.
+AT_ONCE = 1024 * 1024
 #: What is told of texts in several scripts, and of texts without one.
 MIXED, NONE = "mixed", "none"
 #: CJK Symbols and Punctuation but for what is of Han, the middle dot of Katakana, and
@@ -86,13 +88,53 @@ class Measured(NamedTuple):
     bytes: list[int]
     scripts: list[str]
 
+    def extend(self, more: Self) -> None:
+        """Add further texts, whose numbers of characters are there already."""
+        self.words.extend(more.words)
+        self.bytes.extend(more.bytes)
+        self.scripts.extend(more.scripts)
+
 
 def measure(texts: Sequence[str]) -> Measured:
-    """Return the lengths and the scripts of some texts, all of them at once.
-
-    Their classes of code points are found in one pass over all, and split then.
-    """
+    """Return the lengths and the scripts of some texts, many of them at once."""
     lengths = [*map(len, texts)]
+    if sum(lengths) <= AT_ONCE:
+        return _measured_at_once(texts, lengths)
+    found = Measured(lengths, [], [], [])
+    group: list[str] = []
+    size = 0
+    for text, length in zip(texts, lengths, strict=True):
+        if group and size + length > AT_ONCE:
+            found.extend(_measured_at_once(group, [*map(len, group)]))
+            group, size = [], 0
+        if length > AT_ONCE:
+            found.extend(_measured_in_pieces(text))
+        else:
+            group.append(text)
+            size += length
+    if group:
+        found.extend(_measured_at_once(group, [*map(len, group)]))
+    return found
+
+
+def _measured_in_pieces(text: str) -> Measured:
+    """Return the same for a long text, of which a piece at a time is copied."""
+    words = size = 0
+    before = ""
+    for start in range(0, len(text), AT_ONCE):
+        piece = text[start : start + AT_ONCE]
+        data = piece.encode("utf-8", "surrogatepass")
+        size += len(data)
+        words += _measured_alone(piece, data)[0]
+        # A word may go on behind the end of a piece.
+        words += word_count(before + piece[0]) - word_count(before)
+        words -= word_count(piece[0])
+        before = piece[-1]
+    return Measured([len(text)], [words], [size], [script_of_text(text)])
+
+
+def _measured_at_once(texts: Sequence[str], lengths: list[int]) -> Measured:
+    """Return the same for texts whose classes of code points are found in one pass."""
     data = [text.encode("utf-8", "surrogatepass") for text in texts]
     whole = _between_texts.join(data)
     if _is_unclear(whole):

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harpia_formats.statistics import words
 from harpia_formats.statistics.words import measure, script_of_text, word_count
 
 #: Parts of texts in several scripts, with white space and punctuation of all kinds.
@@ -47,7 +48,7 @@ TEXTS = st.lists(
 
 
 @pytest.mark.parametrize(
-    ("text", "words", "script"),
+    ("text", "count", "script"),
     [
         ("", 0, "none"),
         (" \n", 0, "none"),
@@ -65,9 +66,9 @@ TEXTS = st.lists(
         ("half привет", 2, "mixed"),
     ],
 )
-def test_words_and_scripts(text: str, words: int, script: str) -> None:
+def test_words_and_scripts(text: str, count: int, script: str) -> None:
     """A word is a run between white space, or a code point of a script without it."""
-    assert (word_count(text), script_of_text(text)) == (words, script)
+    assert (word_count(text), script_of_text(text)) == (count, script)
 
 
 @given(TEXTS)
@@ -84,6 +85,16 @@ def test_texts_are_measured_at_once(texts: list[str]) -> None:
         )
         for text in texts
     ]
+
+
+@given(TEXTS, st.integers(1, 9))
+def test_long_texts_are_read_in_pieces(texts: list[str], size: int) -> None:
+    """Texts that are read a piece at a time have the same lengths and scripts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "AT_ONCE", size)
+        found = measure(texts)
+
+    assert found == measure(texts)
 
 
 def test_every_first_byte_is_read_as_its_code_points() -> None:
