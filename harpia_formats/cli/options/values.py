@@ -19,6 +19,8 @@ class OneOf(Generic[Choice]):
     def __init__(self, choices: Iterable[Choice]) -> None:
         #: The choices by their text.
         self.choices = {str(choice): choice for choice in choices}
+        #: Older releases of typer take any parser for a function.
+        self.__name__ = "choice"
 
     def __call__(self, text: str) -> Choice:
         """Return the choice with this text.
