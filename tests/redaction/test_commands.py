@@ -1,6 +1,7 @@
 """With `--redact`, no command that reads records shows a value of one."""
 
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,7 @@ def test_no_command_shows_a_value_of_many_fixtures(
     """The same of many more fixtures, each with every command."""
     seeds = range(len(COMMANDS))
 
-    assert list(leaks(FILES[::8], seeds, tmp_path, capsys)) == []
+    assert list(islice(leaks(FILES[::8], seeds, tmp_path, capsys), 9)) == []
 
 
 def test_losses_are_told_without_values(
