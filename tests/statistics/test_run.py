@@ -103,6 +103,19 @@ def test_workers_count_what_one_process_counts(
     assert references["empty"]["count"] == 0
 
 
+def test_very_long_rows_are_counted_by_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers get no rows of which each takes much memory."""
+    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(large_file, "MAX_ROW", 10)
+    monkeypatch.setattr(large_file, "prepare", None)
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(rows(2_000))
+
+    assert harpia_formats.stats(path, jobs=2).records == 2_000
+
+
 def test_units_with_invalid_rows_are_counted_by_the_main_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,8 @@ MAX_RANGE, MIN_RANGE = 4 * 1024 * 1024, 1024 * 1024
 RANGES_PER_WORKER = 6
 #: Bytes of a range for a cluster or executor; each costs its scheduler some time.
 FAR_RANGE = 32 * 1024 * 1024
+#: Bytes of a row, on average, above which one process holds fewer of them at once.
+MAX_ROW = 1024 * 1024
 #: After so many units in succession that workers could not count, none is handed out.
 MAX_LEFT = 4
 
@@ -111,6 +113,8 @@ class _Counting:
         self._clock.note(done)
         stream = self._local.consumer
         if isinstance(stream, RecordStream) and stream.keys is not None:
+            return False
+        if done > MAX_ROW * max(self._local.merge.records, 1):
             return False
         self._size = (left or 0) if is_range else 0
         return self._clock.estimate(left) >= WORTH_SECONDS
