@@ -157,9 +157,11 @@ def test_every_option_exists() -> None:
                 words = ["harpia-formats", *command.split(), "--help"]
                 shown = examples.run(words, ROOT, wide()).stdout.decode()
                 options[command] = set(_option.findall(shown))
+            # A mistake that a page shows ends with exit code 2.
+            given = [] if "# exit 2" in line else _option.findall(line)
             unknown += [
                 (page, line, option)
-                for option in _option.findall(line)
+                for option in given
                 if option not in options[command]
             ]
 
