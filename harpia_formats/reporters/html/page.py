@@ -22,8 +22,8 @@ _PAGES = {
     "DifferenceReport": "differences_page",
     "Statistics": "statistics_page",
 }
-#: Bytes of the command line, which can name many files.
-_COMMAND = 2_000
+#: Characters of the command line that are shown; it can name many files.
+_COMMAND = 400
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from harpia_formats.scoring.scores import Group, MetricScore, Scores
 
 #: Charts of one page, and scores above it.
 _CHARTS, _CARDS = 24, 8
+#: Stands for a value that is the empty text.
+_EMPTY = "(empty)"
 
 
 def page(scores: Scores) -> Page:
@@ -108,7 +110,8 @@ def _with_systems(scores: Scores) -> Iterator[Group]:
 
 def _label(group: Group) -> str:
     """Return the values that the answers of a group share."""
-    return ", ".join(group.key.values()) or "all answers"
+    values = (value or _EMPTY for value in group.key.values())
+    return ", ".join(values) or "all answers"
 
 
 def _charts(scores: Scores, groups: list[Group], name: str) -> Iterator[str]:
@@ -140,7 +143,7 @@ def _table(scores: Scores, groups: list[Group], title: str) -> Markup:
     columns = [*fields, "metric", *numbers]
     rows = (
         [
-            *(group.key.get(field, "(all)") for field in fields),
+            *(group.key.get(field, "(all)") or _EMPTY for field in fields),
             full_name(score),
             number(score.value),
             *(number(side) for side in score.interval or (None, None)),

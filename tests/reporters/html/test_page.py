@@ -242,3 +242,19 @@ def test_a_page_needs_a_bounded_number_of_problems() -> None:
     assert many == 50
     others = (replace(first, code=f"S{at}") for at in range(9_000))
     assert sum(map(is_needed, others)) == 3_000 - 51
+
+
+def test_a_group_of_the_empty_text_is_told_from_all_answers() -> None:
+    """The page of scores names a group whose value is the empty text."""
+    row = (
+        '{"input": {"prompt": "%s?", "ideal_response": "a", "category": "%s", '
+        '"source": ""}, "response": "a", "llm_name": "m"}\n'
+    )
+    data = "".join(row % each for each in (("p", ""), ("q", "x"))).encode()
+    scores = harpia_formats.score(data, metrics=("em",), by=("category",))
+
+    page = page_of(scores, Options())
+
+    # In the table, in the chart, and in the numbers of the chart.
+    assert page.count(">(empty)<") == 3
+    assert page.count(">all answers<") == 2
