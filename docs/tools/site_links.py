@@ -1,4 +1,4 @@
-"""Check the links of a built site."""
+"""Check the links of a built site, and that no mark of a block of code is left."""
 
 import os
 from collections.abc import Iterator
@@ -15,6 +15,8 @@ _LOADED = {
     ("source", "src"),
     ("object", "data"),
 }
+#: What a block of code begins with in Markdown.
+_FENCE = "```"
 #: The kinds of `<link>` that make a browser load something.
 _LOADED_KINDS = {"stylesheet", "icon", "preload", "modulepreload", "prefetch"}
 
@@ -62,6 +64,8 @@ def broken_links(folder: Path, base: str = "/") -> Iterator[BrokenLink]:
     pages = {path: _read(path) for path in sorted(folder.rglob("*.html"))}
     files = {*folder.rglob("*")}
     for path, page in pages.items():
+        if _FENCE in path.read_text(encoding="utf-8"):
+            yield BrokenLink(path, _FENCE, "a block of code is not recognised as one")
         for target in page.loaded:
             if urlsplit(target).netloc:
                 yield BrokenLink(path, target, "is loaded from another host")

@@ -34,6 +34,8 @@ SUFFIXES = {".md", ".svg", ".png"}
 RULES, PYTHON = PurePosixPath("reference/rules"), PurePosixPath("reference/python")
 _link = re.compile(r"(\]\(|^\[[^]\n]+\]: )([^)\s]+)", re.MULTILINE)
 _code = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+#: Words after the language of a block are for the tests: MkDocs knows no such words.
+_words = re.compile(r"^( *```\w+) [^\n]*$", re.MULTILINE)
 _item = re.compile(r"\[[^]]+\]\(([^)#\s]+\.md)\)")
 _heading = re.compile(r"^# (?:Tutorial: |How to |Benchmark of )?(.+)$", re.MULTILINE)
 _rule_row = re.compile(r"^\| ([A-Z]+\d{3}) \| `", re.MULTILINE)
@@ -74,7 +76,7 @@ def site_files() -> Iterator[Path]:
 def site_readme() -> str:
     """Return the README with links to the pages of the site."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    parts = _code.split(text)
+    parts = _code.split(_words.sub(r"\1", text))
     parts[::2] = [_of_readme.sub("", part) for part in parts[::2]]
     return (
         "".join(parts)
@@ -97,7 +99,7 @@ def with_site_links(text: str, page: Path) -> str:
         inside = found.relative_to(ROOT).as_posix()
         return f"{start}{REPOSITORY}/{inside}{hash_}{anchor}"
 
-    parts = _code.split(text)
+    parts = _code.split(_words.sub(r"\1", text))
     # Every second part is a block of code.
     parts[::2] = [_link.sub(link, part) for part in parts[::2]]
     return "".join(parts)

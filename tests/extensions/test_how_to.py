@@ -21,7 +21,10 @@ ROOT = Path(__file__).parents[2]
 HOW_TO = ROOT / "docs" / "how-to"
 PAGES = sorted(path.name for path in HOW_TO.glob("add-*.md"))
 #: What of the repository a page needs.
-PARTS = ("harpia_formats", "converters", "schemas", "fixtures", "docs", "tests")
+PARTS = (
+    *("harpia_formats", "converters", "schemas"),
+    *("fixtures", "docs", "tests", "benchmarks/harness"),
+)
 FILES = (
     "pyproject.toml",
     "README.md",

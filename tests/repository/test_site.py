@@ -90,15 +90,20 @@ def test_the_menu_has_every_page_once(pages: dict[str, str]) -> None:
 
 
 def test_links_that_leave_the_documents_lead_to_the_repository() -> None:
-    """A link to a file outside of `docs/` becomes one to the repository; code stays."""
+    """A link to a file outside of `docs/` becomes one to the repository; code stays.
+
+    Words after the language of a block, which are for the tests, are left out.
+    """
     page = DOCS / "how-to" / "convert.md"
-    text = "[a](../../LICENSE) [b](score.md#x) [c](#y)\n```\n[d](../../LICENSE)\n```\n"
+    text = (
+        "[a](../../LICENSE) [b](score.md#x) [c](#y)\n```sh x\n[d](../../LICENSE)\n```\n"
+    )
 
     found = site_pages.with_site_links(text, page)
 
     assert found == (
         f"[a]({site_pages.REPOSITORY}/LICENSE) [b](score.md#x) [c](#y)\n"
-        "```\n[d](../../LICENSE)\n```\n"
+        "```sh\n[d](../../LICENSE)\n```\n"
     )
 
 
@@ -107,13 +112,14 @@ def test_broken_links_of_a_site_are_found(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text(
         '<h1 id="top">a</h1><a href="b.html">b</a><a href="a.html#top">top</a>'
         '<a href="/base/a.html#no">no</a><a href="https://example.org/">out</a>'
-        '<script src="https://example.org/x.js"></script><img src="c%20d.png">'
+        '<script src="https://example.org/x.js"></script><img src="c%20d.png"><p>```'
     )
     (tmp_path / "c d.png").write_bytes(b"")
 
     found = list(site_links.broken_links(tmp_path, "/base/"))
 
     assert [(each.target, each.reason) for each in found] == [
+        ("```", "a block of code is not recognised as one"),
         ("https://example.org/x.js", "is loaded from another host"),
         ("b.html", "there is no such file"),
         ("/base/a.html#no", "there is no such part of the page"),

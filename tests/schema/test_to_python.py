@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harpia_formats import detect, validate
+from harpia_formats import detect, stats, validate
 from harpia_formats.baselines.baseline import Baseline, baseline_text
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.expectations.table import KEYS
@@ -123,6 +123,12 @@ def preflight_file() -> list[Any]:
     ]
 
 
+def statistics() -> list[Any]:
+    """Return the statistics of a fixture."""
+    path = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
+    return [stats(path).to_dict()]
+
+
 #: What mutants of data for each schema are made of.
 SEEDS: dict[str, Callable[[], list[Any]]] = {
     "report-1": report,
@@ -130,6 +136,7 @@ SEEDS: dict[str, Callable[[], list[Any]]] = {
     "baseline-1": baseline,
     "config-1": config,
     "preflight-1": preflight_file,
+    "statistics-1": statistics,
 } | {
     schema: lambda format_id=format_.id: records_of(format_id)
     for format_ in all_formats().values()
