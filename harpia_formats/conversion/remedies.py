@@ -2,7 +2,7 @@
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.columns import field_name
@@ -13,6 +13,7 @@ from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of
 
 _FROM_GT = "--reference-from gt"
+_SKIP = "--on-invalid skip"
 
 
 def with_remedies(
@@ -22,6 +23,10 @@ def with_remedies(
     if "=VALUE" not in error.help:
         return error
     others = []
+    if error.path == "outputs.text" and options.on_invalid is OnInvalid.FAIL:
+        others.append(f"leave such records out with {_SKIP}")
+    if "score=VALUE" in error.help and options.score is None:
+        others.append("compute the score with --score em or --score f1")
     takes_gt = options.reference_from is ReferenceFrom.GT
     if error.path == "references" and record.gt is not UNSET and not takes_gt:
         others.append(f"take the last answer of the chat with {_FROM_GT}")

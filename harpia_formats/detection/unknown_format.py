@@ -20,7 +20,10 @@ CODE = "S301"
 MANY_KEYS = 100
 #: Formats that are listed if none is recognized.
 NEAREST = 3
-_how = "name a format with --format or a schema with --schema"
+_how = (
+    "name a format with --format, or with --from in commands other than validate; "
+    "validate and split take a schema with --schema"
+)
 
 
 def unknown_text(delimiter: str = "") -> DetectionNote:

@@ -1,10 +1,11 @@
 """Find the format that a map of columns is for: that of the input or of the output."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any
 
 from harpia_formats.framing.container import Layout
+from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.format import Container, Format
@@ -15,6 +16,7 @@ FREE_COLUMN_FORMATS = ("csv", "haystack")
 #: The format of rows of JSON in no known format, and the layouts that hold rows.
 ANY_KEYS = "json"
 _row_layouts = frozenset({Layout.LINES, Layout.ARRAY, Layout.ONE_LINE})
+_json_layouts = frozenset({*_row_layouts, Layout.OBJECT})
 _for_what = "--map is for csv and haystack, and for other keys of JSON rows"
 
 
@@ -22,16 +24,20 @@ def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
     """Return the first format with free column names that is detected in `inputs`.
 
     A map names columns, so lists and text without a sign of their own are taken for
-    such a format, too. None if there is none. Only paths and bytes are looked at: a
-    stream can be read only once.
+    such a format, too, and rows of JSON for `json` if no file is in a known format.
+    None if there is none. Only paths and bytes are looked at: a stream can be read only
+    once.
     """
     from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
 
-    formats = (
-        detected.format or detected.possible
-        for detected in detect_files(_detectable(inputs))
-    )
-    return next((found for found in formats if has_free_names(found)), None)
+    has_known, has_rows = False, False
+    for detected in detect_files(_detectable(inputs)):
+        found = detected.format or detected.possible
+        if has_free_names(found):
+            return found
+        has_known |= bool(found)
+        has_rows |= not found and detected.container in _row_layouts
+    return ANY_KEYS if has_rows and not has_known else None
 
 
 def has_free_names(format_: str | None) -> bool:
@@ -79,6 +85,23 @@ def require_mapped_format(inputs: Iterable[Any]) -> str:
                 "--from haystack if its columns have other names"
             )
     return found or "csv"
+
+
+def require_tables(inputs: Iterable[Any], exclude: Sequence[str]) -> None:
+    """Raise `ConversionError` if one of `inputs` holds JSON, which has no header.
+
+    Only paths and bytes are looked at, without those that match a pattern in `exclude`.
+    """
+    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
+
+    exclusion = Exclusion(exclude, may_leave_none=True)
+    for detected in detect_files(_detectable(inputs), exclusion=exclusion):
+        if detected.container in _json_layouts:
+            raise ConversionError(
+                f"{detected.path} is JSON ({detected.container}), and --map names "
+                "columns of tables here; convert and score take a map of the keys of "
+                "JSON, and show where it does not fit"
+            )
 
 
 def has_mappable_keys(format_: Format) -> bool:

@@ -31,6 +31,20 @@ def test_a_chat_with_an_answer_may_take_it_as_reference(tmp_path: Path) -> None:
     assert 'reference_from="gt"' in (problem.help or "")
 
 
+def test_rows_without_an_answer_or_a_score_have_a_remedy(tmp_path: Path) -> None:
+    """Without an answer a row may be left out, and a score may be computed."""
+    rows = lines_of({"frage": "q", "gold": "r", "antwort": None})
+    columns = {"prompt": "frage", "references": "gold", "response": "antwort"}
+    found = {}
+    for to in ("nemo-output", "eee"):
+        with pytest.raises(ValidationFailed) as failed:
+            convert(rows, to=to, output=tmp_path / "x.json", columns=columns)
+        found[to] = failed.value.report.problems[0].help or ""
+
+    assert 'or leave such records out with on_invalid="skip"' in found["nemo-output"]
+    assert 'or compute the score with score="em" or score="f1"' in found["eee"]
+
+
 def test_a_dropped_answer_of_a_chat_is_told_with_the_option(tmp_path: Path) -> None:
     """A note names the option where a target has a place for references."""
     path = tmp_path / "x.jsonl"

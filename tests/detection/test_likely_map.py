@@ -38,6 +38,7 @@ def test_proposed_map_reads_the_file_that_it_was_proposed_for() -> None:
 
     records = list(read(path, columns=columns))
 
+    assert "with --from in commands other than validate;" in problem.help
     assert [each.prompt for each in records] == [
         "Which river flows through Manaus?",
         "How many legs has a beetle?",

@@ -58,6 +58,17 @@ def test_columns_of_haystack_that_are_read(from_: str | None) -> None:
     assert mapped == written(text_of(OWN), to="nemo")
 
 
+@pytest.mark.parametrize("to", ["csv", "haystack"])
+def test_keys_of_unknown_rows_are_read_for_a_table(to: str) -> None:
+    """Where a table is written a map is that of JSON rows in no known format."""
+    row = {"Frage": "q1", "Antwort": "a1", "Gold": "r1"}
+    columns = {"prompt": "Frage", "response": "Antwort", "references": "Gold"}
+    named = written(text_of(row), to=to, columns=columns, from_="json")
+
+    assert b"q1" in named
+    assert written(text_of(row), to=to, columns=columns) == named
+
+
 def test_columns_of_components_are_read() -> None:
     """The columns of each component are mapped."""
     mapped = text_of({"one": DOCUMENT, "two": DOCUMENT})

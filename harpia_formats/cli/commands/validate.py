@@ -135,6 +135,10 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     """
     only_with_format = {"--format": format_, "--strict": strict, "--with": companion}
     _check_combination(schema, only_with_format, columns)
+    if columns and format_ is None:
+        from harpia_formats.mapping.mapped_format import require_tables  # noqa: PLC0415 - only for a map: start-up time
+
+        require_tables(paths, exclude or ())
     given = given_options(context)
     settings = run_settings(config, isolated=isolated)
     progress = Progress(

@@ -1,6 +1,7 @@
 """Collect the problems of a unit: exact counts, and descriptions of those needed."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harpia_formats.framing.chunk import Cursor
@@ -182,10 +183,11 @@ class Collector:
         row_of: RowOf,
         schema: Schema,
         prefix: Path = (),
+        also: str = "",
     ) -> None:
         """Add findings on rows, in order of the rows; all their rules are active.
 
-        `prefix` is the path of each row in its record.
+        `prefix` is the path of each row in its record. `also` is a further help.
         """
         described: list[tuple[GroupKey, Problem]] = []
         row: RowContext | None = None
@@ -199,7 +201,10 @@ class Collector:
             if not self._count(rule, group):
                 continue
             row = row or row_of(finding)
-            described.append((group, self._problem_of(finding, rule, row, schema)))
+            problem = self._problem_of(finding, rule, row, schema)
+            if also:
+                problem = replace(problem, help=f"{problem.help}, {also}")
+            described.append((group, problem))
         self._describe(described)
 
     def _problem_of(

@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # only if rules are selected that are not checked by default
     from harpia_formats.validation.unit.across_values import Compared
     from harpia_formats.validation.unit.row_linter import RowLinter
 
+#: The further help on a header without a mapped column.
+_CORRECT_MAP = "or correct --map if the name is wrong there"
 FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
 
 
@@ -290,7 +292,12 @@ class _TableValidator:
             name, value = collector.name, finding.value
             return RowContext(name, row.data, row.start, number, value, spans=spans)
 
-        collector.add_findings(active, row_of, self.validators.schema)
+        schema = self.validators.schema
+        if number is None and self.validators.options.columns:
+            lacking = [each for each in active if not isinstance(each.about, Remark)]
+            collector.add_findings(lacking, row_of, schema, also=_CORRECT_MAP)
+            active = [each for each in active if isinstance(each.about, Remark)]
+        collector.add_findings(active, row_of, schema)
 
 
 def _filled(columns: tuple[str, ...], row: TableRow) -> dict[str, str]:
