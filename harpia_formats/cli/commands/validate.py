@@ -135,10 +135,6 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     """
     only_with_format = {"--format": format_, "--strict": strict, "--with": companion}
     _check_combination(schema, only_with_format, columns)
-    if columns and format_ is None:
-        from harpia_formats.mapping.mapped_format import require_tables  # noqa: PLC0415 - only for a map: start-up time
-
-        require_tables(paths, exclude or ())
     given = given_options(context)
     settings = run_settings(config, isolated=isolated)
     progress = Progress(
@@ -177,6 +173,10 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         engine=engine,
         progress=progress.update,
     )
+    if columns and format_ is None:
+        from harpia_formats.mapping.mapped_format import require_tables  # noqa: PLC0415 - only for a map: start-up time
+
+        require_tables(paths, exclude or ())
     reports = ReportFiles(
         settings.paths("report", report, given),
         Report,
