@@ -163,6 +163,7 @@ class Comparison:
         # Files that were passed over are said, too.
         wrong += [report for report in reports if report.skipped]
         self._found.report = wrong[0] if wrong else reports[0]
+        self._found.reports = tuple(reports)
         if self._skips:
             self._found.skipped = sum(
                 file.invalid for report in reports for file in report.files

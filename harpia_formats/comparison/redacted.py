@@ -50,7 +50,8 @@ def differences_shown(
     report = found.report
     if report is not None:
         report = redaction.report(report)
-    return replace(found, fields=fields, report=report)
+    reports = tuple(map(redaction.report, found.reports))
+    return replace(found, fields=fields, report=report, reports=reports)
 
 
 def shown_path(path: str, redaction: Redaction) -> str:

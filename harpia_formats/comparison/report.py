@@ -43,8 +43,10 @@ class DifferenceReport(Result):
     #: Invalid records that were left out, as the options ask.
     skipped: int = 0
     fields: dict[str, FieldDifferences] = field(default_factory=dict)
-    #: The validation of the inputs.
+    #: The validation of the inputs: of an invalid or unreadable one of two, if any is.
     report: Report | None = None
+    #: The validations of both inputs of `diff`, of which `report` is one.
+    reports: tuple[Report, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -1,6 +1,5 @@
 """Counting numbers in bins of a histogram."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 #: Bins for each doubling of the number: 4, which are 2 bits behind the first one.
@@ -93,30 +92,3 @@ def low_of(index: int) -> int:
         return index
     shift = (index >> _BITS) - 1
     return ((index & ((1 << _BITS) - 1)) + (1 << _BITS)) << shift
-
-
-def equal_bins(
-    values: Mapping[float, int] | Iterable[float], wanted: int = 20
-) -> list[Bin]:
-    """Return `wanted` bins of equal width for counted numbers, or numbers.
-
-    The last bin holds the greatest number too. Numbers that are all equal are in one
-    bin from that number to itself.
-    """
-    if isinstance(values, Mapping):
-        counted = dict(values)
-    else:
-        counted = {}
-        for value in values:
-            counted[value] = counted.get(value, 0) + 1
-    if not counted:
-        return []
-    low, high = min(counted), max(counted)
-    if low == high:
-        return [Bin(low, high, sum(counted.values()))]
-    width = (high - low) / wanted
-    counts = [0] * wanted
-    for value, times in counted.items():
-        counts[min(int((value - low) / width), wanted - 1)] += times
-    edges = [low + width * at for at in range(wanted)] + [high]
-    return [Bin(edges[at], edges[at + 1], counts[at]) for at in range(wanted)]

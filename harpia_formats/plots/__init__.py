@@ -11,7 +11,7 @@ is said in a sentence.
 '<figure class="plot"'
 """
 
-from harpia_formats.model.bins import Bin, LengthCounts, equal_bins
+from harpia_formats.model.bins import Bin, LengthCounts
 from harpia_formats.plots.bars import Bar, bars
 from harpia_formats.plots.histogram import histogram
 from harpia_formats.plots.intervals import Interval, intervals
@@ -24,7 +24,6 @@ __all__ = [
     "Interval",
     "LengthCounts",
     "bars",
-    "equal_bins",
     "histogram",
     "intervals",
 ]

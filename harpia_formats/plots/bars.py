@@ -1,7 +1,8 @@
 """Horizontal bars of counts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from harpia_formats.plots.drawing import figure, number, percent, said, shown
 
@@ -24,13 +25,20 @@ class Bar:
     kind: str = "mark"
 
 
-def bars(
-    name: str, title: str, rows: Sequence[Bar], *, noun: str = "count", most: int = 20
+def bars(  # noqa: PLR0913 - all but the rows are about the look
+    name: str,
+    title: str,
+    rows: Sequence[Bar],
+    *,
+    noun: str = "count",
+    most: int = 20,
+    kinds: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return bars as HTML, in the order that they are given, from 0.
 
     `name` is an id that is unique on the page. Bars behind the first `most` are in the
     table only, which the description says. No bar, or one, is said and not drawn.
+    `kinds` says what a kind of bar stands for.
     """
     if not rows:
         return said(title, "nothing")
@@ -52,9 +60,26 @@ def bars(
         description,
         height=len(drawn) * _ROW,
         parts=[_drawn(row, at * _ROW, longest.value) for at, row in enumerate(drawn)],
-        head=("", noun),
-        rows=[(row.label, number(row.value)) for row in rows],
+        head=("", noun, *([""] * bool(kinds))),
+        rows=[
+            (row.label, number(row.value), *([kinds.get(row.kind, "")] * bool(kinds)))
+            for row in rows
+        ],
+        legend=_legend(drawn, kinds),
     )
+
+
+def _legend(drawn: Sequence[Bar], kinds: Mapping[str, str]) -> str:
+    """Return what the kinds of bars that are drawn stand for."""
+    found = {row.kind for row in drawn}
+    entries = "".join(
+        f'<span><svg aria-hidden="true" width="{_BAR}" height="{_BAR}">'
+        f'<rect class="{kind}" width="{_BAR}" height="{_BAR}"/></svg> '
+        f"{shown(meaning)}</span>"
+        for kind, meaning in kinds.items()
+        if kind in found
+    )
+    return f'<p class="plot-legend">{entries}</p>' if entries else ""
 
 
 def _drawn(row: Bar, y: int, longest: int) -> str:

@@ -24,6 +24,11 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
+def with_noun(count: int, nouns: str) -> str:
+    """Return a count with its noun, which is given in the plural."""
+    return f"{count:,} {nouns.removesuffix('s') if count == 1 else nouns}"
+
+
 def percent(share: float) -> str:
     """Return a share of the width as a length, such as `12.5%` for 0.125."""
     return f"{100 * share:.2f}".rstrip("0").rstrip(".") + "%"
@@ -65,12 +70,14 @@ def figure(  # noqa: PLR0913 - the parts of a chart
     parts: Iterable[str],
     head: Sequence[str],
     rows: Iterable[Sequence[str]],
+    legend: str = "",
 ) -> str:
     """Return a drawing with its title, its description and its numbers as a table.
 
     `name` starts the ids of its elements; it is unique on the page and has letters,
     digits and hyphens only. `height` is in pixels, and the width is what there is. Of
-    many rows the table has the first ones, and says how many there are.
+    many rows the table has the first ones, and says how many there are. `legend` is
+    markup above the drawing.
     """
     title_id, description_id = f"{name}-title", f"{name}-desc"
     header = "".join(f'<th scope="col">{shown(cell)}</th>' for cell in head)
@@ -83,8 +90,9 @@ def figure(  # noqa: PLR0913 - the parts of a chart
     more = f"<p>and {rest:,} more</p>" if rest > 0 else ""
     return (
         f'<figure class="plot" id="{name}"><figcaption>{shown(title)}</figcaption>'
-        f'<svg role="img" aria-labelledby="{title_id} {description_id}" width="100%" '
-        f'height="{height:g}"><title id="{title_id}">{shown(title)}</title>'
+        f'{legend}<svg role="img" aria-labelledby="{title_id} {description_id}" '
+        f'width="100%" height="{height:g}">'
+        f'<title id="{title_id}">{shown(title)}</title>'
         f'<desc id="{description_id}">{shown(description, 1000)}</desc>'
         f"{''.join(parts)}</svg>"
         '<details class="plot-numbers"><summary>Numbers</summary>'

@@ -11,10 +11,13 @@ from harpia_formats.plots.drawing import (
     said,
     shown,
     ticks,
+    with_noun,
 )
 
 #: Pixels: the height of the tallest bar, and the room above and below.
 _HEIGHT, _TOP, _BOTTOM = 140, 18, 20
+#: Pixels of a digit, between a count and the bars, and of a narrow chart.
+_DIGIT, _GAP, _NARROW = 7, 6, 330
 #: Labels below the axis.
 _LABELS = 5
 
@@ -34,14 +37,16 @@ def histogram(
     if not filled:
         return said(title, f"no {noun}")
     if len(filled) == 1:
-        return said(title, f"{total:,} {noun}, {_range(filled[0], unit)}")
+        counted = with_noun(total, noun)
+        return said(title, f"{counted}, {_range(filled[0], unit)}")
     most = max(one.count for one in bins)
     top = next(one for one in bins if one.count == most)
     description = (
-        f"A histogram of {total:,} {noun} in {len(bins)} bins, from "
+        f"A histogram of {with_noun(total, noun)} in {len(bins)} bins, from "
         f"{_range(filled[0], unit)} to {_range(filled[-1], unit)}. The fullest bin, "
         f"{_range(top, unit)}, has {most:,}."
     )
+    start = _start(most)
     head = (f"from{f' ({unit})' if unit else ''}", "to below", noun)
     rows = [(number(one.low), number(one.high), f"{one.count:,}") for one in filled]
     return figure(
@@ -50,10 +55,9 @@ def histogram(
         description,
         height=_TOP + _HEIGHT + _BOTTOM,
         parts=[
-            *_lines(most),
-            *_bars(bins, most, unit),
-            *_counts(most),
-            *_axis(bins, unit),
+            *_lines(most, start),
+            *_bars(bins, most, unit, start),
+            *_axis(bins, unit, start),
         ],
         head=head,
         rows=rows,
@@ -79,33 +83,42 @@ def _levels(most: int) -> list[tuple[int, float]]:
     ]
 
 
-def _lines(most: int) -> list[str]:
-    """Return a horizontal line at each round count."""
-    return [
-        f'<line class="grid" x1="0" x2="100%" y1="{y:.1f}" y2="{y:.1f}"/>'
-        for _, y in _levels(most)
-    ]
+def _start(most: int) -> float:
+    """Return the share of the width that the counts need beside the bars."""
+    longest = max(len(_short(count)) for count, _ in _levels(most))
+    return (longest * _DIGIT + _GAP) / _NARROW
 
 
-def _counts(most: int) -> list[str]:
-    """Return the counts that the lines stand for, to be drawn over the bars."""
-    return [
-        f'<text class="soft" x="0" y="{y - 4:.1f}">{number(count)}</text>'
-        for count, y in _levels(most)
-        if count
-    ]
+def _short(count: int) -> str:
+    """Return a round count for the axis, such as `20k`."""
+    for name, size in (("G", 10**9), ("M", 10**6), ("k", 10**3)):
+        if count >= 10 * size:
+            return f"{count / size:,g}{name}"
+    return f"{count:,}"
 
 
-def _bars(bins: Sequence[Bin], most: int, unit: str) -> list[str]:
+def _lines(most: int, start: float) -> list[str]:
+    """Return a horizontal line at each round count, which stands beside the bars."""
+    drawn = []
+    for count, y in _levels(most):
+        drawn.append(
+            f'<line class="grid" x1="{percent(start)}" x2="100%" y1="{y:.1f}" '
+            f'y2="{y:.1f}"/><text class="soft" x="{percent(start)}" dx="-{_GAP}" '
+            f'y="{y + 4:.1f}" text-anchor="end">{_short(count)}</text>'
+        )
+    return drawn
+
+
+def _bars(bins: Sequence[Bin], most: int, unit: str, start: float) -> list[str]:
     """Return a bar for each bin that is not empty, with its numbers as a tooltip."""
-    width = 1 / len(bins)
+    width = (1 - start) / len(bins)
     drawn = []
     for at, one in enumerate(bins):
         if not one.count:
             continue
         height = max(1.0, _HEIGHT * one.count / most)
         drawn.append(
-            f'<rect class="mark" stroke-width="0" x="{percent(at * width)}" '
+            f'<rect class="mark" stroke-width="0" x="{percent(start + at * width)}" '
             f'y="{_TOP + _HEIGHT - height:.1f}" width="{percent(width * 0.92)}" '
             f'height="{height:.1f}"><title>{shown(_range(one, unit))}: {one.count:,}'
             "</title></rect>"
@@ -113,7 +126,7 @@ def _bars(bins: Sequence[Bin], most: int, unit: str) -> list[str]:
     return drawn
 
 
-def _axis(bins: Sequence[Bin], unit: str) -> list[str]:
+def _axis(bins: Sequence[Bin], unit: str, start: float) -> list[str]:
     """Return the edges of some bins below the bars, evenly spread."""
     edges = [*(one.low for one in bins), bins[-1].high]
     last = len(edges) - 1
@@ -125,7 +138,7 @@ def _axis(bins: Sequence[Bin], unit: str) -> list[str]:
     y = _TOP + _HEIGHT + 15
     return [
         anchored(
-            at / last,
+            start + (1 - start) * at / last,
             y,
             number(edges[at]) + (f" {unit}" if unit and at == last else ""),
         )

@@ -1,7 +1,7 @@
 """Numbers with their intervals, a row for each: a dot and a line."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harpia_formats.plots.drawing import anchored, figure, percent, said, shown, ticks
 
@@ -9,6 +9,8 @@ from harpia_formats.plots.drawing import anchored, figure, percent, said, shown,
 _TEXT, _ROW = 15, 36
 _AXIS = 22
 _DOT = 5
+#: The difference of two such numbers is finite.
+_GREATEST = 1e300
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +32,30 @@ def intervals(  # noqa: PLR0913 - all but the rows are about the look
     rows: Sequence[Interval],
     *,
     zero: bool = False,
+    scale: tuple[float, float] | None = None,
     digits: int = 4,
     meaning: str = "",
     most: int = 40,
 ) -> str:
     """Return rows as HTML, each with a dot at its number and a line over its interval.
 
-    They share one axis, which includes 0 and marks it if `zero`: for differences.
+    They share one axis, which includes 0 and marks it if `zero`: for differences. It
+    has the whole `scale` if the numbers have one, and else not much more than they.
     Numbers have `digits` decimals. `meaning` says in the description what hollow dots
     are. A row without a number or an interval says so; rows behind the first `most` are
     in the table only. If no row has a number, that is said and nothing is drawn.
     """
-    known = [row for row in rows if row.value is not None]
-    if not known:
+    if all(_on_axis(row.value) is None for row in rows):
         return said(title, "no row has a number")
-    drawn = rows[:most]
+    drawn = [
+        replace(
+            row,
+            value=_on_axis(row.value),
+            low=_on_axis(row.low),
+            high=_on_axis(row.high),
+        )
+        for row in rows[:most]
+    ]
     numbers = [
         one
         for row in drawn
@@ -53,7 +64,7 @@ def intervals(  # noqa: PLR0913 - all but the rows are about the look
     ]
     if not numbers:
         numbers = [0.0]
-    low, high = _span(numbers, zero=zero)
+    low, high = _span([*numbers, *(scale or ())], zero=zero, is_whole=scale is not None)
     floor = len(drawn) * _ROW
     parts = [
         f'<line class="grid" x1="{percent(at)}" x2="{percent(at)}" y1="{_TEXT}" '
@@ -93,9 +104,18 @@ def intervals(  # noqa: PLR0913 - all but the rows are about the look
     )
 
 
-def _span(numbers: Sequence[float], *, zero: bool) -> tuple[float, float]:
-    """Return the ends of an axis with all numbers, a little wider."""
+def _on_axis(value: float | None) -> float | None:
+    """Return a number, None for one that is not finite or too great for an axis."""
+    return value if value is not None and abs(value) <= _GREATEST else None
+
+
+def _span(
+    numbers: Sequence[float], *, zero: bool, is_whole: bool
+) -> tuple[float, float]:
+    """Return the ends of an axis with all numbers, a little wider unless `is_whole`."""
     low, high = min(numbers), max(numbers)
+    if is_whole:
+        return low, high
     if zero:
         low, high = min(low, 0.0), max(high, 0.0)
     room = (high - low) * 0.04 or abs(high) * 0.1 or 1.0

@@ -26,6 +26,9 @@ STYLE = """
 .plot { margin: 0 0 1rem; max-width: 46rem; break-inside: avoid; }
 .plot > figcaption { font-weight: 600; margin: 0 0 .35rem; overflow-wrap: anywhere; }
 .plot > svg { display: block; overflow: visible; color: var(--plot-ink); }
+.plot-legend {
+  display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: 0; font-size: .8rem;
+}
 .plot svg text {
   fill: currentColor; font: 12px system-ui, sans-serif;
   paint-order: stroke; stroke: var(--plot-surface); stroke-width: 3px;

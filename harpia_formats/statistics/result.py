@@ -76,9 +76,14 @@ class Statistics(Result):
 
     def headline(self) -> str:
         """Return the number of records, questions and answers in one line."""
-        return (
-            f"{self.records:,} records, {self.questions:,} questions, "
-            f"{self.answers:,} answers"
+        counts = {
+            "record": self.records,
+            "question": self.questions,
+            "answer": self.answers,
+        }
+        return ", ".join(
+            f"{count:,} {noun}{'' if count == 1 else 's'}"
+            for noun, count in counts.items()
         )
 
     def table(self) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ from harpia_formats.plots import (
     Interval,
     LengthCounts,
     bars,
-    equal_bins,
     histogram,
     intervals,
 )
@@ -41,6 +40,11 @@ def test_a_histogram_has_a_bar_for_each_bin_and_its_numbers() -> None:
     )
     heights = [float(one.attrib["height"]) for one in chart.iterfind(".//rect")]
     assert heights == [70.0, 140.0]
+    # The counts stand beside the bars, not on them.
+    starts = [float(one.attrib["x"].rstrip("%")) for one in chart.iterfind(".//rect")]
+    counts = [text for text in chart.iter("text") if text.get("text-anchor") == "end"]
+    assert [text.text for text in counts][:3] == ["0", "5", "10"]
+    assert {text.attrib["x"] for text in counts[:3]} == {f"{min(starts):g}%"}
     assert _numbers(chart) == [["0", "2", "5"], ["4", "6", "10"]]
 
 
@@ -50,6 +54,7 @@ def test_a_histogram_has_a_bar_for_each_bin_and_its_numbers() -> None:
         ([], "Rows: no rows"),
         ([Bin(0, 2, 0)], "Rows: no rows"),
         ([Bin(5, 6, 7)], "Rows: 7 rows, 5 bytes"),
+        ([Bin(5, 6, 1)], "Rows: 1 row, 5 bytes"),
         ([Bin(0.5, 0.5, 3)], "Rows: 3 rows, 0.5 bytes"),
     ],
 )
@@ -64,8 +69,20 @@ def test_bars_start_at_zero_and_differ_by_kind() -> None:
     chart = _parsed(
         bars("b", "Rules", [Bar("S101", 8, "error"), Bar("X1", 2, "warning")])
     )
+    assert chart.find("p") is None
     found = [(one.attrib["class"], one.attrib["width"]) for one in chart.iter("rect")]
     assert found == [("error", "100%"), ("warning", "25%")]
+
+
+def test_a_legend_says_what_the_kinds_of_bars_are() -> None:
+    """Only kinds that are drawn are in it; the table says them, too."""
+    kinds = {"error": "lost", "warning": "changed", "note": "other"}
+    rows = [Bar("a", 8, "error"), Bar("b", 2, "warning")]
+    chart = _parsed(bars("b", "Fields", rows, kinds=kinds))
+    legend = chart.find("p")
+    assert legend is not None
+    assert "".join(legend.itertext()).split() == ["lost", "changed"]
+    assert _numbers(chart) == [["a", "8", "lost"], ["b", "2", "changed"]]
 
 
 def test_bars_behind_the_last_drawn_are_in_the_table() -> None:
@@ -94,6 +111,25 @@ def test_intervals_of_differences_mark_zero() -> None:
     assert float(zero.attrib["x1"].rstrip("%")) < 5
     assert len(chart.findall(".//circle")) == 2
     assert _numbers(chart)[1] == ["chrf", "1.0000", "none", "none", "one"]
+
+
+def test_an_axis_has_the_whole_scale() -> None:
+    """Of shares it begins at 0 and ends at 1, and says so."""
+    chart = _parsed(intervals("i", "em", [Interval("a", 0.5, 0.4, 0.6)], scale=(0, 1)))
+    dot = chart.find(".//circle")
+    assert dot is not None
+    assert dot.attrib["cx"] == "50%"
+    texts = {text.text: text.attrib["x"] for text in chart.iter("text")}
+    assert (texts["0"], texts["1"]) == ("0%", "100%")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1.7e308])
+def test_a_number_that_no_axis_can_have_is_in_the_table(value: float) -> None:
+    """It does not move the other rows."""
+    rows = [Interval("a", value, value, 1.7e308), Interval("b", 1.0, 0.5, value)]
+    chart = _parsed(intervals("i", "D", rows))
+    assert len(chart.findall(".//circle")) == 1
+    assert str(_numbers(chart)[0][1]).startswith(f"{value:.4f}"[:100])
 
 
 def test_a_hollow_dot_is_drawn_as_such() -> None:
@@ -152,15 +188,6 @@ def test_counts_of_parts_add_up(left: list[int], right: list[int]) -> None:
     one.add_all(other)
     assert one == whole
     assert sum(each.count for each in one.bins()) == one.total == len(left + right)
-
-
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1))
-def test_equal_bins_hold_every_number(values: list[float]) -> None:
-    """No number is lost, the greatest one included."""
-    found = equal_bins(values, 7)
-    assert sum(one.count for one in found) == len(values)
-    assert found[0].low == min(values)
-    assert found[-1].high == max(values)
 
 
 def test_every_variable_has_a_light_and_a_dark_value() -> None:

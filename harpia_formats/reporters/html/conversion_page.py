@@ -1,11 +1,12 @@
 """The page of a conversion: what was written, what was lost, and findings."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from markupsafe import Markup
 
 from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
 from harpia_formats.conversion.report import LOSSES, ConversionReport
+from harpia_formats.model.field_fates import Fate
 from harpia_formats.plots import Bar, bars
 from harpia_formats.reporters.html.examples import place_markup
 from harpia_formats.reporters.html.page import Page, Section, section
@@ -72,7 +73,8 @@ def loss_section(found: ConversionReport) -> Section:
         parts.append(sentence("Nothing is lost."))
     if changed:
         parts += charts([_chart(changed)])
-        parts.append(table("Losses", _COLUMNS, map(_cells, changed), _NUMBERS))
+        cells = map(_cells, changed)
+        parts.append(table("Losses", _COLUMNS, cells, _NUMBERS, optional=("how",)))
     if kept:
         names = safe(", ".join(kept), _NAMES)
         parts.append(sentence(f"Kept as they are: {names}"))
@@ -87,7 +89,16 @@ def _chart(lines: Sequence[FieldLine]) -> str:
     ]
     rows.sort(key=lambda row: -row.value)
     title = "Records with a field that does not arrive unchanged"
-    return bars("plot-losses", title, rows, noun="records", most=12)
+    kinds = {
+        _LOST: f"loss: {_names(LOSSES)}",
+        _CHANGED: f"no loss: {_names({*Fate} - LOSSES)}",
+    }
+    return bars("plot-losses", title, rows, noun="records", most=12, kinds=kinds)
+
+
+def _names(fates: Collection[Fate]) -> str:
+    """Return the names of fates in their order."""
+    return ", ".join(fate.name.lower() for fate in Fate if fate in fates)
 
 
 def _is_lost(line: FieldLine) -> bool:

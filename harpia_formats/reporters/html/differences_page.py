@@ -8,9 +8,10 @@ from msgspec import UNSET
 from harpia_formats.comparison.differences import Difference
 from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
 from harpia_formats.model.exact_json import encode
+from harpia_formats.model.report import Report
 from harpia_formats.plots import Bar, bars
 from harpia_formats.reporters.html.examples import place_markup
-from harpia_formats.reporters.html.page import Page, section
+from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import (
     alerts,
     files_section,
@@ -20,18 +21,18 @@ from harpia_formats.reporters.html.tables import charts, code, sentence, table
 from harpia_formats.text.describe import HiddenValue
 from harpia_formats.text.sanitize import safe
 
-_COLUMNS = ("field", "records", "first: left", "first: right", "where")
 #: Code points of a value.
 _VALUE = 600
 
 
 def page(found: DifferenceReport) -> Page:
     """Return the page of `diff` or `roundtrip`."""
+    first, second = _names(found)
     cards = [
         ("compared", f"{found.records:,}"),
         ("differ", f"{found.differing:,}"),
-        ("only left", f"{found.only_left:,}"),
-        ("only right", f"{found.only_right:,}"),
+        (f"only {first}", f"{found.only_left:,}"),
+        (f"only {second}", f"{found.only_right:,}"),
     ]
     more = {"repeated ids": found.repeated, "left out": found.skipped}
     more["headers that differ"] = found.headers
@@ -39,15 +40,31 @@ def page(found: DifferenceReport) -> Page:
     sections = [section("differences", "Differences", _parts(found))]
     if found.report is not None:
         sections.append(findings_section(found.report))
-        sections.append(files_section(found.report))
+        sections += _files(found, found.report)
+    reports = found.reports or ((found.report,) if found.report is not None else ())
     return Page(
         "differences",
         safe(found.headline(), 500),
         found.ok,
         cards=cards,
-        alerts=[] if found.report is None else alerts(found.report),
+        alerts=alerts(*reports),
         sections=sections,
     )
+
+
+def _names(found: DifferenceReport) -> tuple[str, str]:
+    """Return how both sides are called: two inputs, or one around a round trip."""
+    return ("in A", "in B") if found.reports else ("before", "after")
+
+
+def _files(found: DifferenceReport, report: Report) -> list[Section]:
+    """Return the files of each input."""
+    if not found.reports:
+        return [files_section(report)]
+    return [
+        files_section(one, f"Files of {name.upper()}", f"files-{name}")
+        for name, one in zip("ab", found.reports, strict=True)
+    ]
 
 
 def _parts(found: DifferenceReport) -> list[Markup]:
@@ -55,11 +72,14 @@ def _parts(found: DifferenceReport) -> list[Markup]:
     if not lines:
         return [sentence("No field differs.")]
     rows = [Bar(line.path, line.count) for line in lines]
+    columns = ["field", "records", *(f"first: {name}" for name in _names(found))]
+    columns.append("where")
     title = "Records in which a field differs"
     chart = bars("plot-fields", title, rows, noun="records", most=12)
     return [
+        *([sentence("A is the first input, B the second one.")] * bool(found.reports)),
         *charts([chart]),
-        table("Fields that differ", _COLUMNS, map(_cells, lines), ("records",)),
+        table("Fields that differ", columns, map(_cells, lines), ("records",)),
     ]
 
 

@@ -20,6 +20,8 @@ from harpia_formats.scoring.scores import Group, MetricScore, Scores
 _CHARTS, _CARDS = 24, 8
 #: Stands for a value that is the empty text.
 _EMPTY = "(empty)"
+#: The ends of the axes of scores with a known scale.
+_SCALES = {"0-1": (0.0, 1.0), "0-100": (0.0, 100.0)}
 
 
 def page(scores: Scores) -> Page:
@@ -117,6 +119,7 @@ def _label(group: Group) -> str:
 def _charts(scores: Scores, groups: list[Group], name: str) -> Iterator[str]:
     """Yield a chart for each score, if there are intervals or several groups."""
     named: dict[str, list[Interval]] = {}
+    scales: dict[str, tuple[float, float] | None] = {}
     systems = {id(system) for system in scores.systems}
     for group in groups:
         for score in group.scores:
@@ -130,11 +133,14 @@ def _charts(scores: Scores, groups: list[Group], name: str) -> Iterator[str]:
                 is_hollow=id(group) not in systems,
             )
             named.setdefault(full_name(score), []).append(row)
+            scales[full_name(score)] = _SCALES.get(score.scale)
     for at, (title, rows) in enumerate(named.items()):
         has_line = any(row.low is not None for row in rows)
         if at < _CHARTS and (has_line or len(rows) > 1):
             meaning = "Hollow dots are groups of answers."
-            yield intervals(f"plot-{name}-{at}", title, rows, meaning=meaning)
+            yield intervals(
+                f"plot-{name}-{at}", title, rows, scale=scales[title], meaning=meaning
+            )
 
 
 def _table(scores: Scores, groups: list[Group], title: str) -> Markup:

@@ -14,6 +14,8 @@ _ROOM, _SENTENCES, _CHARTS = 80_000, 30_000, 80_000
 _NOTHING = frozenset({"", "0", "none"})
 #: Code points of a cell.
 _CELL = 300
+#: Code points of a cell that may be narrow.
+_SHORT = 20
 
 
 def table(
@@ -40,7 +42,12 @@ def table(
     left, one_row = Room(_ROOM), macro("tables.html", "row")
     kept = left.kept(
         (_without(row, empty) for row in rows),
-        lambda row: one_row([_cell(cell) for cell in row], columns, numbers),
+        lambda row: one_row(
+            [
+                (_cell(cell), _look(cell, column, numbers))
+                for cell, column in zip(row, columns, strict=True)
+            ]
+        ),
     )
     found: Markup = macro("tables.html", "table")(name, columns, kept, numbers)
     if left.cut:
@@ -51,6 +58,14 @@ def table(
 
 def _without(cells: Sequence[str], places: Collection[int]) -> list[str]:
     return [cell for at, cell in enumerate(cells) if at not in places]
+
+
+def _look(cell: str, column: str, numbers: Collection[str]) -> str:
+    """Return the class of a cell, "" if it has none."""
+    if column in numbers:
+        return "number"
+    text = cell.striptags() if isinstance(cell, Markup) else cell
+    return "long" if len(text) > _SHORT else ""
 
 
 def _cell(value: str) -> str:

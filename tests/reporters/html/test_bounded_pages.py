@@ -101,7 +101,9 @@ def _differences() -> DifferenceReport:
         str(at): FieldDifferences(f"{at}{LONG}", 1, Difference("a", LONG, LONG))
         for at in range(COUNT)
     }
-    return DifferenceReport(1, 1, fields=fields, report=_report())
+    report = _report()
+    reports = (report, report)
+    return DifferenceReport(1, 1, fields=fields, report=report, reports=reports)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,11 @@ _SCHEMA = {"properties": {"score": {"type": "number"}}, "required": ["id"]}
 #: Opens everything that can be opened.
 _OPEN_ALL = "document.querySelectorAll('details').forEach(one => one.open = true)"
 _WIDTH = "document.documentElement.scrollWidth"
+#: The width of the narrowest cell with a long text.
+_NARROWEST = (
+    "Math.min(...[...document.querySelectorAll('.data td:not(.number)')]"
+    ".filter((one) => one.textContent.length > 20).map((one) => one.offsetWidth))"
+)
 #: The least contrast of a text with what is behind it, and that text.
 _CONTRAST = """
 (() => {
@@ -111,6 +116,7 @@ def test_a_page_loads_nothing_fits_and_is_readable(
     assert browser.requests() == [pages[name].as_uri()]
     assert browser.complaints() == []
     assert browser.value(_WIDTH) == 360
+    assert browser.value(_NARROWEST) >= 192
     assert milliseconds < 1000
     background = browser.value("getComputedStyle(document.body).backgroundColor")
     assert background == ("rgb(15, 20, 25)" if dark else "rgb(255, 255, 255)")

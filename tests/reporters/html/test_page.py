@@ -255,6 +255,24 @@ def test_a_group_of_the_empty_text_is_told_from_all_answers() -> None:
 
     page = page_of(scores, Options())
 
+    # An axis of shares has both of its ends.
+    assert ">0</text>" in page
+    assert ">1</text>" in page
     # In the table, in the chart, and in the numbers of the chart.
     assert page.count(">(empty)<") == 3
     assert page.count(">all answers<") == 2
+
+
+def test_the_page_of_differences_has_the_files_of_both_inputs(tmp_path: Path) -> None:
+    """It says A and B, as the page of a comparison of scores does."""
+    sides = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
+    for side, text in zip(sides, ("yes", "no"), strict=True):
+        side.write_text(
+            f'{{"id": "1", "prompt": "p", "outputs": [{{"text": "{text}"}}]}}\n'
+        )
+
+    page = StrictPage(page_of(harpia_formats.diff(*sides), Options()))
+
+    for words in ("only in A", "first: in B", "Files of A", "Files of B"):
+        assert words in page.text
+    assert all(side.name in page.text.split("Files of A")[-1] for side in sides)

@@ -64,3 +64,4 @@ def test_one_record_has_a_page() -> None:
     found = harpia_formats.stats(_rows(1))
 
     assert StrictPage(page_of(found, Options())).faults == []
+    assert found.headline() == "1 record, 1 question, 1 answer"
