@@ -89,6 +89,8 @@ def score_in(record: Record, output: Output) -> Score:
 
 
 def _found(name: str, record: Record, output: Output) -> object:
+    if name == MODEL:
+        return output.model
     if name == EVALUATION:
         return score_in(record, output).evaluation_name
     if name.startswith(METADATA):
