@@ -19,6 +19,7 @@ from harpia_formats.subsets.row_values import (
     field_reader,
     is_known_format,
     member_values,
+    without_values,
 )
 from harpia_formats.subsets.shares import part_of, thresholds
 from harpia_formats.validation.options import Options
@@ -39,6 +40,8 @@ class Assignment:
     #: Yields the index of the part of each row, in order; called several times.
     parts: Callable[[], Iterator[int]]
     rows: int
+    #: What the user should know of the parts.
+    notes: tuple[str, ...] = ()
     #: Deletes what is on the disk.
     resource: AbstractContextManager[object] = field(default_factory=nullcontext)
 
@@ -128,8 +131,12 @@ def _by_value(given: RereadInput, name: str, options: SubsetOptions) -> Assignme
             numbers.append(index)
         if records is not None:
             records.report.raise_for_errors()
-        names = tuple(indices)
-        return Assignment(names, numbers.__iter__, len(numbers), stack.pop_all())
+        notes: tuple[str, ...] = ()
+        if list(indices) == [NONE]:
+            has_records = records is not None
+            notes = without_values(given, options, name, are_records=has_records)
+        names, rows = tuple(indices), len(numbers)
+        return Assignment(names, numbers.__iter__, rows, notes, stack.pop_all())
 
 
 def _by_shares(
@@ -138,38 +145,48 @@ def _by_shares(
     """Assign rows to shares, those that ask the same to one part."""
     with ExitStack() as stack:
         hashes = stack.enter_context(closing(NumberFile()))
-        _hash_rows(hashes, given, division, options)
+        notes = _hash_rows(hashes, given, division, options)
         begins = thresholds(hashes, list(division.shares.values()))
         return Assignment(
             tuple(division.shares),
             lambda: (part_of(number, begins) for number in hashes),
             len(hashes),
+            notes,
             stack.pop_all(),
         )
 
 
 def _hash_rows(
     hashes: NumberFile, given: RereadInput, division: Division, options: SubsetOptions
-) -> None:
-    """Add a random number for each row, the same for rows that ask the same."""
+) -> tuple[str, ...]:
+    """Add a random number for each row, the same for rows that ask the same.
+
+    Returns a note if no record has a value of `division.key`, and raises `SubsetError`
+    if no row has that key.
+    """
     key = seed_key(division.seed)
     values: Iterable[tuple[int, str | None]] = ()
-    if is_known_format(given, options):
+    has_records, has_values = is_known_format(given, options), False
+    if has_records:
         reader = field_reader(division.key or IDENTITY[-1])
         values = RecordValues(given.again(), options, reader)
     elif division.key is not None:
         values = member_values(given, options, division.key)
     with closing(NumberFile()) as found:
         for number, value in values:
+            has_values |= value is not None
             for _ in range(len(found) + 1, number):
                 found.append(0)
             found.append(keyed_hash(key, b"value\0" + _bytes(value)) if value else 0)
         # What has no value is told apart by its bytes.
-        known = iter(found)
+        known, is_given = iter(found), len(found) > 0
         with cut_file(given.source(), options) as file:
             for row in file.rows():
                 own = next(known, 0)
                 hashes.append(own or keyed_hash(key, b"row\0" + row.text.strip()))
+    if division.key is None or has_values or not is_given:
+        return ()
+    return without_values(given, options, division.key, are_records=has_records)
 
 
 def _bytes(text: str) -> bytes:

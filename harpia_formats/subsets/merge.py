@@ -1,10 +1,12 @@
 """Put the rows of several files of one format into one file."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any
 
 from harpia_formats.dedup.digests import Digests, digest_of
@@ -20,6 +22,7 @@ from harpia_formats.io.inputs import (
 )
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source
+from harpia_formats.io.urls import is_url, masked
 from harpia_formats.redaction import errors_shown, redaction_of
 from harpia_formats.registry import all_unpackers
 from harpia_formats.subsets.cut_file import CutFile, Row
@@ -77,6 +80,7 @@ class Merge:
         if isinstance(output, (str, PathLike)) and fspath(output) != "-":
             outputs.claim(fspath(output))
         given = checked_inputs(self.inputs)
+        self.notes += tuple(_read_once(given))
         with ExitStack() as stack:
             kept = [rereadable_input(input_) for input_ in given]
             stack.callback(close_copies, given, kept)
@@ -187,6 +191,16 @@ class Merge:
             if isinstance(source, SourceError):
                 raise source
             yield source
+
+
+def _read_once(given: Iterable[Any]) -> Iterator[str]:
+    """Yield a note for each path or URL that is named several times."""
+    paths = [fspath(one) for one in given if isinstance(one, (str, PathLike))]
+    files = Counter(path if is_url(path) else Path(path).absolute() for path in paths)
+    for file, count in files.items():
+        if count > 1:
+            name = file if isinstance(file, str) else file.name
+            yield f"{masked(name)} is named {count:,} times, and read once"
 
 
 class RowIds:

@@ -27,6 +27,8 @@ from harpia_formats.text.spelling import nearest
 
 #: Fields of records that identify what is asked, beside those of groups.
 IDENTITY = ("id", "prompt")
+#: Keys of a row that a message names.
+_NAMED = 10
 #: Returns the text of a field of a record, None if it has none.
 ValueOf = Callable[[Record], str | None]
 
@@ -116,6 +118,29 @@ def member_values(
                 found = found.get(key) if isinstance(found, dict) else None
             text = found if found is None or isinstance(found, str) else encode(found)
             yield row.number, text.decode() if isinstance(text, bytes) else text
+
+
+def without_values(
+    given: RereadInput, options: SubsetOptions, name: str, *, are_records: bool
+) -> tuple[str, ...]:
+    """Return a note that no row of a file has the field `name`.
+
+    Raises `SubsetError` for a name that may be a mistake: of a key, or of metadata.
+    """
+    with cut_file(given.source(), options) as file:
+        first = next((decoded_or_none(row.text) for row in file.rows()), None)
+        path = file.name
+    if are_records and not name.startswith(METADATA):
+        return (f"no record of {path} has a value of {name}",)
+    what = "record" if are_records else "row"
+    keys = list(first) if isinstance(first, dict) and not are_records else []
+    near = nearest(name, keys)
+    hint = f"; did you mean {near}?" if near else ""
+    if keys and not near:
+        more = ", ..." if len(keys) > _NAMED else ""
+        hint = f" (the first has {', '.join(keys[:_NAMED])}{more})"
+    shown = "" if options.redact else hint
+    raise SubsetError(f"no {what} of {path} has {name!r}{shown}")
 
 
 def is_known_format(given: RereadInput, options: SubsetOptions) -> bool:

@@ -161,7 +161,7 @@ class Split:
                 notes = notes_on(file)
             check_same_rows(file.name, assignment.rows, file.count)
         self._outputs.commit()
-        notes = (*notes, *self._outputs.group.notes)
+        notes = (*notes, *assignment.notes, *self._outputs.group.notes)
         self._result = Subset(assignment.rows, tuple(written), notes=notes)
 
     def _write_some(

@@ -25,7 +25,9 @@ from harpia_formats import (
     split,
 )
 from harpia_formats.io.reader import BLOCK, SourceError
+from harpia_formats.scoring.groups import GROUPED
 from harpia_formats.subsets.random_rows import sampled_numbers
+from harpia_formats.subsets.row_values import IDENTITY
 from harpia_formats.subsets.shares import part_of, thresholds
 
 HARPIA = '{"id": "%d", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
@@ -293,6 +295,48 @@ def test_a_file_for_each_value(tmp_path: Path) -> None:
     assert all(text.count(b"\n") == 2 for text in read_parts(done).values())
 
 
+RECORD = b"""\
+{"id": 1, "prompt": "q", "category": "c", "source": "s", "metadata": {"n": [1]},
+ "outputs": [{"model": "m", "text": "a", "scores": [{"evaluation_name": "e"}]}]}
+"""
+
+
+@pytest.mark.parametrize("name", [*IDENTITY, *GROUPED, "metadata.n"])
+def test_every_field_divides(name: str, tmp_path: Path) -> None:
+    """Each field that is known divides rows, and keeps rows together."""
+    place = tmp_path / "{value}.json"
+    (part,) = split(RECORD, output=place, by=name, from_="record").parts
+    assert part.value == {"id": "1", "prompt": "q", "metadata.n": "[1]"}.get(
+        name, name[0]
+    )
+    shares = {"one": 0.5, "two": 0.5}
+    done = split(RECORD, output=place, ratio=shares, key=name, from_="record")
+    assert (done.written, done.notes) == (1, ())
+
+
+@pytest.mark.parametrize("how", [{"by": "%"}, {"ratio": (0.5, 0.5), "key": "%"}])
+def test_a_field_that_no_row_has(how: dict[str, Any], tmp_path: Path) -> None:
+    """A key that no row has is a mistake, which is refused; a field is only said."""
+
+    def divided(data: bytes, name: str, **options: Any) -> Any:
+        fields = {key: name if value == "%" else value for key, value in how.items()}
+        return split(data, output=tmp_path / "{value}", **fields, **options)
+
+    rows = b'{"question": 1}\n{"b": 2}\n'
+    with pytest.raises(SubsetError, match="has 'qestion'; did you mean question"):
+        divided(rows, "qestion")
+    with pytest.raises(SubsetError, match=r"has 'a\.b' \(the first has question\)"):
+        divided(rows, "a.b")
+    with pytest.raises(SubsetError, match=r"'a\.b'$"):
+        divided(rows, "a.b", redact=True)
+    with pytest.raises(SubsetError, match=r"no record of <data> has 'metadata\.n'"):
+        divided(record_lines(2), "metadata.n")
+    assert not list(tmp_path.iterdir())
+    done = divided(record_lines(2), "source")
+    assert done.notes == ("no record of <data> has a value of source",)
+    assert divided(b"", "nokey", overwrite=True).rows == 0
+
+
 def test_too_many_values_are_refused(tmp_path: Path) -> None:
     """There is a bound on the files, and nothing is written above it."""
     with pytest.raises(SubsetError, match="more than 200 values of id"):
@@ -400,6 +444,16 @@ def test_files_that_are_not_alike(first: bytes, second: bytes, reason: str) -> N
     format_ = "csv" if first.startswith(b"a") else "record"
     with pytest.raises(SubsetError, match=reason):
         merged(first, second, from_=format_)
+
+
+def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
+    """It is read once, which is said."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(record_lines(2))
+    done = merge(path, str(path), output=tmp_path / "out.jsonl")
+
+    assert done.rows == 2
+    assert done.notes[0] == "rows.jsonl is named 2 times, and read once"
 
 
 def test_documents_around_rows_must_agree() -> None:
