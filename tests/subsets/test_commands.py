@@ -319,7 +319,9 @@ def test_a_field_that_no_row_has(how: dict[str, Any], tmp_path: Path) -> None:
     """A key that no row has is a mistake, which is refused; a field is only said."""
 
     def divided(data: bytes, name: str, **options: Any) -> Any:
-        fields = {key: name if value == "%" else value for key, value in how.items()}
+        fields: dict[str, Any] = {
+            key: name if value == "%" else value for key, value in how.items()
+        }
         return split(data, output=tmp_path / "{value}", **fields, **options)
 
     rows = b'{"question": 1}\n{"b": 2}\n'
