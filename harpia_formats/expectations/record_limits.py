@@ -141,14 +141,25 @@ def _near_model(name: str, found: Iterable[str]) -> str:
 
 
 def is_missing(output: Output) -> bool:
-    """Tell whether an answer is missing: no text and no turns, or an error."""
-    return bool(output.error) or (
-        not isinstance(output.text, str) and not (output.turns or ())
-    )
+    """Tell whether an answer is missing: an error, or neither a text nor turns.
+
+    A text that is empty or only white space is none.
+    """
+    has_text = isinstance(output.text, str) and output.text.strip() != ""
+    return bool(output.error) or not (has_text or output.turns)
+
+
+def _how_missing(output: Output) -> str:
+    """Return what is wrong with an answer that is missing, as the end of a sentence."""
+    if output.error:
+        return f"is missing: {short_literal(output.error)}"
+    if not isinstance(output.text, str):
+        return "is missing"
+    return "is only white space" if output.text else "is empty"
 
 
 class MissingAnswers(RecordLimit):
-    """How many answers are missing; a record without answers lacks one."""
+    """How many answers are missing or empty; a record without answers lacks one."""
 
     def __init__(self, data_set: DataSet, most: int) -> None:
         self._limit: Limit = data_set.values["max-missing-answers"]
@@ -168,8 +179,7 @@ class MissingAnswers(RecordLimit):
                     if output.model is UNSET
                     else f" of {short_literal(output.model)}"
                 )
-                error = f": {short_literal(output.error)}" if output.error else ""
-                self._add(placed, count, f"the answer{of} is missing{error}")
+                self._add(placed, count, f"the answer{of} {_how_missing(output)}")
 
     def _add(self, placed: PlacedRecord, count: FileCount, message: str) -> None:
         self._findings.add(
@@ -185,7 +195,7 @@ class MissingAnswers(RecordLimit):
         is_met = limit.allows(missing, self._answers)
         yield Outcome(
             "max-missing-answers",
-            f"missing answers at most {limit.text}",
+            f"missing or empty answers at most {limit.text}",
             limit.found_text(missing, self._answers),
             is_met,
             MISSING_ANSWER,

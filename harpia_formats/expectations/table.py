@@ -242,7 +242,7 @@ LIMIT_KEYS = (
         "max-missing-answers",
         Kind.LIMIT,
         "At most so many answers, or such a share of them, are missing: there is no "
-        "text, or an error in place of it.",
+        "text, one that is empty or only white space, or an error in place of it.",
         'max-missing-answers = "1 %"',
         needs=_ANSWER,
         of_records=True,

@@ -119,9 +119,10 @@ RULES = (
         MISSING_ANSWER,
         "missing-answers",
         Severity.ERROR,
-        "No more answers may be missing than the preflight file allows.",
+        "No more answers may be missing or empty than the preflight file allows.",
         "An answer is missing if it has neither a text nor turns, or an error in place "
-        "of them. An empty text is an answer. Records without any answer count as one.",
+        "of them. A text that is empty or only white space counts as missing, too. "
+        "Records without any answer count as one.",
         _answered("2+2?", "small", text=None),
         _answered("2+2?", "small"),
         "record",

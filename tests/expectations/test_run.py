@@ -382,8 +382,10 @@ def test_missing_answers_are_counted_as_a_share(tmp_path: Path, write: Write) ->
         {"outputs": [{"model": "m", "text": None}]},
         {"outputs": [{"model": "m", "text": "x", "error": "HTTP 429"}]},
         {"outputs": []},
+        {"outputs": [{"model": "m", "text": ""}]},
+        {"outputs": [{"text": " \n\u00a0"}]},
     ]
-    good = [{"outputs": [{"text": ""}, {"turns": [{"role": "user"}]}]}] * 3
+    good = [{"outputs": [{"text": "."}, {"text": "", "turns": [{"role": "user"}]}]}] * 5
     write("a.jsonl", *bad, *good)
 
     few = checked(tmp_path, data_set("a", 'max-missing-answers = "33.4 %"'))
@@ -391,8 +393,14 @@ def test_missing_answers_are_counted_as_a_share(tmp_path: Path, write: Write) ->
 
     assert few.ok
     assert places(few) == []
-    assert places(many) == [("P204", "a.jsonl", line) for line in (1, 2, 3)]
-    assert "HTTP 429" in many.problems[1].message
+    assert places(many) == [("P204", "a.jsonl", line) for line in range(1, 6)]
+    assert [problem.message for problem in many.problems] == [
+        'the answer of "m" is missing',
+        'the answer of "m" is missing: "HTTP 429"',
+        "there is no answer",
+        'the answer of "m" is empty',
+        "the answer is only white space",
+    ]
 
 
 def test_values_of_any_field_are_compared(tmp_path: Path, write: Write) -> None:
