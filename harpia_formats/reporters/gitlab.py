@@ -56,22 +56,23 @@ def _entries(
 ) -> Iterator[dict[str, Any]]:
     """Yield the entries of a report."""
     for path, reason in file_faults(report):
-        shown = shown_path(path, options)
+        # An entry needs the path of a file, also one on several.
+        shown = shown_path(path or _without_verdict(report), options)
         text = f"not read to the end: {reason}" if path else reason
         yield {
             "description": safe(text, SENTENCE),
             "check_name": UNREAD,
             "fingerprint": digest(UNREAD, shown),
             "severity": "blocker",
-            # An entry needs the path of a file, also one on several.
-            "location": {"path": shown or _first_path(report), "lines": {"begin": 1}},
+            "location": {"path": shown, "lines": {"begin": 1}},
         }
     for finding in findings:
         yield _entry(finding, options)
 
 
-def _first_path(report: Report) -> str:
-    return report.files[0].path if report.files else "-"
+def _without_verdict(report: Report) -> str:
+    """Return the path of the first file with a record that has no verdict."""
+    return next((file.path for file in report.files if file.undetermined), "-")
 
 
 def _entry(finding: Finding, options: Options) -> dict[str, Any]:

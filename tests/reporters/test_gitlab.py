@@ -85,3 +85,12 @@ def test_a_file_that_was_not_read_is_an_entry() -> None:
     assert found["severity"] == "blocker"
     assert found["location"]["path"] == "b.jsonl.gz"
     assert "is not gzip data" in found["description"]
+
+
+def test_a_file_without_verdict_is_an_entry() -> None:
+    """Its path is from the root, and other files are not named instead."""
+    without = FileCount("k.jsonl", records=2, undetermined=2, unreported=("S301",))
+    report = Report((FileCount("a.jsonl", records=1), without), (), ())
+    (found,) = json.loads(text_of("gitlab", report, folder="/w/pt", root="/w"))
+
+    assert found["location"] == {"path": "pt/k.jsonl", "lines": {"begin": 1}}
