@@ -115,14 +115,14 @@ class ByVerdict:
 
 def _by_value(given: RereadInput, name: str, options: SubsetOptions) -> Assignment:
     """Assign rows by the value of a field."""
-    indices = dict[str, int]()
+    indices = dict[str | None, int]()
     records = None
     if is_known_format(given, options):
         records = RecordValues(given.again(), options, field_reader(name))
     with ExitStack() as stack:
         numbers = stack.enter_context(closing(NumberFile()))
         for _, value in records or member_values(given, options, name):
-            index = indices.setdefault(NONE if value is None else value, len(indices))
+            index = indices.setdefault(value, len(indices))
             if index >= MAX_FILES:
                 raise SubsetError(
                     f"there are more than {MAX_FILES} values of {name}, each with its "
@@ -132,10 +132,12 @@ def _by_value(given: RereadInput, name: str, options: SubsetOptions) -> Assignme
         if records is not None:
             records.report.raise_for_errors()
         notes: tuple[str, ...] = ()
-        if list(indices) == [NONE]:
+        if list(indices) == [None]:
             has_records = records is not None
             notes = without_values(given, options, name, are_records=has_records)
-        names, rows = tuple(indices), len(numbers)
+        without = f"{NONE} 2" if NONE in indices else NONE  # such as a value, perhaps
+        names = tuple(without if name is None else name for name in indices)
+        rows = len(numbers)
         return Assignment(names, numbers.__iter__, rows, notes, stack.pop_all())
 
 

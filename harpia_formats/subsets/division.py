@@ -67,7 +67,8 @@ def _shares(ratio: Mapping[str, float] | Sequence[float] | None) -> dict[str, fl
     if not isinstance(ratio, Mapping):
         ratio = {str(number): share for number, share in enumerate(ratio, 1)}
     total = sum(ratio.values())
-    if len(ratio) < 2 or min(ratio.values()) <= 0:  # noqa: PLR2004 - two sides
+    are_above_0 = all(share > 0 for share in ratio.values())  # which NaN is not
+    if len(ratio) < 2 or not are_above_0:  # noqa: PLR2004 - two sides
         raise OptionError("a ratio has two or more shares, each above 0")
     if abs(total - 1) > _TOLERANCE:
         raise OptionError(f"the shares of a ratio sum to 1, and not to {total:g}")

@@ -59,7 +59,8 @@ class Merge:
     inputs: list[Any]
     on_duplicate: OnDuplicate
     options: SubsetOptions
-    #: The format, the container and what stands around the rows of the first file.
+    #: The format, the container and what stands around the rows of the first file
+    #: that is not empty.
     kind: FileKind | None = None
     #: The rows of each file in the first pass.
     counts: dict[str, int] | None = None
@@ -113,8 +114,8 @@ class Merge:
                     for note in notes_on(file, is_partial=False) + ids.notes
                     if note not in self.notes
                 )
-            if self.kind is None:
-                self.kind = kind
+            if self.kind is None or not self.kind.container:
+                self.kind = kind  # an empty file fits any
             else:
                 check_same_kind(self.kind, kind)
 

@@ -8,7 +8,9 @@ _WIDTH = 16
 
 def seed_key(seed: int | str) -> bytes:
     """Return the key of hashes that a seed stands for."""
-    return hashlib.blake2b(str(seed).encode(), digest_size=32).digest()
+    # An argument of bytes that are no UTF-8 has surrogates in their place.
+    text = str(seed).encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=32).digest()
 
 
 def keyed_hash(key: bytes, data: bytes) -> int:

@@ -32,6 +32,8 @@ def kind_of(file: CutFile) -> FileKind:
     """Return what a file is whose rows were read."""
     variant = file.plan.variant
     format_ = variant.name if variant is not None else ""
+    if not file.count and not file.before.strip():
+        return FileKind(file.name, format_, container="")
     if file.is_table:
         delimiter = delimiter_of(file.options.delimiter, file.name)
         container = f"a table with {delimiter!r} between its cells"
@@ -45,8 +47,6 @@ def kind_of(file: CutFile) -> FileKind:
         container = "values over several lines"
     else:
         container = "an array"
-    if not file.count and not file.before.strip():
-        container = ""
     return FileKind(file.name, format_, container)
 
 

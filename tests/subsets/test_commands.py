@@ -160,6 +160,7 @@ def test_samples_are_the_same_everywhere() -> None:
     """The rows of a seed are published: no version may choose others."""
     assert sorted(sampled_numbers(1000, 5, 7)) == [206, 442, 603, 615, 822]
     assert sampled_numbers(1000, 5, "7") == sampled_numbers(1000, 5, 7)
+    assert len(sampled_numbers(1000, 5, "\udcff")) == 5
 
 
 def test_too_few_rows_are_all_written() -> None:
@@ -275,7 +276,7 @@ def test_rows_with_one_key_stay_together(tmp_path: Path) -> None:
 
 def test_a_file_for_each_value(tmp_path: Path) -> None:
     """Rows go to the file of their value; names are safe, and none is used twice."""
-    texts = ["a/b", "a_b", "..", "", None, "é"]
+    texts = ["a/b", "a_b", "..", "", None, "é", "(none)"]
     rows = [
         {"id": n, "outputs": [], **({} if text is None else {"category": text})}
         for n, text in enumerate(texts * 2)
@@ -289,8 +290,9 @@ def test_a_file_for_each_value(tmp_path: Path) -> None:
         "part-a_b-2.jsonl",
         "part-_.jsonl",
         "part-empty.jsonl",
-        "part-_none_.jsonl",
+        "part-_none_2.jsonl",
         "part-é.jsonl",
+        "part-_none_.jsonl",
     ]
     assert all(text.count(b"\n") == 2 for text in read_parts(done).values())
 
@@ -407,6 +409,7 @@ def test_options_that_contradict_each_other(tmp_path: Path) -> None:
         {"by": "category", "key": "id"},
         {"ratio": (0.5, 0.4)},
         {"ratio": (1.0,)},
+        {"ratio": (float("nan"), 0.5)},
     ]
     for options in contradicting:
         with pytest.raises(OptionError):
@@ -446,6 +449,8 @@ def test_files_that_are_not_alike(first: bytes, second: bytes, reason: str) -> N
     format_ = "csv" if first.startswith(b"a") else "record"
     with pytest.raises(SubsetError, match=reason):
         merged(first, second, from_=format_)
+    with pytest.raises(SubsetError, match=reason):
+        merged(b"", first, b"", second, from_=format_)
 
 
 def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
