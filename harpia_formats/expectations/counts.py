@@ -76,6 +76,7 @@ def _records(data_set: DataSet, counts: Counts) -> Outcome:
         messages=message,
         help=_HELP,
         value=least,
+        hides_values=True,
     )
 
 
@@ -94,6 +95,7 @@ def _most(key: str, most: int, counts: Counts) -> Outcome:
         messages=message,
         help=_HELP,
         value=most,
+        hides_values=True,
     )
 
 
@@ -133,6 +135,7 @@ def _per_file(  # noqa: PLR0913, PLR0917 - the words of two keys that are alike
         files=tuple(wrong),
         help=_HELP,
         value=limit,
+        hides_values=True,
     )
 
 
@@ -160,6 +163,7 @@ def _invalid(limit: Limit, counts: Counts) -> Outcome:
         messages=messages,
         help="mend the records, or change the limit",
         value=limit.text,
+        hides_values=True,
     )
 
 
@@ -184,6 +188,7 @@ def _findings(key: str, what: str, found: int, limit: Limit, counts: Counts) -> 
         messages=() if is_met else (message,),
         help="mend what they show, or change the limit",
         value=limit.text,
+        hides_values=True,
     )
 
 

@@ -34,7 +34,9 @@ class Outcome:
     value: object = ""
     #: Whether its findings are true only if all records were read.
     needs_all: bool = False
-    #: What was found, without values of records, if `found` holds some.
+    #: Whether `found` certainly holds no value of a record; and what is shown in its
+    #: place where it may hold some.
+    hides_values: bool = False
     found_without_values: str = ""
 
     def of_part(self) -> "Outcome":

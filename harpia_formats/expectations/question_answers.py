@@ -134,6 +134,7 @@ class AnswersPerQuestion(RecordLimit):
             help="run the model on the question, or drop answers given again",
             value=self.times,
             needs_all=True,
+            hides_values=True,
         )
 
     def close(self) -> None:

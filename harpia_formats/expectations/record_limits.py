@@ -203,6 +203,7 @@ class MissingAnswers(RecordLimit):
             help="ask the model again, or change the limit",
             value=limit.text,
             needs_all=limit.share is not None,
+            hides_values=True,
         )
 
 
@@ -260,4 +261,5 @@ class PromptLength(RecordLimit):
             messages=messages,
             help="shorten the prompt, or change the limit",
             value=self.most,
+            hides_values=True,
         )

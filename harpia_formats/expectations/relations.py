@@ -127,6 +127,7 @@ class Relation:
             help=self.help,
             value=other.name,
             needs_all=self.code != SHARED_PROMPT,
+            hides_values=True,
         )
 
 

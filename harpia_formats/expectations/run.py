@@ -165,8 +165,8 @@ class Preflight:
             if outcome.is_met is None:
                 state = State.UNDECIDED
             found = outcome.found
-            if self._redaction is not None:
-                found = outcome.found_without_values or found
+            if self._redaction is not None and not outcome.hides_values:
+                found = outcome.found_without_values
             yield _check(data_set, outcome.key, outcome.expected, found, state, stated)
 
     def report_before(self) -> Report:
@@ -236,7 +236,10 @@ class Preflight:
         files = [one for one in run.report().files if not one.skipped]
         found, state = with_noun(len(files), "file"), State.MET
         if unread:
-            reason = f"{unread[0].path}: {unread[0].reason}"
+            reason = unread[0].reason or ""
+            if self._redaction is not None:
+                reason = self._redaction.reason(reason)
+            reason = f"{unread[0].path}: {reason}"
             more = f" and {len(unread) - 1:,} more" if len(unread) > 1 else ""
             found, state = f"{reason}{more}", State.BROKEN
         elif not is_all:
@@ -271,4 +274,13 @@ def _problem(rule: Rule, place: Place, message: str, help_: str) -> Problem:
 def _check(  # noqa: PLR0913, PLR0917 - a check has so many parts
     data_set: DataSet, key: str, expected: str, found: str, state: State, stated: Stated
 ) -> Check:
-    return Check(data_set.name, key, expected, found, state, stated.path, stated.line)
+    return Check(
+        data_set.name,
+        key,
+        expected,
+        found,
+        state,
+        stated.path,
+        stated.line,
+        hides_values=True,  # with `redact`, what was found has none already
+    )

@@ -30,6 +30,8 @@ class Check:
     #: The file that states it, and the line there.
     path: str = ""
     line: int = 1
+    #: Whether `found` certainly holds no value of a record.
+    hides_values: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the check by the report contract."""

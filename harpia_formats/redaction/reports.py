@@ -26,8 +26,9 @@ class Redaction:
         """Take the user's schema, if records are validated against one."""
         self.words = SchemaWords(schema)
         self._rules = all_rules()
-        #: Whether the names of outputs may be values, such as those of models.
-        self.hides_outputs = False
+        #: The name of the outputs as it was given, if parts of their names are values,
+        #: such as those of models; else "".
+        self.named_by_values = ""
 
     def problem(self, problem: Problem) -> Problem:
         """Return a problem without values."""
@@ -121,15 +122,9 @@ def reason_without_names(reason: str) -> str:
 
 
 def _check(check: Check) -> Check:
-    """Return a check; of what was found only numbers are kept, with their nouns."""
-    return check if _counted.fullmatch(check.found) else replace(check, found="")
+    """Return a check without what was found, if that may hold values."""
+    return check if check.hides_values else replace(check, found="")
 
 
-#: What was found where an expectation counts something.
-_counted = re.compile(
-    r"(?:[\d,.]+ ?%?|none|no|of|and|records?|files?|rows?|ids?|answers?|prompts?|"
-    r"findings?|models?|values?|questions?|invalid|missing|undetermined|with|without|"
-    r"another|one|or|each|all|in|the|at|least|most|different|shared|[ ,();:])*"
-)
 #: Digits of an array index.
 _DIGITS = 3

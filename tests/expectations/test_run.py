@@ -440,7 +440,7 @@ def test_redacted_reports_show_no_value(
     ]
     write("a.jsonl", *rows)
     write("b.jsonl", {"prompt": "x" + mark, "id": mark})
-    text = data_set("b", 'no-prompts-of = "a"') + data_set(
+    text = data_set("b", 'no-prompts-of = "a"', "min-records-per-file = 1") + data_set(
         "a",
         "max-records = 1",
         'models = ["m", "n"]',
@@ -460,6 +460,10 @@ def test_redacted_reports_show_no_value(
     assert mark in repr(plain.problems) + repr(plain.checks)
     assert [one.state for one in report.checks] == [one.state for one in plain.checks]
     assert report.summary() == plain.summary()
+    with_values = {"models", "allowed-values", "required-values"}
+    for one, redacted in zip(plain.checks, report.checks, strict=True):
+        assert redacted.found  # of values their number
+        assert redacted.found == one.found or one.key in with_values
     shown = [repr((report.problems, report.checks, report.groups))]
     for reporter in REPORTERS.values():
         reporter.write(iter(report.problems), lambda: report, shown.append, Options())
@@ -539,3 +543,13 @@ def test_relations_are_those_of_sets(
     ]
     own.close()
     other.close()
+
+
+def test_a_missing_file_is_named_with_redaction(tmp_path: Path) -> None:
+    """The name of a file, however long a number, is shown beside why it is not read."""
+    name = f"{'1' * 60}x.jsonl"
+    text = f'[datasets.a]\nfiles = "{name}"\n'
+
+    check = checked(tmp_path, text, redact=True).checks[0]
+
+    assert check.found.endswith(f"{name}: does not exist")
