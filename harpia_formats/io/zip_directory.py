@@ -120,7 +120,7 @@ def read_directory(file: BinaryIO, name: str) -> ZipDirectory:
     for member in _entries(file, count, name):
         found.add(_checked(member, shift, name))
     if overlap := found.overlap():
-        reason = f"its member {printable(overlap)} overlaps another one"
+        reason = f"its member '{printable(overlap)}' overlaps another one"
         raise SourceError(name, f"is a corrupt zip archive: {reason}")
     return found
 
@@ -160,7 +160,7 @@ def _entries(file: BinaryIO, count: int, name: str) -> Iterator[Member]:
         raw, extra, _ = (file.read(length) for length in sizes)
         text = raw.decode("utf-8" if flags & _IS_UTF8 else "cp437", "replace")
         if flags & _IS_ENCRYPTED:
-            reason = f"is encrypted (member {printable(text)}); decrypt it first"
+            reason = f"is encrypted (member '{printable(text)}'); decrypt it first"
             raise SourceError(name, reason)
         size, packed, offset = _wide(extra, size, packed, offset)
         yield Member(text, offset, packed, size, method, checksum)
@@ -188,7 +188,7 @@ def _checked(member: Member, shift: int, name: str) -> Member:
     """
     steps = member.name.replace("\\", "/").split("/")
     if ".." in steps or not steps[0] or ":" in steps[0][1:2]:
-        reason = f"its member {printable(member.name)} leads outside of it"
+        reason = f"its member '{printable(member.name)}' leads outside of it"
         raise SourceError(name, f"is refused: {reason}")
     if not shift:
         return member

@@ -31,7 +31,7 @@ def member_pieces(file: BinaryIO, member: Member, name: str) -> Iterator[bytes]:
     try:
         yield from _checked(_pieces(file, member, name), member, name)
     except SourceError as error:
-        reason = f"its member {printable(member.name)} cannot be read: {error.reason}"
+        reason = f"its member '{printable(member.name)}' cannot be read: {error.reason}"
         raise SourceError(name, reason) from error
 
 

@@ -17,7 +17,7 @@ try:
 except ImportError:  # pragma: no cover - without the extra
     pytest.skip('needs the extra "zstd"', allow_module_level=True)
 
-CANNOT = "its member a cannot be read:"
+CANNOT = "its member 'a' cannot be read:"
 TEXT = b'{"id": 1}\n' * 40_000
 
 
@@ -102,7 +102,7 @@ def test_compressed_data_that_is_corrupt(method: int) -> None:
     data = bytearray(archive_of([Entry("a", noise, method)]))
     data[40:60] = b"\xff" * 20
 
-    assert reason(bytes(data)).startswith("its member a ")
+    assert reason(bytes(data)).startswith("its member 'a' ")
 
 
 def test_last_piece_waits_for_the_checksum() -> None:
@@ -120,7 +120,7 @@ def test_encrypted_archive() -> None:
     """An encrypted member is named."""
     data = archive_of([Entry("a", b"1", flags=1)])
 
-    assert reason(data) == "is encrypted (member a); decrypt it first"
+    assert reason(data) == "is encrypted (member 'a'); decrypt it first"
 
 
 @pytest.mark.parametrize("name", ["../a", "a/../../b", "/a", "\\a", "c:\\a", ".."])
