@@ -33,7 +33,7 @@ from harpia_formats.mapping.columns import (
 )
 from harpia_formats.mapping.mapped_format import maps_output_columns
 from harpia_formats.mapping.requirements import (
-    ConversionError,
+    ConversionOptionsError,
     RowRequirements,
     holds_answers,
     row_requirements,
@@ -139,7 +139,7 @@ class RoundTrip:
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         if variant.format.read_only:
-            raise ConversionError(
+            raise ConversionOptionsError(
                 f"{variant.format.id} can be read but not written, so nothing can be "
                 "converted back"
             )
@@ -217,7 +217,7 @@ class RoundTrip:
             return scorer, None
         if source.capacity.scores is Cardinality.NONE:
             message = f"neither {given.id} nor {target.id} has a place for a score"
-            raise ConversionError(message)
+            raise ConversionOptionsError(message)
         return None, scorer
 
     def _compare_headers(self) -> None:

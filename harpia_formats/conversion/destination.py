@@ -17,7 +17,7 @@ from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.misfits import misfits_of
 from harpia_formats.mapping.record_program import Outcome, RecordProgram
 from harpia_formats.mapping.requirements import (
-    ConversionError,
+    ConversionOptionsError,
     RowRequirements,
     row_requirements,
 )
@@ -74,7 +74,7 @@ class Destination:
         #: What rows of each file may lack.
         self.requirements: list[RowRequirements] = []
         if scorer is not None and self.adapter.capacity.scores is Cardinality.NONE:
-            raise ConversionError(f"{target.id} has no place for a score")
+            raise ConversionOptionsError(f"{target.id} has no place for a score")
         self.outputs = outputs
         self._groups = options.group is not None
         self._hashes_ids = options.ids is Ids.HASH

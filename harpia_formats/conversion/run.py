@@ -69,8 +69,8 @@ class Conversion:
         self._options = options
         self._output = output
         self._redaction = redaction_of(options)
-        if self._redaction is not None:
-            self._redaction.hides_outputs = MODEL in name_of(output)
+        if self._redaction is not None and MODEL in name_of(output):
+            self._redaction.named_by_values = name_of(output)
         inputs = list(inputs)
         #: Whether `columns` names the columns of the output, and not of the inputs.
         self._maps_output = bool(options.columns) and maps_output_columns(

@@ -44,6 +44,29 @@ class MapError(HarpiaFormatsError):
         return f"{self.part!r}: {self.reason}"
 
 
+class MapOptionsError(MapError):
+    """A map of columns that cannot be used; what is wrong is in the map itself.
+
+    Its message names files, formats, fields and what is mapped, and no value of a
+    record.
+    """
+
+    hides_values = True
+
+
+class MissingColumnError(MapError):
+    """A map names a column that is not in a file, which may have a similar one."""
+
+    def __init__(self, part: str, reason: str, near: str) -> None:
+        super().__init__(part, f"{reason}; did you mean {near}?" if near else reason)
+        self.args = (part, reason, near)
+
+    def without_values(self) -> MapError:
+        """Return the error without the column of the file."""
+        part, reason, _ = self.args
+        return MapOptionsError(part, reason)
+
+
 def parse_column_map(parts: Iterable[str]) -> dict[str, str]:
     """Return the column of each field, from parts such as `prompt=question`.
 
@@ -117,8 +140,7 @@ def check_columns_exist(
     for column in columns:
         if column not in known:
             near = nearest(column, known)
-            hint = f"; did you mean {near}?" if near else ""
-            raise MapError(column, f"{path} has no such column{hint}")
+            raise MissingColumnError(column, f"{path} has no such column", near)
 
 
 def rename_columns(

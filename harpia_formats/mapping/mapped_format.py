@@ -7,7 +7,7 @@ from typing import Any
 from harpia_formats.framing.container import Layout
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.source import Source
-from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.mapping.requirements import ConversionOptionsError
 from harpia_formats.model.format import Container, Format
 from harpia_formats.registry import all_formats, format_of
 
@@ -80,7 +80,7 @@ def require_mapped_format(inputs: Iterable[Any]) -> str:
             found = found or ANY_KEYS
         elif detected.format or "JSON" in detected.container:
             what = detected.format or f"{detected.container} of no known format"
-            raise ConversionError(
+            raise ConversionOptionsError(
                 f"{detected.path} is {what}, and {_for_what}; name the format with "
                 "--from haystack if its columns have other names"
             )
@@ -114,7 +114,7 @@ def has_mappable_keys(format_: Format) -> bool:
 def require_mappable_keys(format_: Format) -> None:
     """Raise `ConversionError` unless records of `format_` are JSON rows."""
     if not has_mappable_keys(format_):
-        raise ConversionError(
+        raise ConversionOptionsError(
             f"columns of {format_.id} have no other names than theirs; {_for_what}"
         )
 

@@ -38,6 +38,15 @@ class ConversionError(HarpiaFormatsError):
     """A conversion that is not possible; the message says why. Nothing is written."""
 
 
+class ConversionOptionsError(ConversionError):
+    """A conversion that is not possible between such formats, or with such options.
+
+    Its message names files, formats, fields and options, and no value of a record.
+    """
+
+    hides_values = True
+
+
 @dataclass(frozen=True, slots=True)
 class RowRequirements:
     """Fields that the target requires, and that only some rows of the source have."""
@@ -80,7 +89,7 @@ def check_requirements(  # noqa: PLR0913 - two formats, and what is given beside
     missing = missing_fields(source_adapter, target_adapter, constants, scored=scored)
     if missing:
         names = listed([field.name for field in missing])
-        raise ConversionError(
+        raise ConversionOptionsError(
             f"{target.id} needs {names}, which {source.id} does not have; "
             f"{_help(missing, scored=scored)}"
         )

@@ -8,6 +8,10 @@ class HarpiaFormatsError(Exception):
     #: and what is installed.
     hides_values = False
 
+    def without_values(self) -> "HarpiaFormatsError | None":
+        """Return the error with a text without values of records, None if unknown."""
+        return self if self.hides_values else None
+
 
 class OptionError(HarpiaFormatsError, TypeError, ValueError):
     """An option of a Python function that does not exist, or has a wrong value."""

@@ -12,6 +12,15 @@ class ScoreError(HarpiaFormatsError):
     """Scores that cannot be computed; the message says why, and what to do."""
 
 
+class ScoreOptionsError(ScoreError):
+    """Scores that cannot be computed of such inputs, or with such options.
+
+    Its message names files, formats, fields and options, and no value of a record.
+    """
+
+    hides_values = True
+
+
 @dataclass(frozen=True, slots=True)
 class MetricRequest:
     """One requested metric, with its parameters and its names in results."""

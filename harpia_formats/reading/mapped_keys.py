@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from harpia_formats.mapping.columns import (
     MapError,
+    MapOptionsError,
+    MissingColumnError,
     column_names,
     names_by_column,
 )
@@ -80,7 +82,7 @@ class MappedKeys:
         for format_ in () if self._is_free else formats:
             own = {field.path[0] for field in adapter_of(format_).fields}
             for key in own & self._names.keys():
-                raise MapError(key, f"{format_.id} reads this key already")
+                raise MapOptionsError(key, f"{format_.id} reads this key already")
         #: The parts of mapped paths that rows had, and the first names of other keys.
         self._found: set[str] = set()
         self._seen: set[str] = set()
@@ -101,7 +103,9 @@ class MappedKeys:
                 if type(value) in {dict, list} and name not in _no_texts:
                     what = "a list" if type(value) is list else "an object"
                     reason = f"it is {what} in record {number} of {path}"
-                    raise MapError(value_path.text, f"{reason}, and {name} is text")
+                    raise MapOptionsError(
+                        value_path.text, f"{reason}, and {name} is text"
+                    )
                 cells[name] = value if is_number else _cell_of(value)
         rest = {key: value for key, value in row.items() if key not in self._names}
         if self._is_free:
@@ -166,10 +170,9 @@ class MappedKeys:
         for key in sorted(self._parts):
             if key not in self._found:
                 near = nearest(key, sorted(self._seen))
-                hint = f"; did you mean {near}?" if near else ""
                 what = "such a column, or only null" if self._is_free else "such a key"
                 rows = f"no row of {path}{' up to here' if is_stopped else ''}"
-                raise MapError(key, f"{rows} has {what}{hint}")
+                raise MissingColumnError(key, f"{rows} has {what}", near)
 
 
 def _cell_of(value: Any) -> str:

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from traceback import extract_tb
 
+from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.sink import SinkError
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem
@@ -40,9 +41,9 @@ class HiddenBug(Exception):  # noqa: N818 - a bug is no error of the user
 def errors_without_values(redaction: Redaction) -> Generator[None, None, None]:
     """Replace an exception raised inside whose message may hold a value of a record.
 
-    Raises `HiddenError` for an error of harpia-formats, `ValidationFailed` with a
-    report without values, and `HiddenBug` for an exception that is none; errors of the
-    system and of imports stay as they are.
+    Raises `HiddenError` for an error of harpia-formats, `SourceError` and
+    `ValidationFailed` without values, and `HiddenBug` for an exception that is none;
+    errors of the system and of imports stay as they are.
     """
     found: Exception | None = None
     try:
@@ -55,8 +56,12 @@ def errors_without_values(redaction: Redaction) -> Generator[None, None, None]:
         found = _hidden(error, redaction)
     except Exception as error:  # noqa: BLE001 - its message may hold a value
         found = HiddenBug(f"{type(error).__name__} in {_places(error)}")
-    if found is not None:
+    if found is None:
+        return
+    try:
         raise found from None
+    finally:
+        found.__context__ = None  # the error replaced, with its message
 
 
 def problems_without_values(
@@ -76,13 +81,29 @@ def problems_without_values(
 
 def _is_shown(error: HarpiaFormatsError, redaction: Redaction) -> bool:
     is_output = isinstance(error, SinkError)
-    return error.hides_values and not (is_output and redaction.hides_outputs)
+    return error.hides_values and not (is_output and redaction.named_by_values)
 
 
 def _hidden(error: HarpiaFormatsError, redaction: Redaction) -> HarpiaFormatsError:
     if isinstance(error, ValidationFailed):
         return ValidationFailed(redaction.report(error.report))
-    return HiddenError(type(error).__name__, _places(error, 1))
+    if isinstance(error, SourceError):
+        path, mark, member = error.path.partition("!")
+        name = f"{path}{mark}{redaction.member(member)}" if mark else path
+        return SourceError(name, redaction.reason(error.reason))
+    shown = error.without_values()
+    if isinstance(error, SinkError):  # whose place may be named by a value
+        is_shown = _is_of_system(error)
+        shown = SinkError(redaction.named_by_values, error.reason) if is_shown else None
+    return shown or HiddenError(type(error).__name__, _places(error, 1))
+
+
+def _is_of_system(error: SinkError) -> bool:
+    """Tell whether the reason of an error is a text of the system, without names."""
+    cause = error.__cause__
+    if not isinstance(cause, OSError) or cause.strerror is None:
+        return False
+    return error.reason == error_reason(cause)
 
 
 def _places(error: Exception, most: int = 5) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harpia_formats.io.inputs import Input
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.result import Result
 from harpia_formats.redaction import redaction_of
@@ -191,7 +191,7 @@ class ScoreComparison:
             holds = [
                 "verdicts of a judge" if are else "answers" for are in are_verdicts
             ]
-            raise ScoreError(
+            raise ScoreOptionsError(
                 f"the first input holds {holds[0]}, and the second {holds[1]}, which "
                 "have no common score: compare verdicts with verdicts, or answers with "
                 "answers"

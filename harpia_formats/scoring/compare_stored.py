@@ -8,7 +8,7 @@ from typing import Any
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.metrics.mean import means
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
@@ -162,7 +162,7 @@ class StoredComparison:
             for one in quantities
         ]
         if not any(score.questions for score in compared):
-            raise ScoreError(
+            raise ScoreOptionsError(
                 "no question of both inputs has a score of the same metric"
             )
         return StoredReport(

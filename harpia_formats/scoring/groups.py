@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.text.spelling import nearest
 
@@ -62,7 +62,7 @@ class AnswerGrouping:
     def check(self, groups: int) -> None:
         """Raise `ScoreError` if the number of groups is above `MOST`."""
         if groups > MOST:
-            raise ScoreError(
+            raise ScoreOptionsError(
                 f"there are more than {MOST:,} groups by {', '.join(self.by)}"
             )
 

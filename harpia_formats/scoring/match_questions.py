@@ -4,7 +4,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Record
 from harpia_formats.scoring.questions import NOTHING, WIDTH, question_of
 
@@ -97,7 +97,7 @@ def _compared_parts(
                 "without them"
             )
     if compared in ([], ["references"]):
-        raise ScoreError(
+        raise ScoreOptionsError(
             "the records of both inputs have neither ids nor prompts by which they "
             "could be paired"
         )

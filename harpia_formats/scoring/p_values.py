@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreOptionsError
 from harpia_formats.scoring.paired_answers import PairedAnswers
 from harpia_formats.scoring.permutation import exchange_test, flip_test, sign_test
 
@@ -109,7 +109,7 @@ def _mcnemar(answers: PairedAnswers, parts: Sequence[float] | None) -> PValue:
         if not found <= {0.0, answers.best}:
             reason = "scores are not only 0 and the best one"
     if parts is None or reason:
-        raise ScoreError(
+        raise ScoreOptionsError(
             "McNemar's test needs one answer a question that is right or wrong, and "
             f"{reason}; use --test permutation"
         )

@@ -10,7 +10,7 @@ from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Format
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
@@ -142,7 +142,7 @@ class Scoring:
         refused = "" if target is None or target.takes_verdicts else target.id
         check_verdict_options(self._options, refused)
         if any(rereadable_input(source) is not source for source in self._inputs):
-            raise ScoreError(
+            raise ScoreOptionsError(
                 "the input holds verdicts of a judge, which are read twice: give a file"
             )
         found = VerdictMetrics()
@@ -228,7 +228,7 @@ class Scoring:
         self._answers.count = count
         is_mapped = "response" in (self._options.columns or {})
         if not is_mapped and not holds_answers(adapter_of(variant.format)):
-            raise ScoreError(
+            raise ScoreOptionsError(
                 f"{count.path} is read as {variant.format.id}, which holds no answers; "
                 "if they are under a key of their own, name it with --map response=KEY"
             )
@@ -270,7 +270,7 @@ class Scoring:
                 self._writer.drop()
             return
         if not self._answers.number:
-            raise ScoreError("there are no records to score")
+            raise ScoreOptionsError("there are no records to score")
         writer = self._opened_writer()
         if writer is not None:
             writer.close(self.whole_scores())

@@ -18,6 +18,7 @@ from harpia_formats.model.metric_profile import (
     MetricProfile,
     MetricRequest,
     ScoreError,
+    ScoreOptionsError,
 )
 from harpia_formats.model.record import Header
 from harpia_formats.scoring.options import ScoreOptions
@@ -76,7 +77,7 @@ class MetricSelection:
         if header is not None and self.profile.of_header is not None:
             requests = list(self.profile.of_header(header))
             if not requests:
-                raise ScoreError(
+                raise ScoreOptionsError(
                     f"the input enables no metric, as the profile {self.profile.id} "
                     "expects; name some with --metrics"
                 )
@@ -99,7 +100,7 @@ class MetricSelection:
         identities = metric_identities(found.measured)
         for header in headers[1:]:
             if metric_identities(self.metrics(header).measured) != identities:
-                raise ScoreError(
+                raise ScoreOptionsError(
                     "the inputs select different metrics; score them one by one, or "
                     "name metrics with --metrics"
                 )
@@ -130,7 +131,7 @@ def check_same_metrics(
             f"{one[0]} was computed in different ways, which cannot be compared: "
             f"{one[2]} in the first input, {other[2]} in the second"
         )
-    raise ScoreError(
+    raise ScoreOptionsError(
         "the inputs select different metrics, which cannot be compared; name metrics "
         "with --metrics"
     )
@@ -210,7 +211,7 @@ def select_metrics(
     _check_parameters(unused, measured)
     _check_names(measured)
     if not measured and not unknown:
-        raise ScoreError("no metrics are requested; name some with --metrics")
+        raise ScoreOptionsError("no metrics are requested; name some with --metrics")
     if not measured:
         reasons = "; ".join(unknown.values())
         raise ScoreError(f"no metric is left to compute: {reasons}")

@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.mean import means
 from harpia_formats.metrics.metric import BEST
-from harpia_formats.model.metric_profile import MetricRequest, ScoreError
+from harpia_formats.model.metric_profile import (
+    MetricRequest,
+    ScoreError,
+    ScoreOptionsError,
+)
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.mixed_scores import MixedScores
@@ -63,7 +67,7 @@ class StoredMetrics:
         Raises `ScoreError` if there is none, or none of the wanted names.
         """
         if not self._found:
-            raise ScoreError(
+            raise ScoreOptionsError(
                 "no answer has a stored score; without --stored scores are computed"
             )
         labels = labels_of(self._found)
@@ -76,7 +80,7 @@ class StoredMetrics:
         self._keys = tuple(key for key, values in chosen.items() if values.numbers)
         if not self._keys:
             count = sum(values.others for values in chosen.values())
-            raise ScoreError(f"none of {count:,} stored scores is a number")
+            raise ScoreOptionsError(f"none of {count:,} stored scores is a number")
         return SelectedMetrics(
             tuple(
                 ComputedMetric(

@@ -9,7 +9,7 @@ from harpia_formats.io.inputs import Input, rereadable_input, rewind_inputs
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.model.adapter import Cardinality
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import adapter_of
@@ -95,7 +95,9 @@ def check_scores(variant: FormatVariant, count: FileCount) -> None:
     help_ = "leave it out"
     if holds_answers(adapter):
         help_ += "; without --stored scores are computed"
-    raise ScoreError(f"{count.path}: {variant.format.id} holds no scores; {help_}")
+    raise ScoreOptionsError(
+        f"{count.path}: {variant.format.id} holds no scores; {help_}"
+    )
 
 
 def _check(options: ScoreOptions) -> None:

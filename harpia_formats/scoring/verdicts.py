@@ -9,7 +9,11 @@ from harpia_formats.metrics import Measure
 from harpia_formats.metrics.mean import means
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Format
-from harpia_formats.model.metric_profile import MetricRequest, ScoreError
+from harpia_formats.model.metric_profile import (
+    MetricRequest,
+    ScoreError,
+    ScoreOptionsError,
+)
 from harpia_formats.model.record import Output, Record
 from harpia_formats.registry import adapter_of
 from harpia_formats.scoring.intervals import number_or_none
@@ -191,7 +195,7 @@ def verdict_outcomes(
 def check_verdict_format(format_: Format) -> None:
     """Raise `ScoreError` for a format that holds answers, beside one of verdicts."""
     if not holds_verdicts(adapter_of(format_)):
-        raise ScoreError(
+        raise ScoreOptionsError(
             f"{format_.id} holds answers, and another input verdicts of a judge: score "
             "them one by one"
         )
@@ -211,7 +215,7 @@ def check_verdict_options(options: ScoreOptions, target: str) -> None:
     }
     refused = next((option for option, is_given in given.items() if is_given), "")
     if refused:
-        raise ScoreError(
+        raise ScoreOptionsError(
             "the input holds verdicts of a judge, which are scored as they are, and "
             f"compared with verdicts only: leave out {refused}"
         )

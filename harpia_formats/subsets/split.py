@@ -46,11 +46,11 @@ class Split:
         self._given = given
         self._division = division
         self._options = options
-        self._redaction = redaction_of(options)
-        if self._redaction is not None:
-            self._redaction.hides_outputs = division.by is not None
-        self._outputs = RowOutputs([given], overwrite=options.overwrite)
         self._template = "" if output is None else fspath(output)
+        self._redaction = redaction_of(options)
+        if self._redaction is not None and division.by is not None:
+            self._redaction.named_by_values = masked(self._template)
+        self._outputs = RowOutputs([given], overwrite=options.overwrite)
         self._places: dict[str, str] = {}
         self._findings: Sink | None = None
         self._result: Subset | None = None
