@@ -97,7 +97,7 @@ def require_tables(inputs: Iterable[Any], exclude: Sequence[str]) -> None:
     exclusion = Exclusion(exclude, may_leave_none=True)
     for detected in detect_files(_detectable(inputs), exclusion=exclusion):
         if detected.container in _json_layouts:
-            raise ConversionError(
+            raise ConversionOptionsError(
                 f"{detected.path} is JSON ({detected.container}), and --map names "
                 "columns of tables here; convert and score take a map of the keys of "
                 "JSON, and show where it does not fit"
