@@ -2,6 +2,8 @@
 # The step of action.yml: install harpia-formats into an environment of its own, and
 # validate there. INPUT_VERSION names a release; without it the action's own code is used.
 set -euo pipefail
+# Modules in the working folder, the repository that is checked, are not those of Python.
+export PYTHONSAFEPATH=1
 
 # Print an annotation without a place, and end as the command does if it cannot work.
 fail() {
