@@ -38,12 +38,13 @@ def arguments_of(inputs: Mapping[str, str], report: str) -> list[str]:
         raise InputError(
             f"the input args has a quote that is not closed: {error}"
         ) from None
-    arguments = ["validate", "--output-format", "github", f"--report=json={report}"]
+    # The last one of an option counts, and annotations are what the action is for.
+    arguments = [*more, "--output-format", "github", f"--report=json={report}"]
     if sarif := inputs.get("INPUT_SARIF_FILE"):
         arguments.append(f"--report=sarif={sarif}")
     if format_ := inputs.get("INPUT_FORMAT"):
         arguments.append(f"--format={format_}")
-    return [*arguments, *more, "--", *paths]
+    return ["validate", *arguments, "--", *paths]
 
 
 def environment_of(inputs: Mapping[str, str]) -> dict[str, str]:
@@ -85,11 +86,16 @@ def run(arguments: list[str], environment: Mapping[str, str]) -> int:
 
 
 def write_outputs(report: Path, place: str) -> None:
-    """Add the outputs of the step to the file at `place`, from the JSON report."""
+    """Add the outputs of the step to the file at `place`, from the JSON report.
+
+    There are no counts if no file was read.
+    """
     lines = []
     if report.is_file():
-        summary = json.loads(report.read_bytes())["summary"]
-        lines += [f"{name}={summary[name]:d}" for name in ("errors", "warnings")]
+        found = json.loads(report.read_bytes())
+        files, summary = found["files"], found["summary"]
+        if not files or any(one["records"] or not one["reason"] for one in files):
+            lines += [f"{name}={summary[name]:d}" for name in ("errors", "warnings")]
         lines.append(f"report={report}")
     with Path(place).open("a", encoding="utf-8") as file:
         file.writelines(f"{line}\n" for line in lines)
@@ -106,6 +112,9 @@ def main() -> int:
         return 2
     code = run(arguments, environment)
     write_outputs(report, os.environ["GITHUB_OUTPUT"])
+    if code == 0 and not report.is_file():  # as with --help
+        print("::error title=harpia-formats::nothing was validated; see the input args")
+        return 2
     return code
 
 

@@ -132,7 +132,7 @@ def test_inputs_are_options(workspace: Path) -> None:
     inputs = {
         "INPUT_PATHS": "bad.jsonl",
         "INPUT_FORMAT": "nemo-output",
-        "INPUT_ARGS": "--exit-zero --exclude 'no such file'",
+        "INPUT_ARGS": "--exit-zero --exclude 'no such file' --output-format json",
         "INPUT_SARIF_FILE": "find ings.sarif",
     }
     code, log, outputs = run(workspace, **inputs)
@@ -140,6 +140,7 @@ def test_inputs_are_options(workspace: Path) -> None:
 
     assert sarif["version"] == "2.1.0"
     assert (code, outputs["errors"]) == (0, "2")
+    assert len(obeyed(log)) == 2
     assert "--exclude 'no such file' matches no file" in log
 
 
@@ -178,8 +179,19 @@ def test_unreadable_files_end_with_2(workspace: Path) -> None:
     """A file that is not there is no finding, but the step fails, with a report."""
     code, log, outputs = run(workspace, INPUT_PATHS="none.jsonl")
 
-    assert (code, outputs["errors"]) == (2, "0")
+    assert (code, list(outputs)) == (2, ["report"])
     assert "none.jsonl: does not exist" in log
+
+    code, _, outputs = run(workspace, INPUT_PATHS="none.jsonl\nbad.jsonl")
+    assert (code, outputs["errors"]) == (2, "2")
+
+
+def test_validation_that_did_not_run_fails(workspace: Path) -> None:
+    """Options that end the command before it validates end the step with 2."""
+    code, log, outputs = run(workspace, INPUT_PATHS="bad.jsonl", INPUT_ARGS="--help")
+
+    assert (code, outputs) == (2, {})
+    assert obeyed(log)[-1].endswith("::nothing was validated; see the input args")
 
 
 @pytest.mark.parametrize("summary", ["true", "false"])
@@ -199,6 +211,7 @@ def programs(workspace: Path) -> Path:
     python = found / "python3"
     python.write_text(
         "#!/usr/bin/env bash\n"
+        "[[ $1 == -c || $PYTHONSAFEPATH == 1 ]] || exit 9\n"
         'case "$1 $2" in\n'
         '  "-m venv") mkdir -p "$3/bin" && cp "$0" "$3/bin/python" ;;\n'
         '  "-m pip") printf "%s\\n" "${@: -1}" > "$RUNNER_TEMP/installed" ;;\n'
@@ -230,7 +243,11 @@ def run_step(workspace: Path, programs: Path, **inputs: str) -> tuple[int, str, 
 
 
 def test_step_installs_the_code_of_the_action(workspace: Path, programs: Path) -> None:
-    """Without a version it is the checkout of the action, so its hash pins all."""
+    """Without a version it is the checkout of the action, so its hash pins all.
+
+    Modules in the repository that is checked are not run.
+    """
+    (workspace / "harpia_formats.py").write_text("raise SystemExit(0)\n")
     code, log, installed = run_step(workspace, programs, INPUT_PATHS="bad.jsonl")
 
     assert (code, outputs_of(workspace)["errors"]) == (1, "2")
