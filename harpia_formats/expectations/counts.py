@@ -29,6 +29,8 @@ class Counts:
     #: The files that hold records, or might.
     files: tuple[FileCount, ...]
     groups: tuple[Group, ...]
+    #: Documents that are beside the files of records, and hold none.
+    beside: tuple[FileCount, ...] = ()
 
     @property
     def records(self) -> int:
@@ -140,20 +142,26 @@ def _per_file(  # noqa: PLR0913, PLR0917 - the words of two keys that are alike
 
 
 def _invalid(limit: Limit, counts: Counts) -> Outcome:
-    """Return whether there are few invalid records, and no error of a whole file."""
+    """Return whether there are few invalid records, and no error of a whole file.
+
+    An invalid document beside the records, such as of their results, counts as one.
+    """
     invalid = sum(file.invalid for file in counts.files)
     whole = sum(
         group.count
         for group in counts.groups
         if group.severity is Severity.ERROR and group.record is None
     )
-    is_met = limit.allows(invalid, counts.records) and not whole
+    documents = sum(1 for file in counts.beside if file.invalid)
+    is_met = limit.allows(invalid, counts.records) and not (whole or documents)
     found = limit.found_text(invalid, counts.records)
     messages: tuple[str, ...] = ()
     if not limit.allows(invalid, counts.records) and not limit.is_zero:
         messages = (f"{found} records are invalid, more than {limit.text}",)
     if whole:
         found += f", and {with_noun(whole, 'error')} of whole files"
+    if documents:
+        found += f"; {with_noun(documents, 'invalid document')} beside them"
     return Outcome(
         "" if limit is _NONE else "max-invalid",
         f"invalid records at most {limit.text}",

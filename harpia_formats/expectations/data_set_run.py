@@ -163,10 +163,20 @@ class DataSetRun:
     def _counts(self) -> Counts:
         """Return what the validation found, without what expectations found."""
         report = self.report()
-        there = [file for file in report.files if not file.skipped]
-        files = [one for one in there if not is_companion_format(one.format or "")]
+        files, beside = list[FileCount](), list[FileCount]()
+        for file in report.files:
+            if not file.skipped:
+                is_beside = is_companion_format(file.format or "")
+                (beside if is_beside else files).append(file)
         groups = [group for group in report.groups if group.code not in CODES]
-        return Counts(tuple(files or there), tuple(groups))
+        if not files:  # nothing stands beside records then
+            files, beside = beside, files
+        return Counts(tuple(files), tuple(groups), tuple(beside))
+
+    @property
+    def invalid_records(self) -> int:
+        """Records that are not valid, and so were not read."""
+        return sum(file.invalid for file in self._counts().files)
 
     @property
     def has_unread_records(self) -> bool:

@@ -1,11 +1,12 @@
 """Expectations on the values of any field of records."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from msgspec import UNSET
 
+from harpia_formats.dedup.digests import digest_of
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.record_limits import NAMES, RecordLimit, listed
@@ -19,6 +20,10 @@ from harpia_formats.reporters.text import with_noun
 from harpia_formats.rules.preflight import MISSING_VALUE, OTHER_VALUE
 from harpia_formats.text.describe import short_literal
 from harpia_formats.text.spelling import nearest
+
+#: Characters of a text that is its own key; of a longer one, its digest follows this.
+_LONGEST = 200
+_DIGEST = "\0"
 
 
 @dataclass(slots=True)
@@ -81,7 +86,7 @@ class FieldValues(RecordLimit):
                 f"{self.name} one of {listed(map(shown_value, self.allowed))}",
                 f"{with_noun(others, 'record')} with another or none"
                 if others
-                else listed(sorted(self._seen)),
+                else _listed_keys(self._seen),
                 not others,
                 OTHER_VALUE,
                 self.findings,
@@ -97,7 +102,7 @@ class FieldValues(RecordLimit):
                 f"{self.name} with {listed(map(shown_value, self.required))}",
                 f"{listed(map(shown_value, missing))} missing"
                 if missing
-                else listed(sorted(self._seen)),
+                else _listed_keys(self._seen),
                 not missing,
                 MISSING_VALUE,
                 messages=tuple(
@@ -118,12 +123,24 @@ def shown_value(value: Any) -> str:
 
 
 def _key_of(value: Any) -> str:
-    """Return a text that equal scalars have: 1 and 1.0 are equal, 1 and true not."""
+    """Return a text that equal scalars have: 1 and 1.0 are equal, 1 and true not.
+
+    That of a long text is short, so that memory does not grow with the texts.
+    """
     if isinstance(value, ExactFloat):
         value = float(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return shown_value(value) if not isinstance(value, str) else f'"{value}"'
+    if not isinstance(value, str):
+        return shown_value(value)
+    if len(value) <= _LONGEST:
+        return f'"{value}"'
+    return f"{short_literal(value)}{_DIGEST}{digest_of(value):x}"
+
+
+def _listed_keys(keys: Iterable[str]) -> str:
+    """Return some keys as a part of a sentence, long ones without their digests."""
+    return listed(key.partition(_DIGEST)[0] for key in sorted(keys))
 
 
 def values_at(record: Record, path: str) -> list[Any]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.model.report import FileCount
+from harpia_formats.reporters.text import with_noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,13 @@ class Outcome:
     #: place where it may hold some.
     hides_values: bool = False
     found_without_values: str = ""
+
+    def without_records(self, number: int) -> "Outcome":
+        """Return the outcome, which says that `number` records are not compared."""
+        if not number:
+            return self
+        left_out = f"{with_noun(number, 'invalid record')} not compared"
+        return replace(self, found="; ".join(filter(None, (self.found, left_out))))
 
     def of_part(self) -> "Outcome":
         """Return the outcome where some records could not be read: it is never met."""

@@ -110,6 +110,8 @@ class Preflight:
                 for name in run.data_set.values.get(key, ()):
                     other = self._run_of(name)
                     outcome = relation.outcome(key, run.keys, other.keys)
+                    unread = run.invalid_records + other.invalid_records
+                    outcome = outcome.without_records(unread)
                     yield from self._settled(outcome, run, other)
 
     def _of_data_set(self, run: DataSetRun) -> Iterator[Problem]:

@@ -280,6 +280,36 @@ def test_what_may_be_in_invalid_records_is_not_reported(
     assert states(of_own)["b.models"] == "undecided"
 
 
+def test_invalid_records_that_are_allowed_are_not_compared(
+    tmp_path: Path, write: Write
+) -> None:
+    """A relation holds for the others, and says how many are left out."""
+    write("a.jsonl", {"prompt": "1"}, {"prompt": "2", "outputs": 3})
+    write("b.jsonl", {"prompt": "2"}, {"prompt": "3"})
+    text = data_set("b") + data_set("a", "max-invalid = 1", 'no-prompts-of = "b"')
+
+    check = checked(tmp_path, text).checks[-1]
+
+    assert check.state == "met"
+    assert check.found == "1 prompt compared; 1 invalid record not compared"
+
+
+def test_an_invalid_document_beside_records(tmp_path: Path) -> None:
+    """A document that rows are read with is no record, and must be valid, too."""
+    fixtures = Path(__file__).parents[2] / "fixtures"
+    rows = (fixtures / "lm-eval-samples/valid/choices.jsonl").read_bytes()
+    results = fixtures / "lm-eval-results/invalid/S102-results-list.json"
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/samples.jsonl").write_bytes(rows)
+    (tmp_path / "data/results_2024.json").write_bytes(results.read_bytes())
+
+    report = checked(tmp_path, '[datasets.a]\nfiles = "data"\nmax-invalid = "50 %"\n')
+
+    assert not report.ok
+    assert states(report)["a.max-invalid"] == "broken"
+    assert report.checks[-1].found.endswith("; 1 invalid document beside them")
+
+
 def test_an_empty_data_set_is_not_ok(tmp_path: Path, write: Write) -> None:
     """There must be a record, unless the file says that there need be none."""
     write("a.jsonl")
@@ -553,3 +583,21 @@ def test_a_missing_file_is_named_with_redaction(tmp_path: Path) -> None:
     check = checked(tmp_path, text, redact=True).checks[0]
 
     assert check.found.endswith(f"{name}: does not exist")
+
+
+def test_long_values_are_compared_and_shown_in_short(
+    tmp_path: Path, write: Write
+) -> None:
+    """Values that begin alike differ; what is kept of them does not grow with them."""
+    long = "x" * 9000
+    write("a.jsonl", {"prompt": long + "1"}, {"prompt": long + "2"})
+    required = f'required-values = {{ prompt = ["{long}1", "{long}3"] }}'
+
+    one = checked(tmp_path, data_set("a", f'allowed-values = {{ prompt = "{long}1" }}'))
+    two = checked(tmp_path, data_set("a", required))
+    both = checked(tmp_path, data_set("a", required.replace("3", "2")))
+
+    assert places(one) == [("P302", "a.jsonl", 2)]
+    assert places(two) == [("P303", "preflight.toml", 4)]
+    assert both.ok
+    assert len(both.checks[-1].found) < 500
