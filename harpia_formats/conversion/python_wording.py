@@ -46,6 +46,8 @@ _OPTIONS = (*_FLAGS, *_VALUES, "map", "set", "quarantine", "model", "max-row-byt
 _CONSTANT = r"--set (\S+?)=VALUE"
 _CONSTANTS = re.compile(rf"{_CONSTANT}(?:(?:, | and ){_CONSTANT})*")
 _COLUMN = re.compile(r"--map (\w+)=COLUMN")
+#: A whole map, in quotes if a name has a space.
+_MAP = re.compile(r"--map (?:'([^']*)'|(\w+=[^\s;']+))")
 _WITH_VALUE = [
     (re.compile(rf"--{name} ({value})\b"), name) for name, value in _VALUES.items()
 ]
@@ -58,9 +60,17 @@ def with_arguments(message: str) -> str:
         return message
     reworded = _CONSTANTS.sub(_mapping, message)
     reworded = _COLUMN.sub(r'columns={"\1": COLUMN}', reworded)
+    reworded = _MAP.sub(_columns, reworded)
     for pattern, name in _WITH_VALUE:
         reworded = pattern.sub(rf'{_ARGUMENTS.get(name, name)}="\1"', reworded)
     return _ALONE.sub(_argument, reworded)
+
+
+def _columns(found: re.Match[str]) -> str:
+    """Return the argument for an option `--map FIELD=COLUMN,...`."""
+    pairs = [pair.partition("=") for pair in (found[1] or found[2]).split(",")]
+    members = ", ".join(f'"{name}": "{key}"' for name, _, key in pairs)
+    return f"columns={{{members}}}"
 
 
 def _mapping(found: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.report import ConversionTotals
+from harpia_formats.detection.likely_map import likely_map_of
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.columns import field_name
 from harpia_formats.model.adapter import FormatAdapter
@@ -32,7 +33,9 @@ def with_remedies(
         others.append(f"take the last answer of the chat with {_FROM_GT}")
     name = field_name(error.path)
     if source.general and name and name not in (options.columns or ()):
-        others.append(f"take it from a column with --map {name}=COLUMN")
+        proposed = "" if options.columns else likely_map_of(record)
+        how = f"take it from a column with --map {name}=COLUMN"
+        others.append(f"read columns with --map {proposed}" if proposed else how)
     return Unconvertible(error.path, error.reason, ", or ".join([error.help, *others]))
 
 

@@ -12,12 +12,15 @@ from harpia_formats.detection.sample import Sample
 from harpia_formats.detection.unread_files import find_unread
 from harpia_formats.parsing.csv_delimiter import named, shown_delimiter
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
+from harpia_formats.text.describe import short_json
 from harpia_formats.text.spelling import nearest
 
 #: The code of the rule that a file must be in a known format.
 CODE = "S301"
 #: Keys of a record among which misspelt ones are looked for.
 MANY_KEYS = 100
+#: Keys of the file that are listed if none is proposed for a field.
+LISTED_KEYS = 10
 #: Formats that are listed if none is recognized.
 NEAREST = 3
 _how = (
@@ -92,7 +95,11 @@ def _nearest_formats(
 def _mapped(row: dict[str, Any]) -> str:
     """Return how rows of such keys are converted and scored all the same."""
     proposed = likely_map(row)
-    example = f"such as --map {proposed}" if proposed else "with --map prompt=KEY"
+    example = f"such as --map {proposed}"
+    if not proposed:
+        keys = [short_json(key) for key in islice(row, LISTED_KEYS)]
+        more = ", ..." if len(row) > len(keys) else ""
+        example = f"with --map prompt=KEY, where KEY is one of {', '.join(keys)}{more}"
     return f"to convert or score it, say which key holds what, {example}"
 
 

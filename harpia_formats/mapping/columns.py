@@ -1,7 +1,7 @@
 """Map the columns of a table to the fields of a record by names that the user gives."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harpia_formats.model.errors import HarpiaFormatsError
@@ -17,6 +17,8 @@ FIELDS = tuple(
     "id prompt system messages references gt choices contexts category source response "
     "model reasoning score".split()
 )
+#: Columns that are listed where one is unknown.
+LISTED_COLUMNS = 10
 #: The paths of fields whose path is not their name.
 _paths = {
     "response": "outputs.text",
@@ -55,14 +57,14 @@ class MapOptionsError(MapError):
 
 
 class MissingColumnError(MapError):
-    """A map names a column that is not in a file, which may have a similar one."""
+    """A map names a column that is not in a file, with a hint on those that are."""
 
-    def __init__(self, part: str, reason: str, near: str) -> None:
-        super().__init__(part, f"{reason}; did you mean {near}?" if near else reason)
-        self.args = (part, reason, near)
+    def __init__(self, part: str, reason: str, hint: str) -> None:
+        super().__init__(part, reason + hint)
+        self.args = (part, reason, hint)
 
     def without_values(self) -> MapError:
-        """Return the error without the column of the file."""
+        """Return the error without the columns of the file."""
         part, reason, _ = self.args
         return MapOptionsError(part, reason)
 
@@ -139,8 +141,20 @@ def check_columns_exist(
     known = list(existing)
     for column in columns:
         if column not in known:
-            near = nearest(column, known)
-            raise MissingColumnError(column, f"{path} has no such column", near)
+            hint = hint_on_column(column, known)
+            raise MissingColumnError(column, f"{path} has no such column", hint)
+
+
+def hint_on_column(column: str, known: Sequence[str]) -> str:
+    """Return what was probably meant by a column or path that is not among `known`."""
+    if column.startswith("/"):
+        return f"; a path is written as {column.strip('/').replace('/', '.')}"
+    near = nearest(column, known)
+    if near:
+        return f"; did you mean {near}?"
+    more = ", ..." if len(known) > LISTED_COLUMNS else ""
+    listed = ", ".join(known[:LISTED_COLUMNS])
+    return f" (there are: {listed}{more})" if known else ""
 
 
 def rename_columns(

@@ -11,6 +11,7 @@ from harpia_formats.mapping.columns import (
     MapOptionsError,
     MissingColumnError,
     column_names,
+    hint_on_column,
     names_by_column,
 )
 from harpia_formats.mapping.mapped_format import require_mappable_keys
@@ -26,7 +27,6 @@ from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Output, Record, as_dict
 from harpia_formats.registry import adapter_of, format_of
-from harpia_formats.text.spelling import nearest
 
 #: The format whose columns hold the same fields, one in each.
 _table = "csv"
@@ -169,10 +169,10 @@ class MappedKeys:
         """
         for key in sorted(self._parts):
             if key not in self._found:
-                near = nearest(key, sorted(self._seen))
+                hint = hint_on_column(key, sorted(self._seen))
                 what = "such a column, or only null" if self._is_free else "such a key"
                 rows = f"no row of {path}{' up to here' if is_stopped else ''}"
-                raise MissingColumnError(key, f"{rows} has {what}", near)
+                raise MissingColumnError(key, f"{rows} has {what}", hint)
 
 
 def _cell_of(value: Any) -> str:

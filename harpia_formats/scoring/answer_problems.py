@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from harpia_formats.detection.likely_map import likely_map_of
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
@@ -10,6 +11,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
+from harpia_formats.rules.scoring import NO_ANSWER
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.validation.merge.tally import Tally
 
@@ -34,12 +36,21 @@ class AnswerProblems:
         rule = self._rules[code]
 
         def problem() -> Problem:
-            place = placed.row.place(0, 1, ())
-            return Problem(rule.code, rule.name, rule.severity, place, message)
+            place, help_ = placed.row.place(0, 1, ()), self._help(code, placed)
+            return Problem(
+                rule.code, rule.name, rule.severity, place, message, help=help_
+            )
 
         kept = self.tally.add(count, rule, problem)
         if kept is not None:
             self.pending.append(kept)
+
+    def _help(self, code: str, placed: PlacedRecord) -> str:
+        """Return which option reads an answer from columns that are no fields."""
+        if code != NO_ANSWER or self.options.columns:
+            return ""
+        proposed = likely_map_of(placed.record)
+        return f"read columns as fields with --map {proposed}" if proposed else ""
 
     def add_unscored(
         self, code: str, placed: PlacedRecord, count: FileCount, message: str

@@ -64,7 +64,7 @@ def test_a_table_of_any_columns_is_told_of_the_map(tmp_path: Path) -> None:
     (problem,) = failed.value.report.problems
     notes = convert(table, to="haystack", output=path).notes
 
-    assert 'columns={"prompt": COLUMN}' in (problem.help or "")
+    assert 'columns={"prompt": "question"}' in (problem.help or "")
     assert [note for note in notes if "COLUMN" in note]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats import read, validate
+from harpia_formats import ValidationFailed, convert, read, score, validate
 from harpia_formats.detection.likely_map import likely_map
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "json" / "valid"
@@ -19,6 +19,10 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "json" / "valid"
             "prompt=prompt,references=gold,response=answer,category=topic",
         ),
         ({"Question": "q", "ID": 3}, "prompt=Question,id=ID"),
+        (
+            {"question": "q", "model output": "a", "gold,1": "g"},
+            "'prompt=question,response=model output'",
+        ),
         ({"question": {"text": "q"}, "gold": "g"}, ""),
         ({"gold": "g"}, ""),
         ({}, ""),
@@ -53,3 +57,25 @@ def test_proposed_map_reads_the_file_that_it_was_proposed_for() -> None:
         "Rio Negro",
         "It has 6 legs.",
     ]
+
+
+def test_columns_of_a_table_are_proposed(tmp_path: Path) -> None:
+    """Where no column of a table is a field, convert and score propose a map."""
+    table = tmp_path / "t.csv"
+    table.write_text("question,gold,model output\nq,g,a\n")
+    with pytest.raises(ValidationFailed) as failed:
+        convert(table, to="nemo-input", output=tmp_path / "x.jsonl")
+    other = b'{"prompt": "q", "references": ["g"], "outputs": [{"text": "g"}]}\n'
+    scored = score(table, other, metrics=["em"], missing="skip")
+
+    proposed = "prompt=question,references=gold,response=model output"
+    columns = '{"prompt": "question", "references": "gold", "response": "model output"}'
+    assert f"columns={columns}" in failed.value.report.problems[0].help
+    assert f"--map '{proposed}'" in scored.report.problems[0].help
+
+
+def test_keys_that_mean_nothing_are_listed() -> None:
+    """Without a proposal the keys of the file are listed."""
+    (problem,) = validate(b'{"frage": "q", "antwort": "a"}\n').problems
+
+    assert 'KEY is one of "frage", "antwort";' in problem.help

@@ -98,6 +98,7 @@ def test_conversion_writes_the_fields(tmp_path: Path) -> None:
     ("columns", "error"),
     [
         ({"response": "model_respons"}, "did you mean model_response"),
+        ({"response": "qq"}, r"has such a key .there are: messages, model_response.$"),
         ({"response": "messages"}, "tencent-messages reads this key already"),
         ({"answer": "model_response"}, "no field is called answer"),
     ],
@@ -151,6 +152,7 @@ def test_numbers_in_lists_become_texts() -> None:
         ("choices.txt", "'choices.txt': no row .* did you mean choices.text"),
         ("choices.text[answerKye]", "'answerKye': no row .* did you mean answerKey"),
         ("choice[answerKey]", "'choice': no row .* did you mean choices"),
+        ("/choices/text", "no row .* a path is written as choices.text"),
         ("choices.text[other]", "record 1 of <data>: no label is 'C' .A, B."),
     ],
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harpia_formats.cli.output.number_table import number_table, wrapped
+from harpia_formats.mapping.mapped_format import has_free_names
 from harpia_formats.statistics.result import UNITS, Statistics
 from harpia_formats.text.sanitize import safe
 
@@ -14,6 +15,8 @@ BAR, VALUE = 40, 50
 _CHARTS = ("prompt", "messages", "answers")
 _SHORT = {"characters": "chars"}
 _PERCENTILES = {"p25": "25%", "p50": "50%", "p75": "75%", "p95": "95%"}
+#: The fields of which one holds the question.
+_QUESTIONS = {"prompt", "messages"}
 _LACKS = ("missing", "null", "empty")
 #: Words for what is repeated, and for several of it.
 _REPEATED = {
@@ -161,6 +164,9 @@ def _fields(found: Statistics) -> Iterator[str]:
         yield from wrapped(f"always there: {', '.join(whole)}")
     if found.absent:
         yield from wrapped(f"never there: {', '.join(found.absent)}")
+    formats = [file.format for file in found.report.files if file.format]
+    if set(found.absent) >= _QUESTIONS and all(map(has_free_names, formats)):
+        yield "read a column or key as a field with --map, such as --map prompt=COLUMN"
 
 
 def _first(field: Mapping[str, Any]) -> str:

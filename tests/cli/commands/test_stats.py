@@ -66,6 +66,17 @@ def test_an_invalid_row_ends_the_run(run: Any, tmp_path: Path) -> None:
     assert "left out   1  records that are not valid" in skipping[1]
 
 
+def test_columns_that_are_no_fields_are_told(run: Any, tmp_path: Path) -> None:
+    """Without a question the option is named with which columns become fields."""
+    path = tmp_path / "own.csv"
+    path.write_text("frage\nq\n")
+
+    code, output, _ = run(str(path))
+
+    assert code == 0
+    assert output.endswith("with --map, such as --map prompt=COLUMN\n")
+
+
 def test_a_page_is_written_beside(run: Any, tmp_path: Path) -> None:
     """`--report` writes the page, and what is printed stays."""
     page = tmp_path / "stats.html"
