@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from harpia_formats.comparison.differences import Difference, differences
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
@@ -29,6 +29,8 @@ class FieldDifferences:
 @dataclass(slots=True, repr=False)
 class DifferenceReport(Result):
     """What differs between two data sets, or before and after a round trip."""
+
+    columns: ClassVar = tuple("field records left right path line reason".split())
 
     records: int = 0
     #: Records in which some field differs.

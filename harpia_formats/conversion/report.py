@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.conversion.source_names import SourceNames
@@ -52,6 +52,8 @@ class FileLosses:
 @dataclass(frozen=True, slots=True, repr=False)
 class ConversionReport(Result):
     """The outcome of a conversion: what was written, and what was lost."""
+
+    columns: ClassVar = tuple("path field fate how records line column".split())
 
     #: The validation of the inputs.
     report: Report

@@ -1,7 +1,7 @@
 """The result of inferring a schema."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from harpia_formats.model.report import Report, ValidationFailed
 from harpia_formats.model.result import Result
@@ -10,6 +10,8 @@ from harpia_formats.model.result import Result
 @dataclass(frozen=True, slots=True, repr=False)
 class InferredSchema(Result):
     """A schema, and the rows from which it was inferred."""
+
+    columns: ClassVar = ("key", "type", "required")
 
     #: A draft-07 schema; None if a file could not be read, or a row is no JSON.
     schema: dict[str, Any] | None

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.errors import HarpiaFormatsError
@@ -21,6 +21,9 @@ TOO_FEW_RECORDS = "J115"
 
 #: The format of a schema file.
 JSON_SCHEMA = "json-schema"
+
+#: The columns of the table of problems.
+_COLUMNS = "path line column record record_id pointer code name severity message help"
 
 #: What a document without records is called where it is passed over.
 NO_RECORDS = "a file without records"
@@ -123,6 +126,8 @@ class BaselineUse:
 class Report(Result):
     """The outcome of a validation."""
 
+    columns: ClassVar = tuple(_COLUMNS.split())
+
     files: tuple[FileCount, ...]
     groups: tuple[Group, ...]
     #: The examples, in order.
@@ -215,9 +220,8 @@ class Report(Result):
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each problem that was kept as an example."""
-        kept = "path line column record record_id pointer code name severity message"
         found = map(problem_as_dict, self.problems)
-        return [{key: row[key] for key in (*kept.split(), "help")} for row in found]
+        return [{key: row[key] for key in self.columns} for row in found]
 
     def shown_tables(self) -> Iterable[tuple[str, Sequence[Mapping[str, Any]]]]:
         """Return the tables that a notebook shows: files, findings and examples."""

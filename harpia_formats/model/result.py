@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Result:
@@ -14,6 +14,8 @@ class Result:
     """
 
     __slots__ = ()
+    #: The columns of the table, which data frames without rows have, too.
+    columns: ClassVar[tuple[str, ...]] = ()
 
     def __bool__(self) -> bool:
         """Raise `TypeError`: `ok` tells whether the result is good."""
@@ -37,13 +39,17 @@ class Result:
         """Return `table` as a data frame; raises `ImportError` without pandas."""
         from pandas import DataFrame  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415 - optional
 
-        return DataFrame(self.table())
+        rows = self.table()
+        return DataFrame(rows) if rows else DataFrame(columns=list(self.columns))
 
     def to_polars(self) -> Any:
         """Return `table` as a data frame; raises `ImportError` without polars."""
         from polars import DataFrame  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
 
-        return DataFrame(self.table(), infer_schema_length=None, strict=False)
+        rows = self.table()
+        if not rows:
+            return DataFrame(schema=list(self.columns))
+        return DataFrame(rows, infer_schema_length=None, strict=False)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.headline()}>"

@@ -7,7 +7,7 @@ held in memory.
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
@@ -38,6 +38,8 @@ from harpia_formats.scoring.verdicts import common_verdicts, notes_on_metrics
 @dataclass(frozen=True, slots=True, repr=False)
 class ComparisonReport(Result):
     """The result of comparing two systems."""
+
+    columns: ClassVar = ComparedScore.columns
 
     compared: tuple[ComparedScore, ...]
     #: The scores of each system over all of its answers.

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.select_model import ModelSelection
@@ -34,6 +34,8 @@ from harpia_formats.scoring.verdicts import declares_share, no_zero
 @dataclass(frozen=True, slots=True, repr=False)
 class StoredReport(Result):
     """The result of comparing stored scores."""
+
+    columns: ClassVar = ComparedScore.columns
 
     compared: tuple[ComparedScore, ...]
     reports: tuple[Report, Report]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
@@ -17,9 +17,22 @@ from harpia_formats.text.spelling import nearest
 _LISTED = 5
 
 
+#: Columns of a table that are attributes of a comparison.
+_OF_COMPARISON = tuple(
+    "difference low high p_value test method detectable remark".split()
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ComparedScore:
     """One score of two systems over the questions that both have."""
+
+    #: The columns of `as_row`.
+    columns: ClassVar = (
+        *("metric", "name", "first", "second"),
+        *_OF_COMPARISON,
+        *("adjusted_p", "questions", "unscored_first", "unscored_second", "signature"),
+    )
 
     metric: str
     name: str
@@ -61,13 +74,12 @@ class ComparedScore:
 
     def as_row(self) -> dict[str, Any]:
         """Return the comparison as a row of a table."""
-        names = "difference low high p_value test method detectable remark".split()
         return {
             "metric": self.metric,
             "name": self.name,
             "first": self.first,
             "second": self.second,
-            **{name: getattr(self.comparison, name, None) for name in names},
+            **{name: getattr(self.comparison, name, None) for name in _OF_COMPARISON},
             **({"remark": self.reason} if self.comparison is None else {}),
             "adjusted_p": self.adjusted_p,
             "questions": self.questions,

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 from harpia_formats.metrics import Measure, measure_of
 from harpia_formats.metrics.metric import MetricError, Statistics
@@ -119,10 +119,13 @@ class MetricScore:
     remark: str = ""
 
 
+#: Columns of a table that are attributes of a score.
+_OWN = tuple("questions standard_error scale signature method remark".split())
+
+
 def _as_row(score: MetricScore) -> dict[str, Any]:
     """Return a score as a row of a table."""
     low, high = score.interval or (None, None)
-    own = "questions standard_error scale signature method remark".split()
     return {
         "metric": score.metric,
         "name": score.name,
@@ -131,7 +134,7 @@ def _as_row(score: MetricScore) -> dict[str, Any]:
         "high": high,
         "answers": score.count,
         "unscored": score.unscored,
-        **{name: getattr(score, name) for name in own},
+        **{name: getattr(score, name) for name in _OWN},
     }
 
 
@@ -169,6 +172,11 @@ class Group:
 @dataclass(frozen=True, slots=True, repr=False)
 class Scores(Result):
     """The scores of a data set, with the report on the input."""
+
+    columns: ClassVar = (
+        *("metric", "name", "value", "low", "high", "answers", "unscored"),
+        *_OWN,
+    )
 
     profile: str
     #: The metrics that were computed, in the requested order.

@@ -48,7 +48,7 @@ def redacted_statistics(found: Statistics, redaction: Redaction) -> Statistics:
         },
         tokens=tokens,
         times=kinds(found.times, "time"),
-        scores=tuple(_score(score, names) for score in found.scores),
+        scores=found.scores and tuple(_score(score, names) for score in found.scores),
         report=redaction.report(found.report),
         notes=notes_shown(found.notes),
     )

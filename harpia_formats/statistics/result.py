@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from harpia_formats.model.report import Report, ValidationFailed
 from harpia_formats.model.result import Result
 from harpia_formats.statistics.counts import METADATA, Counts
+from harpia_formats.statistics.distribution import PERCENTILES
 from harpia_formats.statistics.duplicates import Repetitions
 from harpia_formats.statistics.fields import FieldCount, Lacking, RecordPlace
 from harpia_formats.statistics.usage import MICROSECONDS, OUTCOMES
@@ -30,6 +31,11 @@ VALUES = (
 class Statistics(Result):
     """The statistics of all records of the inputs."""
 
+    columns: ClassVar = (
+        *("text", "unit", "count", "min", *PERCENTILES),
+        *("max", "mean", "sum", "exact"),
+    )
+
     #: How many records and answers there are, and how many different prompts.
     records: int
     answers: int
@@ -48,10 +54,12 @@ class Statistics(Result):
     duplicates: Mapping[str, Mapping[str, Any]]
     #: The sums of the token counts that answers store, by model and in all.
     tokens: Mapping[str, Any]
-    #: The times that answers store, in milliseconds, by kind.
-    times: Mapping[str, Mapping[str, Any]]
-    #: How many scores answers store, by evaluation and metric.
-    scores: tuple[Mapping[str, Any], ...]
+    #: The times that answers store, in milliseconds, by kind; None for too many kinds.
+    times: Mapping[str, Mapping[str, Any]] | None
+    #: How many scores answers store, by evaluation and metric; None for too many.
+    scores: tuple[Mapping[str, Any], ...] | None
+    #: How many scores answers store in all.
+    score_count: int
     #: The report of validation on the inputs.
     report: Report
     #: Whether the inputs were not read to their end.
@@ -116,7 +124,8 @@ class Statistics(Result):
             "duplicates": self.duplicates,
             "tokens": self.tokens,
             "times": self.times,
-            "scores": list(self.scores),
+            "scores": None if self.scores is None else list(self.scores),
+            "score_count": self.score_count,
             "notes": list(self.notes),
         }
 
@@ -162,7 +171,8 @@ def statistics_of(  # noqa: PLR0913 - the parts of one result
         },
         tokens=_tokens(counts),
         times=_times(counts),
-        scores=tuple(_scores(counts)),
+        scores=None if counts.scores.has_too_many else tuple(_scores(counts)),
+        score_count=counts.scores.total,
         report=report,
         is_broken=is_broken,
         notes=notes,
@@ -243,8 +253,10 @@ def _tokens(counts: Counts) -> dict[str, Any]:
     }
 
 
-def _times(counts: Counts) -> dict[str, Any]:
-    """Return the summaries of times in milliseconds."""
+def _times(counts: Counts) -> dict[str, Any] | None:
+    """Return the summaries of times in milliseconds, None for too many kinds."""
+    if counts.times.has_too_many:
+        return None
     found = {}
     for kind in sorted(counts.times.kinds):
         summary = counts.times.kinds[kind].summary()

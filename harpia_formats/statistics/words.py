@@ -4,6 +4,7 @@ A character is a Unicode code point. A word is a run of characters without white
 between them, as `str.split` of Python parts them; but in scripts that are written
 without spaces (Han, Hiragana, Katakana, Bopomofo, Thai, Lao, Burmese, Khmer) each code
 point is a word, and Chinese and Japanese punctuation parts words as white space does.
+Other punctuation beside them is a run of characters, and so a word.
 """
 
 import re

@@ -1,7 +1,7 @@
 """What a run that copied rows wrote."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from harpia_formats.model.result import Result
 
@@ -19,6 +19,8 @@ class WrittenPart:
 @dataclass(frozen=True, slots=True, repr=False)
 class Subset(Result):
     """Which rows of the inputs were copied to which outputs."""
+
+    columns: ClassVar = ("value", "path", "rows", "share")
 
     #: Rows of the inputs, as far as they were read.
     rows: int

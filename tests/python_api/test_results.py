@@ -129,10 +129,26 @@ def test_a_result_is_a_table(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     pandas = ModuleType("pandas")
     monkeypatch.setattr(pandas, "DataFrame", list, raising=False)
     monkeypatch.setitem(sys.modules, "pandas", pandas)
-    rows = RESULTS[name]().to_pandas()
+    result = RESULTS[name]()
+    rows = result.table()
 
+    # Frames without rows have these columns; groups have their fields before.
+    assert all(tuple(row)[-len(result.columns) :] == result.columns for row in rows)
+    assert rows == [] or result.to_pandas() == rows
     assert len({tuple(row) for row in rows}) <= 1 + (name == "groups")
     assert rows or name in {"validate", "roundtrip"}
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_a_frame_without_rows_has_columns(package: str) -> None:
+    """A report on valid data can be grouped by the codes of its problems."""
+    pytest.importorskip(package, reason="needs the extra notebook")
+    report = hf.validate(ROWS)
+    frame = getattr(report, f"to_{package}")()
+
+    assert len(frame) == 0
+    assert tuple(frame.columns) == report.columns
+    assert "code" in report.columns
 
 
 def test_without_pandas_there_is_an_import_error(

@@ -235,6 +235,7 @@ def test_stored_numbers_are_those_of_plain_python(found: list[Record]) -> None:
         for each in result.tokens["models"]
         for kind, count in each["counts"].items()
     } == tokens
+    assert result.scores is not None
     assert sum(each["scores"] for each in result.scores) == len(scores)
     assert sum(each["correct"] for each in result.scores) == sum(
         score.is_correct is True for score in scores

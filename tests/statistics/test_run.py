@@ -9,7 +9,10 @@ from jsonschema import Draft7Validator
 
 import harpia_formats
 from harpia_formats import ConversionError, OptionError, ValidationFailed
+from harpia_formats.cli.output.statistics_text import statistics_lines
 from harpia_formats.registry import all_formats
+from harpia_formats.reporters import Options
+from harpia_formats.reporters.html.page import page_of
 from harpia_formats.statistics import collect
 from harpia_formats.statistics.options import StatsOptions
 from harpia_formats.statistics.parallel import large_file
@@ -188,6 +191,38 @@ def test_many_values_are_not_counted_one_by_one(
         "others": None,
     }
     assert values["model"]["distinct"] == 2
+
+
+@pytest.mark.parametrize("redact", [False, True])
+def test_too_many_scores_and_times_are_null_and_said(
+    monkeypatch: pytest.MonkeyPatch, *, redact: bool
+) -> None:
+    """Beyond a bound only the number of scores is told, in all outputs."""
+    monkeypatch.setattr("harpia_formats.statistics.usage.MAX_NAMES", 2)
+    monkeypatch.setattr("harpia_formats.statistics.usage.MAX_KINDS", 2)
+    answers = [
+        {
+            "text": "a",
+            "model": f"m{number}",
+            "token_usage": {"total": 1},
+            "scores": [{"metric": f"k{number}", "value": 1}],
+            "performance": {f"t{number}": 1},
+        }
+        for number in range(5)
+    ]
+    row = json.dumps({"prompt": "p", "outputs": answers}).encode()
+
+    found = harpia_formats.stats(row + b"\n", redact=redact)
+
+    plain = found.to_dict()
+    VALIDATOR.validate(plain)
+    assert (plain["scores"], plain["score_count"], plain["times"]) == (None, 5, None)
+    lines = "\n".join(statistics_lines(found))
+    page = page_of(found, Options())
+    for text in (lines, page):
+        assert "5, of too many metrics to tell them apart" in text
+        assert "too many kinds of times" in text
+        assert "(all)" in text
 
 
 def test_the_most_frequent_values_are_listed() -> None:

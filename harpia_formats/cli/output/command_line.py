@@ -9,7 +9,7 @@ from harpia_formats.io.urls import masked
 _WITH_VALUE = frozenset(
     {"--jobs", "--engine", "--report", "--output-format", "--progress"}
 )
-_FLAGS = frozenset({"--quiet", "-q", "--progress", "--no-progress"})
+_FLAGS = frozenset({"--quiet", "-q"})
 
 
 def shown_command(arguments: Iterable[str]) -> str:

@@ -39,7 +39,7 @@ def statistics_lines(found: Statistics) -> Iterator[str]:
         _duplicates(found.duplicates),
         _tokens(found.tokens),
         _times(found.times),
-        _scores(found.scores),
+        _scores(found.scores, found.score_count),
     ):
         lines = list(part)
         if lines:
@@ -264,7 +264,10 @@ def _token_rows(model: str, counts: Mapping[str, Any]) -> list[tuple[str, ...]]:
     ]
 
 
-def _times(times: Mapping[str, Any]) -> Iterator[str]:
+def _times(times: Mapping[str, Any] | None) -> Iterator[str]:
+    if times is None:
+        yield "milliseconds: too many kinds of times to tell them"
+        return
     if not times:
         return
     rows = [("milliseconds", "count", "min", *_PERCENTILES.values(), "max", "mean")]
@@ -275,7 +278,10 @@ def _times(times: Mapping[str, Any]) -> Iterator[str]:
     yield from number_table(rows)
 
 
-def _scores(scores: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _scores(scores: Sequence[Mapping[str, Any]] | None, count: int) -> Iterator[str]:
+    if scores is None:
+        yield f"stored scores: {count:,}, of too many metrics to tell them apart"
+        return
     if not scores:
         return
     names = ("scores", "numbers", "correct", "incorrect")

@@ -83,7 +83,8 @@ def _lengths(found: Statistics) -> Iterator[Markup]:
         yield table("Lengths", ["text", "length", *_SUMMARY], rows, _SUMMARY)
         yield sentence(
             "Words are runs without white space; in scripts without spaces, such as "
-            "Chinese, each character is a word."
+            "Chinese, each character is a word, and Chinese and Japanese punctuation "
+            "parts words."
         )
     sizes = [[name, *_numbers(each)] for name, each in found.sizes.items()]
     if sizes:
@@ -192,23 +193,34 @@ def _places(places: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _stored(found: Statistics) -> Iterator[Markup]:
+    tokens_of = found.tokens
+    every = {"model": "(all)", "counts": tokens_of["all"] or {}}
     tokens = [
         [each["model"], kind, f"{count['answers']:,}", f"{count['sum']:,}"]
-        for each in found.tokens["models"] or ()
+        for each in tokens_of["models"] or [every]
         for kind, count in each["counts"].items()
     ]
     if tokens:
         columns = ["model", "tokens", "answers", "sum"]
         yield table("Tokens", columns, tokens, columns[2:])
-    times = [[kind, *_numbers(each)] for kind, each in found.times.items()]
+    if tokens_of["all"] is None:
+        yield sentence("Tokens: too many kinds of counts to tell them.")
+    elif tokens_of["models"] is None:
+        yield sentence("Tokens: of too many models to tell them apart.")
+    times = [[kind, *_numbers(each)] for kind, each in (found.times or {}).items()]
     if times:
         yield table("Milliseconds", ["milliseconds", *_SUMMARY], times, _SUMMARY)
+    if found.times is None:
+        yield sentence("Milliseconds: too many kinds of times to tell them.")
     names = ("scores", "numbers", "correct", "incorrect")
     scores = [
         [each["evaluation"], each["metric"], *(f"{each[name]:,}" for name in names)]
-        for each in found.scores
+        for each in found.scores or ()
     ]
     if scores:
         columns = ["evaluation", "metric", *names]
         yield table("Stored scores", columns, scores, names)
+    if found.scores is None:
+        count = f"Stored scores: {found.score_count:,}"
+        yield sentence(f"{count}, of too many metrics to tell them apart.")
     yield sentences(found.notes)
