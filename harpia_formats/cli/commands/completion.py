@@ -11,13 +11,17 @@ from harpia_formats.cli.output.streams import text_writer
 def completion(shell: Shell) -> ExitCode:
     """Print a script for a shell that completes commands, options and values.
 
-    For bash, add this line to ~/.bashrc: eval "$(harpia-formats completion bash)"
+    For bash, add this line to ~/.bashrc:
 
-    For zsh, add this line to ~/.zshrc, below compinit: eval "$(harpia-formats
-    completion zsh)"
+    eval "$(harpia-formats completion bash)"
 
-    For fish: harpia-formats completion fish >
-    ~/.config/fish/completions/harpia-formats.fish
+    For zsh, add this line to ~/.zshrc, below compinit:
+
+    eval "$(harpia-formats completion zsh)"
+
+    For fish, write the script to a file that fish reads:
+
+    harpia-formats completion fish > ~/.config/fish/completions/harpia-formats.fish
     """
     text_writer(sys.stdout)(SCRIPTS[shell])
     return ExitCode.OK

@@ -49,7 +49,7 @@ def rule_page(rule: Rule, width: int | None = None) -> str:
     optional = " (only with --lint or --select)" if rule.lint else ""
     lines = [
         *_fitted(f"{rule.code} {rule.name} ({rule.severity.value}){optional}", width),
-        *_fitted(rule.summary, width),
+        *_fitted(rule.summary, width, ""),
         *textwrap.wrap(rule.explanation, room, break_on_hyphens=width is None),
     ]
     if not rule.has_example:
@@ -77,9 +77,9 @@ def _circumstances(rule: Rule) -> str:
     return f" ({', '.join(parts)})" if parts else ""
 
 
-def _fitted(line: str, width: int | None) -> list[str]:
+def _fitted(line: str, width: int | None, indent: str = "  ") -> list[str]:
     """Return a line, broken between words on a terminal of less `width`."""
-    return [line] if width is None else wrapped(line, width, "  ")
+    return [line] if width is None else wrapped(line, width, indent)
 
 
 def _contract_lines(rule: Rule, room: int) -> Iterator[str]:

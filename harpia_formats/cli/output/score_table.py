@@ -9,12 +9,19 @@ from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compared import ComparedScore
 from harpia_formats.scoring.paired import Comparison, questions_for
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
+from harpia_formats.text.columns import columns
 from harpia_formats.text.sanitize import safe
 
+#: Spaces between two columns.
+_GAP = 3
 #: The columns of scores that are aligned on the right.
 _NUMBERS = frozenset({"score", "questions", "answers", "left out"})
 #: Stands behind an interval that is approximate.
 _APPROXIMATE = "*"
+#: Stands in the place of an interval, as often as the number of the reason.
+_MISSING = "†"
+#: Stands for a value that is the empty text.
+_EMPTY = "(empty)"
 #: The columns of a comparison behind the name of the metric.
 _COMPARED = ("A", "B", "A - B", "interval", "p", "p (Holm)")
 
@@ -31,14 +38,43 @@ def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
     names += ["answers", *(["left out"] if _is_left_out(scores) else [])]
     groups = list(_with_systems(scores))
     rows = [
-        _score_cells(fields, group, score, scores)
+        list(_score_cells(fields, group, score, scores))
         for group in groups
         for score in group.scores
     ]
+    every = [score for group in groups for score in group.scores]
+    reasons: list[str] = []
+    if "interval" in names and not _has_room(names, rows, width_of(stream)):
+        reasons = _moved_reasons(names.index("interval"), rows, every)
     yield from _lines(names, rows, _NUMBERS, stream)
     yield ""
-    every = [score for group in groups for score in group.scores]
-    yield from fitted(_lines_below(every), stream)
+    yield from fitted([*_lines_below(every), *reasons], stream)
+
+
+def _has_room(
+    names: Sequence[str], rows: Iterable[Sequence[str]], width: int | None
+) -> bool:
+    """Tell whether each row of a table has room in one line."""
+    if width is None:
+        return True
+    cells = zip(names, *rows, strict=True)
+    needed = sum(max(map(columns, map(safe, column))) for column in cells)
+    return needed + _GAP * (len(names) - 1) <= width
+
+
+def _moved_reasons(
+    place: int, rows: list[list[str]], scores: Sequence[MetricScore]
+) -> list[str]:
+    """Put marks in the place of why scores have no interval, and return the reasons."""
+    found = [score.remark if score.interval is None else "" for score in scores]
+    marks = {
+        reason: _MISSING * number
+        for number, reason in enumerate(filter(None, dict.fromkeys(found)), 1)
+    }
+    for row, reason in zip(rows, found, strict=True):
+        if reason:
+            row[place] = f"none {marks[reason]}"
+    return [f"{mark} {reason}" for reason, mark in marks.items()]
 
 
 def _lines_below(scores: Sequence[MetricScore]) -> Iterator[str]:
@@ -63,7 +99,7 @@ def _score_cells(
 ) -> Iterator[str]:
     """Yield the cells of one score of one group."""
     for field in fields:
-        yield group.key.get(field, "(all)")
+        yield group.key.get(field, "(all)") or _EMPTY
     yield _full_name(score.metric, score.name)
     yield _number(score.value)
     if _has_intervals(scores):
@@ -221,7 +257,7 @@ def _lines(
     """Yield the lines of a table, fitted to the terminal if `stream` is one."""
     cells = [tuple(map(safe, row)) for row in rows]
     width = width_of(stream)
-    return table_lines(names, cells, width, right=right, gap=3, is_ruled=True)
+    return table_lines(names, cells, width, right=right, gap=_GAP, is_ruled=True)
 
 
 def _full_name(metric: str, name: str) -> str:

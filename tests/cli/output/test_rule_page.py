@@ -4,7 +4,7 @@ import pytest
 
 from harpia_formats.cli.output.rule_page import WIDTH, rule_line, rule_page
 from harpia_formats.registry import all_rules
-from harpia_formats.text.columns import columns
+from harpia_formats.text.columns import columns, wrapped
 
 RULES = list(all_rules().values())
 
@@ -26,6 +26,8 @@ def test_pages_fit_the_terminal(width: int) -> None:
         head = page.split("\n\n")[0]
 
         assert too_long(head, width) == []
+        # Only a long title is indented: the summary is a paragraph.
+        assert {*wrapped(rule.summary, width)} <= {*head.splitlines()}
         # In a pipe words are broken at hyphens, too.
         whole = rule_page(rule).split("\n\n")[0]
         assert "".join(head.split()) == "".join(whole.split())

@@ -76,6 +76,17 @@ def test_paragraphs_fill_their_lines(
         assert lines == wrapped(" ".join(lines), WIDTH)
 
 
+def test_commands_to_copy_are_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    """What is pasted into a shell is not broken on a terminal of 80 columns."""
+    lines = page_of("completion", capsys).splitlines()
+
+    for shell in ("bash", "zsh"):
+        assert f'eval "$(harpia-formats completion {shell})"' in lines
+    fish = "~/.config/fish/completions/harpia-formats.fish"
+    assert f"harpia-formats completion fish > {fish}" in lines
+    assert max(map(len, lines)) <= 80
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_long_and_short_option_print_the_same(
     name: str, capsys: pytest.CaptureFixture[str]
