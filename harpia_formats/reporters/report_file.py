@@ -15,6 +15,7 @@ from harpia_formats.io.urls import file_name_of, is_url, masked
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters import REPORTERS, ReportError, reporter_named
+from harpia_formats.reporters.existing_file import holds_data
 from harpia_formats.reporters.reporter import Options, Reporter
 
 #: What may be the name of a reporter in `NAME=FILE`: no part of a path or a URL.
@@ -102,6 +103,9 @@ def report_files(
         if file.reporter.check is not None:
             file.reporter.check()
         _check_place(file.place, taken)
+        if file.reporter in REPORTERS.values() and holds_data(file.place):
+            reason = "holds data and no report; name another file, or delete it"
+            raise SinkError(file.place, reason)
         group.claim(file.place)
     return files
 

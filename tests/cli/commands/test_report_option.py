@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.reporters.existing_file import holds_data
 from in_process import InProcess
 
 ROWS = ("rows.jsonl", "--schema", "schema.json")
@@ -55,6 +57,45 @@ def test_a_report_in_a_folder_of_data_is_no_data(run: InProcess) -> None:
 
     assert (second.code, second.out, second.err) == (1, first.out, first.err)
     assert len(json.loads(Path("r.json").read_text())["files"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("kept", '{"id": 1}\n'),
+        ("kept", '[\n  {"a": 1}\n]'),
+        ("kept", '{\n "instances": []}'),
+        ("kept.csv", "a,b\n"),
+    ],
+)
+def test_a_report_replaces_no_data(name: str, text: str, run: InProcess) -> None:
+    """A file that holds data stays as it is, and nothing is read."""
+    Path(name).write_text(text)
+    found = run("stats", "rows.jsonl", "--report", f"json={name}")
+
+    assert (found.code, found.out) == (2, "")
+    assert f"{name}: holds data and no report" in found.err
+    assert Path(name).read_text() == text
+
+
+def test_reports_of_every_kind_are_replaced(run: InProcess) -> None:
+    """What a reporter wrote is no data, with findings and without."""
+    rows = Path("records.jsonl")
+    rows.write_text('{"id": 1, "prompt": "q", "outputs": []}\n')
+    runs = [(["validate", *ROWS], name) for name in REPORTERS]
+    runs += [(["validate", "records.jsonl"], name) for name in REPORTERS]
+    runs += [
+        (["stats", "records.jsonl"], "json"),
+        (["diff", "records.jsonl", "records.jsonl"], "json"),
+        (["roundtrip", "records.jsonl", "--via", "csv"], "json"),
+        (["convert", "records.jsonl", "--to", "csv", "-o", "out.csv"], "json"),
+        (["score", "records.jsonl", "-m", "em"], "json"),
+    ]
+    for arguments, name in runs:
+        Path("report").unlink(missing_ok=True)
+        found = run(*arguments, "--report", f"{name}=report")
+        assert Path("report").exists(), found.err
+        assert not holds_data("report"), (arguments, name)
 
 
 @pytest.mark.parametrize(
