@@ -26,6 +26,11 @@ _START = """\
 
 # reports = ["preflight.json"]
 """
+#: What to do with a file in no known format.
+_BY_HAND = (
+    'write its data set yourself, such as with format = "json" and a map, or '
+    'format = "csv", a map and a delimiter'
+)
 #: Files of one data set that are named one by one.
 _NAMED = 3
 #: Models, and values of a field, that are proposed.
@@ -58,7 +63,7 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
     unread: list[FileCount] = []
     for detected in detect_files(inputs):
         if detected.reason is not None or detected.format is None:
-            reason = detected.reason or f"is in no known format: {detected.why}"
+            reason = detected.reason or f"{detected.why}; {_BY_HAND}"
             unread += [FileCount(detected.path, reason=reason)] * (not detected.skipped)
         else:
             key = os.path.dirname(detected.path), detected.format  # noqa: PTH120 - as named

@@ -68,7 +68,10 @@ def _with_line(error: SettingsError) -> PreflightError:
     """Return the error of text that is no TOML with the line in its usual place."""
     match = _at_line.search(error.reason) or _line.fullmatch(error.place)
     line = int(match[1]) if match else 0
-    return PreflightError(error.path, line, "", _at_line.sub("", error.reason))
+    reason = _at_line.sub("", error.reason)
+    if not error.path.endswith(".toml"):
+        reason += "; if it is data, write a preflight file for it with --init"
+    return PreflightError(error.path, line, "", reason)
 
 
 def _unknown_table(name: str, value: Any) -> str:

@@ -14,6 +14,7 @@ from harpia_formats.framing.container import (
 )
 from harpia_formats.io.source import Source, SourceReader, open_source
 from harpia_formats.model.format import Container
+from harpia_formats.parsing.csv_delimiter import named, shown_delimiter
 from harpia_formats.subsets.cut_file import CutFile
 from harpia_formats.subsets.kept_bytes import KeptBytes
 from harpia_formats.subsets.options import SubsetError, SubsetOptions
@@ -45,6 +46,7 @@ def cut_file(
             plan, sampled = _plain_rows(source, opened, options)
         else:
             plan, sampled = _planned(source, opened, options, reader.unpacker)
+            _check_delimiter(source.name, plan, sampled.sample)
             _check_plan(source.name, plan, is_text=not reader.unpacker)
         yield CutFile(source.name, plan, options, reader, kept, sampled)
         error = reader.change()
@@ -96,6 +98,20 @@ def _planned(
 def _note(reader: SourceReader, options: SubsetOptions) -> None:
     if options.progress is not None:
         options.progress(reader)
+
+
+def _check_delimiter(name: str, plan: FilePlan, sample: Sample) -> None:
+    """Raise `SubsetError` for a table that has another delimiter than it is read with.
+
+    The file may be a table that is not called one.
+    """
+    found = sample.other_delimiter or sample.likely_delimiter
+    if found and plan.cut is Framing.NONE:
+        from_csv = "" if sample.other_delimiter else "--from csv "
+        raise SubsetError(
+            f"in {name} a {named(found)} separates the fields; read it with "
+            f"{from_csv}--delimiter {shown_delimiter(found)}"
+        )
 
 
 def _check_plan(name: str, plan: FilePlan, *, is_text: bool) -> None:

@@ -40,7 +40,10 @@ def field_reader(name: str) -> ValueOf:
         near = nearest(name, known)
         hint = f"; did you mean {near}?" if near else ""
         listed = ", ".join((*known, f"{METADATA}NAME"))
-        raise SubsetError(f"records have no field {name!r}{hint} (known: {listed})")
+        raise SubsetError(
+            f"records have no field {name!r}{hint} (known: {listed}; only "
+            "of rows in no known format, any key)"
+        )
     if name == "prompt":
         return lambda record: prompt_text(record) or None
     if name == "id":

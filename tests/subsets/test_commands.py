@@ -104,6 +104,17 @@ def test_broken_arrays_are_refused() -> None:
         head_of(b'{"a": 1}\n{"a": "too long"}\n', 2, max_row_bytes=8)
 
 
+@pytest.mark.parametrize(
+    ("name", "option"), [("t.csv", "with --delim"), ("t.txt", "with --from csv --del")]
+)
+def test_another_delimiter_is_named(name: str, option: str, tmp_path: Path) -> None:
+    """A table with semicolons gets the option that reads it, as in other commands."""
+    path = tmp_path / name
+    path.write_text("prompt;b\n1;2\n3;4\n")
+    with pytest.raises(SubsetError, match=f"a semicolon separates .* {option}"):
+        sample(path, 1, output=io.BytesIO())
+
+
 def test_output_is_compressed_by_its_name(tmp_path: Path) -> None:
     """A name decides the compression; an input and a table are never outputs."""
     path = tmp_path / "rows.jsonl.gz"

@@ -87,6 +87,11 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
         name_and_value(one, "--var", "NAME=VALUE", UsageError)
         for one in variables or ()
     )
+    if not files and not Path(DEFAULT).exists():
+        raise UsageError(
+            f"there is no {DEFAULT} here; name the preflight file, or write one for "
+            f"your data: preflight --init FILE... -o {DEFAULT}"
+        )
     plan = read_plan((files or [DEFAULT])[0], given)
     named = [path for one in plan.data_sets for path in one.inputs()]
     progress = Progress(

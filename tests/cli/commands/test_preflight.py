@@ -181,12 +181,19 @@ def test_init_writes_a_file_that_the_data_meets(main: InProcess) -> None:
         (["--output", "x"], "--output and --overwrite are for --init"),
         (["--init", "nothing.jsonl"], "nothing.jsonl: does not exist"),
         (["nothing.toml"], "nothing.toml: no such file"),
+        ([], "there is no preflight.toml here; name the preflight file, or write one"),
+        (["own.jsonl"], "own.jsonl:1: is not TOML: Invalid statement; if it is data"),
+        (["--init", "own.jsonl"], "own.jsonl: no known format: none has a key of"),
+        (["--init", "own.jsonl"], 'such as with format = "json" and a map'),
     ],
 )
 def test_wrong_use_ends_with_2(
     main: InProcess, arguments: list[str], message: str
 ) -> None:
     """It is one line that says what to do."""
+    Path("own.jsonl").write_text('{"frage": "q"}\n')
+    if not arguments:
+        Path("preflight.toml").unlink()
     run = main("preflight", *arguments)
 
     assert (run.code, run.out) == (2, "")
