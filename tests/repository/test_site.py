@@ -1,6 +1,9 @@
 """The pages of the documentation site, without the program that builds them."""
 
 import importlib
+import os
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -139,3 +142,33 @@ def test_a_new_version_becomes_the_one_that_a_site_opens_with(tmp_path: Path) ->
     ] == [("0.2.0", ["latest"]), ("0.1.0", [])]
     assert "latest/index.html" in (tmp_path / "index.html").read_text()
     assert (tmp_path / "latest" / "index.html").read_text() == "0.2.0"
+
+
+def test_site_has_the_last_release_of_each_minor_version(tmp_path: Path) -> None:
+    """Versions come in their order, and a pre-release is no version of the site."""
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "site", tmp_path / ".ci")
+    python = tmp_path / "programs" / "python"
+    python.parent.mkdir()
+    python.write_text('#!/bin/sh\necho "$5 $(git describe --tags --exact-match)"\n')
+    python.chmod(0o755)
+    path = f"{python.parent}{os.pathsep}{os.environ['PATH']}"
+
+    def output_of(*command: str) -> str:
+        return subprocess.run(  # noqa: S603 - the commands are ours
+            command,
+            cwd=tmp_path,
+            env={**os.environ, "PATH": path},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+
+    output_of("git", "init", "-q")
+    for tag in ("v0.1.0", "v0.10.0", "v0.2.0", "v0.2.1", "v0.11.0rc1", "v0.2.1rc1"):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@b")
+        output_of("git", *identity, "commit", "-q", "--allow-empty", "-m", tag)
+        output_of("git", "tag", tag)
+
+    built = output_of("bash", ".ci/site", str(tmp_path / "site"))
+    assert built.splitlines() == ["0.1 v0.1.0", "0.2 v0.2.1", "0.10 v0.10.0"]
