@@ -4,10 +4,13 @@ from collections.abc import Iterable
 from typing import Unpack
 
 import harpia_formats
+from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import Report
 from harpia_formats.python_api.arguments import Input, ValidateArguments
 from harpia_formats.reporters.concise import line_of
+from harpia_formats.reporters.text import PATH
+from harpia_formats.text.sanitize import safe
 
 #: Findings that a message lists.
 LISTED = 20
@@ -31,7 +34,11 @@ def assert_valid(
     __tracebackhide__ = True
     if format_ is not None:
         options["format"] = format_
-    report = harpia_formats.validate(data, **options)
+    try:
+        report = harpia_formats.validate(data, **options)
+    except HarpiaFormatsError as error:
+        # Its text says what the test has to mend, and no frame of ours says more.
+        raise error.with_traceback(None) from None
     if is_failed(report, error_on_warning=error_on_warning):
         text = findings_text(report, report.problems, error_on_warning=error_on_warning)
         raise AssertionError(text)
@@ -55,8 +62,9 @@ def findings_text(
     )
     found = [one for one in problems if one.severity in counted][:LISTED]
     total = report.errors + (report.warnings if error_on_warning else 0)
-    lines = [f"{file.path}: {file.reason}" for file in report.failures]
+    lines = [safe(f"{file.path}: {file.reason}", PATH) for file in report.failures]
     lines += map(line_of, found)
     if total > len(found):
         lines.append(f"and {total - len(found):,} more")
-    return "\n".join([*lines, *report.no_verdict_lines(), report.headline()])
+    lines += (safe(line, PATH) for line in report.no_verdict_lines())
+    return "\n".join([*lines, report.headline()])

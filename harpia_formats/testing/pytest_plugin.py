@@ -16,6 +16,8 @@ if TYPE_CHECKING:  # only tests of data need it
 
 #: The marker of collected files, to select them or leave them out.
 MARKER = "harpia_formats"
+#: The most code points of a path that pytest shows.
+PATH = 4096
 #: Patterns of the files that are collected, split into steps.
 _patterns = pytest.StashKey[list[tuple[str, ...]]]()
 
@@ -47,13 +49,18 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "DataFile 
     if not patterns:
         return None
     from harpia_formats.io.exclude import matches  # noqa: PLC0415 - only with patterns
+    from harpia_formats.text.sanitize import safe  # noqa: PLC0415 - only with patterns
 
     root = parent.config.rootpath
     is_below = file_path.is_relative_to(root)
     parts = file_path.relative_to(root).parts if is_below else (file_path.name,)
     if not any(matches(parts, pattern) for pattern in patterns):
         return None
-    return DataFile.from_parent(parent, path=file_path)
+    path = "/".join(parts) if is_below else os.fspath(file_path)
+    names: dict[str, Any] = {"name": safe(file_path.name), "nodeid": safe(path, PATH)}
+    # pytest writes names as they are: to terminals, logs of runners, and UTF-8 files.
+    is_safe = names["nodeid"] == path
+    return DataFile.from_parent(parent, path=file_path, **({} if is_safe else names))
 
 
 class DataFile(pytest.File):
@@ -109,7 +116,9 @@ class DataTest(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Return the file and what the test is called."""
-        return self.path, None, self.nodeid
+        from harpia_formats.text.sanitize import safe  # noqa: PLC0415 - only if a file is collected
+
+        return Path(safe(os.fspath(self.path), PATH)), None, self.nodeid
 
 
 class InvalidData(Exception):  # noqa: N818 - it never leaves the test

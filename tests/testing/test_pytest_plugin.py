@@ -93,6 +93,21 @@ def test_files_that_match_are_tests(project: pytest.Pytester) -> None:
     )
 
 
+def test_names_of_files_are_escaped(project: pytest.Pytester) -> None:
+    """A name is no command, and what is not UTF-8 does not end the session."""
+    for name in ("::error::a", "\n::error::b", "\x1b[31m\u202ec", "d\udce9"):
+        (project.path / f"{name}.jsonl").write_bytes(BAD_LINE)
+    options = (*WITH_PLUGIN, "-p", "no:xdist", "-v", "--harpia-files=*.jsonl")
+    result = project.runpytest_inprocess(*options, "--ignore=data")
+    output = result.stdout.str()
+
+    result.assert_outcomes(failed=4)
+    assert {"\x1b", "\u202e"} & set(output) == set()
+    assert not any(line.lstrip().startswith("::") for line in output.splitlines())
+    for name in (r"\x3a:error::a", r"\n::error::b", r"\x1b[31m\u202ec", r"d\udce9"):
+        assert f"FAILED {name}.jsonl::valid - " in output
+
+
 def test_option_and_marker_choose_files(project: pytest.Pytester) -> None:
     """The option adds patterns, and `-m` leaves files of data out."""
     run(project, "--harpia-files=good*", "--strict-markers").assert_outcomes(passed=1)
@@ -136,13 +151,22 @@ def test_fixture_reads_paths_from_the_root_folder(project: pytest.Pytester) -> N
 
         def test_bad(assert_valid):
             assert_valid("data/bad.jsonl", "nemo-output")
+
+        def test_no_format(assert_valid):
+            assert_valid("data/bad.jsonl", "nemo-outptu")
+
+        def test_no_option(assert_valid):
+            assert_valid("data/bad.jsonl", lnit=True)
         """
     )
     result = run(project, "--rootdir", str(project.path))
 
-    result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["E *data/bad.jsonl:6:1: S101 missing-key*"])
-    assert "assertion.py" not in result.stdout.str()
+    result.assert_outcomes(passed=1, failed=3)
+    result.stdout.fnmatch_lines(
+        ["E *data/bad.jsonl:6:1: S101 missing-key*", "E *nemo-output*", "E *lint*"]
+    )
+    output = result.stdout.str()
+    assert not any(f"{name}.py:" in output for name in ("assertion", "__init__"))
 
 
 def test_unused_plugin_loads_nothing() -> None:
