@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.text.sanitize import safe
 
-#: How many errors are shown, and the most code points of the message of one.
-SHOWN, MESSAGE = 3, 300
+#: How many errors are shown, and the most code points of the path and message of one.
+SHOWN, PATH, MESSAGE = 3, 4096, 300
 
 
 def first_errors(count: int, problems: Iterable[Problem]) -> str:
@@ -34,7 +35,6 @@ def first_errors(count: int, problems: Iterable[Problem]) -> str:
 def _line(problem: Problem) -> str:
     """Return the place, the rule and the message of a problem in one line."""
     place = problem.place
-    message = " ".join(problem.message.splitlines())
-    if len(message) > MESSAGE:
-        message = message[:MESSAGE] + "…"
-    return f"{place.full_path}:{place.line}:{place.column} {problem.code}: {message}"
+    message = safe(" ".join(problem.message.splitlines()), MESSAGE)
+    path = safe(place.full_path, PATH)
+    return f"{path}:{place.line}:{place.column} {safe(problem.code)}: {message}"

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.first_errors import first_errors
+from harpia_formats.model.first_errors import PATH, first_errors
 from harpia_formats.model.problem import Because, Problem, Severity
 from harpia_formats.model.result import Result
+from harpia_formats.text.sanitize import escaped, safe
 
 if TYPE_CHECKING:  # most runs count no lengths: start-up time
     from harpia_formats.model.bins import LengthCounts
@@ -263,12 +264,12 @@ class ValidationFailed(HarpiaFormatsError):  # noqa: N818 - the public name
     def __str__(self) -> str:
         report = self.report
         if self.reason:
-            return self.reason
+            return escaped(self.reason)
         failures = report.failures
-        sentences = [f"{file.path}: {file.reason}" for file in failures[:1]]
+        sentences = [safe(f"{file.path}: {file.reason}", PATH) for file in failures[:1]]
         if len(failures) > 1:
             sentences.append(f"{len(failures):,} files could not be read to their end")
-        sentences += report.no_verdict_lines()
+        sentences += map(escaped, report.no_verdict_lines())
         if report.errors:
             sentences.append(first_errors(report.errors, report.problems))
         return "; ".join(sentences)

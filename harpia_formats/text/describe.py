@@ -5,8 +5,6 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.model.problem import Path
-
 #: Characters of a value that a message shows.
 SHOWN = 40
 #: Characters of a path that a message shows.
@@ -55,7 +53,7 @@ def hidden_value(value: Any) -> HiddenValue:
     return HiddenValue(f"{kind} of {size:,} {unit}{'' if size == 1 else 's'}", size)
 
 
-def path_text(path: Path) -> str:
+def path_text(path: tuple[str | int, ...]) -> str:
     """Return `path` as people write it, such as `input.choices[2]`.
 
     Of more than `NAME` characters only the end is returned.

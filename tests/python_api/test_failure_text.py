@@ -1,8 +1,11 @@
 """The text of `ValidationFailed`: how many errors there are, and the first ones."""
 
+from pathlib import Path
+
 import pytest
 
 import harpia_formats as hf
+from harpia_formats.testing import assert_valid
 
 
 def text_of(data: bytes, **options: object) -> str:
@@ -37,6 +40,22 @@ def test_the_first_of_different_errors_are_shown() -> None:
         "  <data>:1002:35 S102: ideal_response must be text, found the number 2",
     ]
     assert lines[3:] == ["  and 1,000 more"]
+
+
+def test_names_and_values_are_escaped(tmp_path: Path) -> None:
+    """No text turns the rest of a line around, in a path, a key or a proposal."""
+    (tmp_path / "\u202egnp.jsonl").write_bytes(b'{"\xe2\x80\xae": 1}\n')
+    texts = []
+    for name in ("gnp.jsonl", "\u202egnp.jsonl"):
+        report = hf.validate(tmp_path / name, format="nemo-input", strict=True)
+        with pytest.raises(hf.ValidationFailed) as raised:
+            report.raise_for_errors()
+        with pytest.raises(AssertionError) as failed:
+            assert_valid(tmp_path / name, "nemo-input", strict=True)
+        texts += [str(raised.value), str(failed.value)]
+
+    assert all(r"\u202egnp.jsonl" in text for text in texts)
+    assert not any("\u202e" in text for text in texts)
 
 
 def test_an_error_without_example_is_counted() -> None:
