@@ -65,10 +65,11 @@ def _widths(
 
 
 def _text_below(text: str, width: int | None) -> list[str]:
-    """Return the lines of a text below a row."""
-    if not text:
-        return []
-    return [text] if width is None else wrapped(text, width, " " * 4)
+    """Return the lines of a text below a row, which may have several paragraphs."""
+    lines = text.split("\n") if text else []
+    if width is None:
+        return lines
+    return [part for line in lines for part in wrapped(line, width, " " * 4)]
 
 
 def _longest_word(cell: str) -> int:

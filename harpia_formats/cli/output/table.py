@@ -1,10 +1,11 @@
 """Tables on standard output: aligned text in a pipe, colours on a terminal."""
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from harpia_formats.cli.output.fitted_table import table_lines
+from harpia_formats.cli.output.fitted_table import has_room, table_lines
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.terminal import wants_color, width_of
 from harpia_formats.text.columns import columns
@@ -12,6 +13,9 @@ from harpia_formats.text.sanitize import safe
 
 #: Code points of a cell; a path that is cut cannot be clicked.
 CELL = 4096
+#: The end of an ANSI style, and any of its codes.
+_RESET = "\x1b[0m"
+_STYLES = re.compile(r"\x1b\[[0-9]*m")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +68,41 @@ def _terminal_lines(
 ) -> Iterator[str]:
     """Yield the lines of the table in the width and the colours of the terminal.
 
-    The notes of a row are lines of their own in its column `notes_in`. Names and
-    headings are bold, and notes are dim, if the terminal gets colours.
+    The notes of a row are lines of their own in its column `notes_in`, or below the row
+    if the columns have no room beside each other. Names and headings are bold, and
+    notes are dim, if the terminal gets colours.
     """
     bold, dim = ("1", "2") if wants_color(sys.stdout) else ("", "")
-    cells = [
-        line
-        for row in rows
-        for line in (
-            _painted(row.cells, len(names), bold if len(row.cells) == 1 else ""),
-            *(
-                _painted([*[""] * notes_in, note], len(names), dim)
-                for note in row.notes
-            ),
-        )
-    ]
+    width = width_of(sys.stdout)
     head = _painted(names, len(names), bold)
-    return table_lines(head, cells, width_of(sys.stdout))
+    empty = [""] * (len(names) - 1)
+    plain, beside, below = [], [], []
+    for row in rows:
+        style = bold if len(row.cells) == 1 else ""
+        plain.append(_painted(row.cells, len(names), style))
+        notes = _painted(row.notes, len(row.notes), dim)
+        beside.append(plain[-1])
+        beside += [[*empty[:notes_in], note, *empty[notes_in:]] for note in notes]
+        below.append("\n".join(f"  {note}" for note in notes))
+    if has_room(head, beside, width):
+        return _closed(table_lines(head, beside, width))
+    return _closed(table_lines(head, plain, width, below=below))
 
 
 def _painted(cells: Sequence[str], count: int, code: str) -> list[str]:
-    """Return `count` cells, the words of those that are there in an ANSI style."""
+    """Return `count` cells, those that are there in an ANSI style."""
     full = [*cells, *[""] * (count - len(cells))]
     if not code:
         return full
-    # Each word for itself: a cell may be broken between any two of them.
-    return [
-        " ".join(
-            f"\x1b[{code}m{word}\x1b[0m" if word else "" for word in each.split(" ")
-        )
-        for each in full
-    ]
+    return [f"\x1b[{code}m{each}{_RESET}" if each else "" for each in full]
+
+
+def _closed(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines that each begin and end the style of a text that is on several."""
+    style = ""
+    for line in lines:
+        text = line.lstrip(" ")
+        shown = line[: len(line) - len(text)] + style + text
+        codes = _STYLES.findall(shown)
+        style = codes[-1] if codes and codes[-1] != _RESET else ""
+        yield f"{shown}{_RESET}" if style else shown

@@ -3,6 +3,7 @@
 import os
 import pty
 from itertools import chain
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -92,11 +93,10 @@ def test_texts_below_rows_and_a_line_below_the_names() -> None:
     assert list(lines) == ["a  b", "────", "1  2", "  x: y"]
 
 
-def test_table_on_a_terminal_has_styles(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names and headings are bold and notes dim; a pipe gets aligned text."""
-    rows = [TableRow(("two words",)), TableRow(("a/path", "b"), ("a note",))]
+def _on_terminal(rows: list[TableRow], width: int, monkeypatch: Any) -> list[str]:
+    """Return the lines of a table on a terminal of some columns."""
     main, end = pty.openpty()
-    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("COLUMNS", str(width))
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("TERM", "xterm")
@@ -106,10 +106,30 @@ def test_table_on_a_terminal_has_styles(monkeypatch: pytest.MonkeyPatch) -> None
         stream.flush()
         shown = os.read(main, 4096).decode()
     os.close(main)
+    return shown.splitlines()
 
-    assert shown.splitlines() == [
+
+def test_table_on_a_terminal_has_styles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names and headings are bold and notes dim, line by line."""
+    rows = [TableRow(("two words",)), TableRow(("a/path", "b"), ("a note of words",))]
+
+    assert _on_terminal(rows, 20, monkeypatch) == [
         "\x1b[1mPath\x1b[0m       \x1b[1mWhy\x1b[0m",
-        "\x1b[1mtwo\x1b[0m \x1b[1mwords\x1b[0m",
+        "\x1b[1mtwo words\x1b[0m",
         "a/path     b",
-        "           \x1b[2ma\x1b[0m \x1b[2mnote\x1b[0m",
+        "           \x1b[2ma note of\x1b[0m",
+        "           \x1b[2mwords\x1b[0m",
+    ]
+
+
+def test_notes_are_below_rows_that_are_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note is no row of its own where the columns have no room."""
+    rows = [TableRow(("a-long/path", "because"), ("a note of words", "one"))]
+
+    assert _on_terminal(rows, 16, monkeypatch) == [
+        "a-long/path",
+        "  \x1b[1mWhy\x1b[0m: because",
+        "  \x1b[2ma note of\x1b[0m",
+        "    \x1b[2mwords\x1b[0m",
+        "  \x1b[2mone\x1b[0m",
     ]
