@@ -19,7 +19,7 @@ from harpia_formats.reporters.findings import (
 from harpia_formats.reporters.places import is_local, shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import PATH, SENTENCE, position, rule, with_noun
-from harpia_formats.text.sanitize import safe
+from harpia_formats.text.sanitize import escaped, safe
 
 #: The most annotations: GitHub shows ten errors and ten warnings of a step.
 MOST = 10
@@ -73,7 +73,7 @@ def _position(place: Place, options: Options) -> dict[str, str]:
     """
     if not is_local(place.path):
         return {}
-    found = {"file": safe(shown_path(place.path, options), PATH)}
+    found = {"file": _file(place.path, options)}
     if place.line > 0 and not place.member:
         found["line"] = str(place.line)
         if place.column > 0:
@@ -87,10 +87,15 @@ def _fault(path: str, reason: str, options: Options) -> str:
     """Return the command for a file that was not read, or records without a verdict."""
     if not path:
         return _command("error", {"title": "no verdict"}, [safe(reason, SENTENCE)])
-    file = safe(shown_path(path, options), PATH)
-    properties = {"file": file} if is_local(path) else {}
+    properties = {"file": _file(path, options)} if is_local(path) else {}
     properties["title"] = "not read to the end"
-    return _command("error", properties, [f"{file}: {safe(reason, SENTENCE)}"])
+    shown = safe(shown_path(path, options), PATH)
+    return _command("error", properties, [f"{shown}: {safe(reason, SENTENCE)}"])
+
+
+def _file(path: str, options: Options) -> str:
+    """Return the path of a file for a property, where `::` at its start is harmless."""
+    return escaped(shown_path(path, options)[:PATH])
 
 
 def _command(name: str, properties: dict[str, str], lines: Iterable[str]) -> str:

@@ -125,6 +125,15 @@ def test_a_place_that_github_cannot_show_is_in_the_message(
     assert text == f"at {'!'.join(changes.values())}:3:287"
 
 
+def test_a_name_that_starts_as_a_command_is_the_file() -> None:
+    """The property has the name as it is, for a finding and for an unread file."""
+    unread = FileCount("::error::a", reason="is not gzip data")
+    report = Report((unread,), (replace(GROUP, path="::b"),), ())
+    found = [parsed(line)[1]["file"] for line in commands_of(report)]
+
+    assert found == ["::error::a", "::b"]
+
+
 def test_one_rule_at_one_pointer_is_one_annotation() -> None:
     """Findings of several files are one annotation, which counts them."""
     groups = tuple(replace(GROUP, path=f"{n}.jsonl", count=2) for n in range(3))
