@@ -72,6 +72,11 @@ def _split(line: str) -> tuple[list[str], str]:
 
 
 def _broken_off(current: str, breaks: str) -> str:
-    """Return the part of a word that bash takes for a word before it."""
+    """Return the part of a word that bash takes for a word before it.
+
+    The character that breaks a word is of that part, but for `@`, with which bash
+    begins the names of hosts.
+    """
     ends = [current.rfind(each) for each in breaks if each not in "\"' \t\n"]
-    return current[: max(ends, default=-1) + 1]
+    last = max(ends, default=-1)
+    return current[: last + (current[last : last + 1] != "@")]

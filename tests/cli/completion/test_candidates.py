@@ -136,7 +136,7 @@ def test_second_words_come_with_their_beginning() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("harpia-formats convert --to eee@0.3", "0.3.0"),
+        ("harpia-formats convert --to eee@0.3", "@0.3.0"),
         ("harpia-formats convert --from=har", "harpia\nharpia-output\nharpia-log"),
         ("harpia-formats validate 'a b' --fail-", "--fail-fast"),
         ("harpia-formats validate 'a b --fail-", None),

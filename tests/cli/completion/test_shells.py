@@ -1,6 +1,7 @@
 """The scripts for completion, run by the shells that are installed."""
 
 import os
+import select
 import shutil
 import subprocess
 import sys
@@ -77,7 +78,7 @@ def test_command_prints_the_script(shell: str) -> None:
     ("line", "found"),
     [
         ("harpia-formats val", ["validate"]),
-        ("harpia-formats convert --to eee@0.2.0-", ["0.2.0-tag"]),
+        ("harpia-formats convert --to eee@0.2.0-", ["@0.2.0-tag"]),
         (
             "harpia-formats score --param ter.c",
             ["option -o nospace", "ter.case_sensitive="],
@@ -96,6 +97,40 @@ def test_bash(
     assert registered == (
         "complete -o bashdefault -o default -F _harpia_formats harpia-formats"
     )
+
+
+def test_bash_keeps_the_line_that_is_typed(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """On a terminal a completed value has each character of the line once."""
+    pty = pytest.importorskip("pty", reason="only POSIX systems have terminals")
+    (tmp_path / "completion.bash").write_text(SCRIPTS["bash"])
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(tmp_path)
+        shown = {"TERM": "dumb", "PS1": "ready>", "INPUTRC": os.devnull}
+        bash = shutil.which("bash") or "sh"
+        os.execve(bash, [bash, "--norc", "-i"], {**environment, **shown})  # noqa: S606 - a shell with our script
+    try:
+        os.write(terminal, b"source completion.bash; echo $((6 * 7))\n")
+        read_until(terminal, b"42\r\nready>")
+        os.write(terminal, b"harpia-formats convert --to=eee@0.2.0-\t")
+        found = read_until(terminal, b"tag")
+    finally:
+        os.write(terminal, b"\x15exit\n")
+        os.waitpid(process, 0)
+
+    assert found == b"harpia-formats convert --to=eee@0.2.0-tag"
+
+
+def read_until(terminal: int, end: bytes) -> bytes:
+    """Return what a terminal shows up to `end`, or for ten seconds."""
+    found = b""
+    while not found.rstrip(b" ").endswith(end):
+        if not select.select([terminal], [], [], 10)[0]:
+            break
+        found += os.read(terminal, 4096)
+    return found.rstrip(b" ")
 
 
 @pytest.mark.parametrize(
