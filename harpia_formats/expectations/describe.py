@@ -27,7 +27,7 @@ def description(plan: Plan, run: Preflight) -> Iterator[str]:
         yield f"{safe(data_set.name)} ({safe(shown)}):"
         yield from _files(data_set)
         for check in checks:
-            if check.data_set == data_set.name and check.key != "files":
+            if check.data_set == data_set.name:
                 where = f" ({safe(check.path)}:{check.line})" if check.key else ""
                 yield f"  to check: {safe(check.expected, 500)}{where}"
     yield f"nothing was checked: {with_noun(len(checks), 'expectation')} to check"

@@ -8,6 +8,8 @@ from harpia_formats.model.report import Report
 from harpia_formats.text.sanitize import safe
 
 _LABELS = {State.MET: "ok", State.BROKEN: "FAIL", State.UNDECIDED: "--"}
+#: What is said of an expectation that is not decided.
+UNDECIDED = "not decided, as not all records were read"
 #: The most code points of a line.
 _LINE = 500
 
@@ -29,7 +31,7 @@ def check_lines(report: Report) -> list[str]:
 def _line(check: Check) -> str:
     line = f"  {_LABELS[check.state]:<4}  {safe(check.expected, _LINE)}"
     if check.state is State.UNDECIDED:
-        return f"{line}: not decided"
+        return f"{line}: {UNDECIDED}"
     line += f": {safe(check.found, _LINE)}"
     if check.state is State.MET:
         return line

@@ -110,15 +110,30 @@ def _where(group: Group) -> str:
 def summary_lines(report: Report) -> list[str]:
     """Return a line for each file that was read, and a total for several files."""
     read = [file for file in report.files if file.reason is None or file.records]
-    lines = [_file_line(file) for file in read]
+    lines = [
+        _stating_line(file) if _states_checks(file, report) else _file_line(file)
+        for file in read
+    ]
     if len(report.files) == 1 and not report.excluded:
         return [*lines, *check_lines(report)]
     return [*lines, total_line(report), *check_lines(report)]
 
 
+def _states_checks(file: FileCount, report: Report) -> bool:
+    """Tell whether a file says what is expected of others, and is not one of them."""
+    return not file.records and file.path in {check.path for check in report.checks}
+
+
+def _stating_line(file: FileCount) -> str:
+    """Return the line of a file that says what is expected of others."""
+    errors = with_noun(file.errors, "error")
+    return f"{safe(file.path, PATH)}: {errors} ({safe(file.format or '')})"
+
+
 def total_line(report: Report) -> str:
     """Return the counts of all files in one line."""
-    files = len(report.files) - len(report.skipped)
+    stating = sum(_states_checks(file, report) for file in report.files)
+    files = len(report.files) - len(report.skipped) - stating
     total = f"{with_noun(files, 'file')}, {verdict(report)}"
     if report.failures:
         total += f"; {with_noun(len(report.failures), 'file')} not read to the end"

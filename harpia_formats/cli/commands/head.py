@@ -15,7 +15,7 @@ from harpia_formats.cli.options.subsets import (
     RowsOutput,
 )
 from harpia_formats.cli.output.progress import Progress, When
-from harpia_formats.cli.output.subset_lines import print_notes
+from harpia_formats.cli.output.subset_lines import print_copied
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.subsets.head import copy_head
 from harpia_formats.subsets.options import SubsetOptions
@@ -56,5 +56,5 @@ def head(  # noqa: PLR0913 - one parameter for each option of the command
             progress=progress.update,
         )
         done = copy_head(path, output, rows, options)
-    print_notes(done)
+    print_copied(done, output, quiet=quiet)
     return ExitCode.OK

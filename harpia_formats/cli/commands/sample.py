@@ -17,7 +17,7 @@ from harpia_formats.cli.options.subsets import (
 )
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.streams import print_error
-from harpia_formats.cli.output.subset_lines import print_notes
+from harpia_formats.cli.output.subset_lines import print_copied
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.subsets.options import SubsetOptions
 from harpia_formats.subsets.sample import copy_sample
@@ -61,7 +61,7 @@ def sample(  # noqa: PLR0913 - one parameter for each option of the command
             progress=progress.update,
         )
         done = copy_sample(path, output, size, seed, options)
-    print_notes(done)
+    print_copied(done, output, quiet=quiet)
     if not done.ok:
         print_error(f"{path} has {done.rows:,} rows, and a sample of {size:,} is asked")
     return ExitCode.OK if done.ok else ExitCode.FOUND

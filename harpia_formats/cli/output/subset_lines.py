@@ -11,6 +11,14 @@ def print_notes(done: Subset) -> None:
         write_stderr(f"note: {safe(note, MESSAGE_LIMIT)}\n")
 
 
+def print_copied(done: Subset, output: str, *, quiet: bool) -> None:
+    """Print how many rows the output file has, unless `quiet` or it is a stream."""
+    print_notes(done)
+    for part in () if quiet or output == "-" else done.parts:
+        rows = "1 row" if part.rows == 1 else f"{part.rows:,} rows"
+        write_stderr(f"{safe(part.path, MESSAGE_LIMIT)}: {rows}\n")
+
+
 def print_written(done: Subset, *, quiet: bool) -> None:
     """Print how many rows each output has, with exact shares, unless `quiet`."""
     print_notes(done)

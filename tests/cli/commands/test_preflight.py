@@ -73,6 +73,7 @@ def test_a_broken_expectation_ends_with_1_and_all_are_listed(main: InProcess) ->
         "[/datasets/questions/min-records]\n"
     )
     assert "  FAIL  records at least 4: 3 (preflight.toml:3)\n" in run.err
+    assert "\npreflight.toml: 1 error (preflight)\n1 file, 3 records: 3 " in run.err
     assert "  ok    characters of each prompt at most 4" in run.err
     assert run.err.endswith("not ok: 1 of 4 expectations is not met\n")
 
@@ -104,6 +105,7 @@ def test_a_file_that_is_not_there_ends_with_2_and_nothing_is_ok(
     assert run.code == 2
     assert "FAIL  files read to the end: nothing/*.jsonl: no file matches" in run.err
     assert not any(line.strip().startswith("ok") for line in run.err.splitlines())
+    assert "records at least 3: not decided, as not all records were read\n" in run.err
 
 
 def test_a_mistake_in_the_file_ends_with_2(main: InProcess) -> None:
@@ -139,6 +141,8 @@ def test_dry_run_checks_nothing(main: InProcess) -> None:
     assert (run.code, run.err) == (0, "")
     assert "questions/q.jsonl (1" in run.out
     assert "to check: records at least 3 (preflight.toml:3)\n" in run.out
+    listed = run.out.count("to check: ")
+    assert f"nothing was checked: {listed} expectations" in run.out
     assert not any(line.split()[0] == "ok" for line in run.out.splitlines())
 
 

@@ -30,7 +30,9 @@ def test_split_prints_exact_shares(tmp_path: Path) -> None:
     ratio = run(*arguments, "--ratio", "train=0.7,test=0.3", cwd=tmp_path)
     again = run(*arguments, "--ratio", "train=0.7,test=0.3", cwd=tmp_path)
     none = run("split", "in.jsonl", cwd=tmp_path)
+    head = run("head", "in.jsonl", "-n", "1", "-o", "h.jsonl", cwd=tmp_path)
 
+    assert head.stderr == b"h.jsonl: 1 row\n"
     assert by.stderr == (
         b"c0.jsonl: 5 of 10 rows (50.00 %)\nc1.jsonl: 5 of 10 rows (50.00 %)\n"
     )
