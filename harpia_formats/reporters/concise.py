@@ -14,16 +14,22 @@ from harpia_formats.reporters.fold import (
 )
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import (
+    BOLD,
+    COLORS,
     PATH,
     SENTENCE,
     dotted_path,
     fitted,
     label,
+    painted,
     position,
     rule,
     statistics_lines,
 )
 from harpia_formats.text.sanitize import safe
+
+#: Without colours.
+_PLAIN = Options()
 
 
 def write(
@@ -36,8 +42,8 @@ def write(
     shown: Shown = Counter()
     for problem in problems:
         note_shown(shown, problem)
-        start = f"{_start_of(problem)}:"
-        _write_line(line_of(problem), write_text, options, start)
+        start = f"{_start_of(problem, options)}:"
+        _write_line(line_of(problem, options), write_text, options, start)
     report = finish()
     for partly in partly_shown_groups(report.groups, shown):
         _write_line(_folded_line(partly), write_text, options)
@@ -53,18 +59,20 @@ def _write_line(
     write_text("\n".join(fitted([line], options, start=start)) + "\n")
 
 
-def _start_of(problem: Problem) -> str:
+def _start_of(problem: Problem, options: Options) -> str:
     """Return the place of a problem, with which its line starts."""
     place = problem.place
-    return position(place.full_path, place.line, place.column)
+    start = position(place.full_path, place.line, place.column)
+    return painted(start, BOLD, options)
 
 
-def line_of(problem: Problem) -> str:
+def line_of(problem: Problem, options: Options = _PLAIN) -> str:
     """Return a problem as one line that starts with its place."""
     place = problem.place
-    start = _start_of(problem)
+    start = _start_of(problem, options)
+    code = painted(label(problem), COLORS[problem.severity], options)
     name, message = safe(problem.name), safe(problem.message, SENTENCE)
-    line = f"{start}: {label(problem)} {name} {message}"
+    line = f"{start}: {code} {name} {message}"
     if problem.because and not problem.code.startswith("J"):
         reason = problem.because[0]
         line += f" because {safe(dotted_path(reason.pointer))} is {safe(reason.value)}"

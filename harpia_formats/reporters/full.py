@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
-from harpia_formats.model.problem import Because, Place, Problem, Severity
+from harpia_formats.model.problem import Because, Place, Problem
 from harpia_formats.model.report import Report
 from harpia_formats.reporters.fold import (
     PartlyShown,
@@ -15,11 +15,15 @@ from harpia_formats.reporters.fold import (
 from harpia_formats.reporters.frame import frame
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import (
+    BOLD,
+    COLORS,
+    DIM,
     PATH,
     SENTENCE,
     dotted_path,
     fitted,
     label,
+    painted,
     position,
     statistics_lines,
     summary_lines,
@@ -30,10 +34,6 @@ from harpia_formats.text.sanitize import digits, safe
 _ID = 80
 #: The least columns of a frame, even on a narrower terminal.
 _NARROW = 20
-# Plain ANSI codes: importing rich for them would cost start-up time, and rich passes
-# escape sequences in data on to the terminal.
-_BOLD, _DIM = "1", "2"
-_COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "34"}
 
 
 def write(
@@ -88,8 +88,8 @@ def _headline(problem: Problem, options: Options) -> list[str]:
     place = problem.place
     start = position(place.full_path, place.line, place.column)
     code = label(problem, links=options.links)
-    rule = f"{_paint(code, _COLORS[problem.severity], options)} {safe(problem.name)}"
-    parts = [_paint(start, _BOLD, options), rule, safe(place.pointer), _record(place)]
+    rule = f"{painted(code, COLORS[problem.severity], options)} {safe(problem.name)}"
+    parts = [painted(start, BOLD, options), rule, safe(place.pointer), _record(place)]
     shown = [part for part in parts if part]
     if not options.wraps:
         return ["  ".join(shown)]
@@ -114,11 +114,11 @@ def _frame_lines(problem: Problem, options: Options) -> list[str]:
     if problem.excerpt is None:
         return []
     number = f"  {problem.place.line}"
-    gutter = _paint(f"{number} | ", _DIM, options)
-    blank = _paint(f"{' ' * len(number)} | ", _DIM, options)
+    gutter = painted(f"{number} | ", DIM, options)
+    blank = painted(f"{' ' * len(number)} | ", DIM, options)
     room = max(options.width - len(number) - len(" | "), _NARROW)
     text, carets = frame(problem.excerpt, room)
-    carets = _paint(carets, _COLORS[problem.severity], options)
+    carets = painted(carets, COLORS[problem.severity], options)
     return [f"{gutter}{text}", f"{blank}{carets}"]
 
 
@@ -145,11 +145,6 @@ def _folded_line(partly: PartlyShown, *, several: bool) -> str:
     if more and times < group.count:
         line += f" ({more})"
     return f"{line}; {safe(partly.message, SENTENCE)}" if partly.message else line
-
-
-def _paint(text: str, code: str, options: Options) -> str:
-    """Return `text` in the style of an ANSI `code` if colours are enabled."""
-    return f"\x1b[{code}m{text}\x1b[0m" if options.color else text
 
 
 REPORTER = Reporter(

@@ -16,6 +16,10 @@ SENTENCE = 500
 _LEAST_P = 1e-4
 #: The most code points of a path; terminals cannot open a path that is cut.
 PATH = 4096
+# Plain ANSI codes: importing rich for them would cost start-up time, and rich passes
+# escape sequences in data on to the terminal.
+BOLD, DIM = "1", "2"
+COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "34"}
 
 
 def with_noun(number: int, noun: str) -> str:
@@ -32,6 +36,11 @@ def p_text(value: float, *, is_least: bool) -> str:
         digits = 1 - math.floor(math.log10(value))
         return f"≤ {math.ceil(value * 10**digits) / 10**digits:.{digits}f}".rstrip("0")
     return "< 0.0001" if value < _LEAST_P else f"{value:.4f}"
+
+
+def painted(text: str, style: str, options: Options) -> str:
+    """Return `text` in an ANSI style such as `BOLD` if colours are enabled."""
+    return f"\x1b[{style}m{text}\x1b[0m" if options.color else text
 
 
 def position(path: str, line: int, column: int) -> str:

@@ -93,9 +93,11 @@ def test_further_lines_are_indented() -> None:
 
 def test_concise_keeps_the_place_whole() -> None:
     """The place at the start of a line is not broken at the spaces of its path."""
-    text = written("concise", Options(wraps=True, width=24))
+    for color in (False, True):
+        text = written("concise", Options(wraps=True, width=24, color=color))
+        plain = re.sub(r"\x1b\[\d+m", "", text)
 
-    assert text.splitlines()[0] == "answers of model.jsonl:3:287:"
+        assert plain.splitlines()[0] == "answers of model.jsonl:3:287:"
 
 
 @pytest.mark.parametrize("name", ["full", "concise"])

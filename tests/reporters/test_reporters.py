@@ -357,6 +357,14 @@ def test_full_paints_for_a_terminal(severity: Severity, code: int) -> None:
     assert f"^^^^\x1b[0m\n  {PROBLEM.message}\n" in text
 
 
+def test_concise_paints_the_place_and_the_code() -> None:
+    """Colour changes no character of the line."""
+    text = written("concise", [PROBLEM], options=Options(color=True))
+
+    assert text.startswith("\x1b[1mruns.jsonl:3:287\x1b[0m: \x1b[31mC201\x1b[0m ")
+    assert re.sub(r"\x1b\[\d+m", "", text) == CONCISE
+
+
 def test_full_folds_repeats() -> None:
     """A group with more problems than shown says how many more."""
     groups = (

@@ -86,7 +86,9 @@ def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:
             usage.append(name if parameter.required else f"[{name}]")
     if commands:
         usage.append("COMMAND [ARGUMENTS]...")
-    style = Style(get_terminal_size().columns, color=wants_color(sys.stdout))
+    # Otherwise click takes colours out of what goes to a pipe.
+    ctx.color = wants_color(sys.stdout)
+    style = Style(get_terminal_size().columns, color=ctx.color)
     return help_page(
         f"Usage: {' '.join(usage)}", command.help or "", parameters, commands, style
     )

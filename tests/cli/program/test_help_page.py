@@ -76,6 +76,17 @@ def test_paragraphs_fill_their_lines(
         assert lines == wrapped(" ".join(lines), WIDTH)
 
 
+@pytest.mark.parametrize("forced", ["0", "1"])
+def test_colours_of_a_pipe_are_forced(
+    forced: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`FORCE_COLOR` gives a page in a pipe its colours."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("FORCE_COLOR", forced)
+
+    assert ("\x1b[1mUsage:" in page_of("completion", capsys)) == (forced == "1")
+
+
 def test_commands_to_copy_are_whole_lines(capsys: pytest.CaptureFixture[str]) -> None:
     """What is pasted into a shell is not broken on a terminal of 80 columns."""
     lines = page_of("completion", capsys).splitlines()
