@@ -1,6 +1,5 @@
 """Put invalid rows aside, byte for byte, with a second file of their findings."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any
@@ -29,7 +28,7 @@ class Quarantine:
         """Return a quarantine at the path `given`, or beside `output` if it is None.
 
         Its files are of `group`. Nothing is written yet. Raises `ConversionError` where
-        `output` has no folder, and `SinkError` where a file already exists.
+        `output` has no folder, and `SinkError` where a file already exists or is read.
         """
         rows = _beside(output) if given is None else fspath(given)
         stem = file_name_of(rows).removesuffix(".jsonl")
@@ -41,14 +40,6 @@ class Quarantine:
             check_output(path, overwrite=overwrite)
             group.claim(path)
         return cls((rows, findings), group)
-
-    def check_apart(self, inputs: Iterable[Any]) -> None:
-        """Raise `ConversionError` if one of the files is an input, too."""
-        paths = [path for path in inputs if isinstance(path, (str, PathLike))]
-        for name in self._names:
-            if any(is_same_place(name, path) for path in paths):
-                shown = masked(name)
-                raise ConversionError(f"{shown} cannot be input and quarantine at once")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -164,9 +164,7 @@ class Conversion:
                 yield from self._run(pool)
             if not self._is_done:
                 self._discard_rows()
-                self._side.complete(
-                    self.report(), with_quarantine=self._keeps_quarantine
-                )
+                self._complete(with_quarantine=self._keeps_quarantine)
         finally:
             self._records.close()
             if not self._is_done:
@@ -272,8 +270,13 @@ class Conversion:
             return
         assert self._outputs is not None  # noqa: S101 - they were opened before
         self._names = self._outputs.close(header)
-        self._side.complete(self.report(), with_quarantine=True)
+        self._complete(with_quarantine=True)
         self._is_done = True
+
+    def _complete(self, *, with_quarantine: bool) -> None:
+        """Put the outputs in place; raises `SinkError`."""
+        companions = self._reading.companions.used.values()
+        self._side.complete(self.report(), companions, with_quarantine=with_quarantine)
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Get ready for a file; raises `ConversionError`."""

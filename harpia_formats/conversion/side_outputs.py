@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, Output
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import SinkError
 from harpia_formats.io.urls import is_same_place, is_url, masked
+from harpia_formats.registry import all_unpackers
 
 if TYPE_CHECKING:  # loaded only for the option --on-invalid quarantine
     from harpia_formats.conversion.quarantine import Quarantine
@@ -27,11 +29,18 @@ class SideOutputs:
     #: The path or URL of the report of losses; None if none is written.
     loss_report: str | None
 
-    def complete(self, report: ConversionReport, *, with_quarantine: bool) -> None:
+    def complete(
+        self,
+        report: ConversionReport,
+        companions: Iterable[str],
+        *,
+        with_quarantine: bool,
+    ) -> None:
         """Write what is missing of the outputs, and commit all outputs of the group.
 
-        Raises `SinkError`.
+        `companions` are the documents that were found and read. Raises `SinkError`.
         """
+        self.group.check_apart(companions)
         if self.quarantine is not None and with_quarantine:
             self.quarantine.complete()
         elif self.quarantine is not None:
@@ -51,8 +60,14 @@ def side_outputs(
     Nothing is written yet. Raises `ConversionError` and `SinkError` for a place that
     cannot be written, or that is an input or another output.
     """
-    places = [fspath(place) for place in inputs if isinstance(place, (str, PathLike))]
-    group = OutputGroup(overwrite=options.overwrite, others=places)
+    reads = FilesRead(
+        inputs,
+        [options.companion],
+        exclude=options.exclude,
+        unpackers=all_unpackers(),
+        rewritten=fspath(output) if isinstance(output, (str, PathLike)) else None,
+    )
+    group = OutputGroup(overwrite=options.overwrite, reads=reads)
     quarantine = None
     if options.on_invalid is OnInvalid.QUARANTINE:
         from harpia_formats.conversion.quarantine import Quarantine  # noqa: PLC0415 - few conversions put rows aside
@@ -60,13 +75,13 @@ def side_outputs(
         quarantine = Quarantine.beside(
             options.quarantine, output, group, overwrite=options.overwrite
         )
-        quarantine.check_apart(places)
     if options.loss_report is None:
         return SideOutputs(group, quarantine, None)
-    if isinstance(output, (str, PathLike)):
-        places.append(fspath(output))
     report = fspath(options.loss_report)
-    _check_loss_report(report, places, overwrite=options.overwrite)
+    others = [*reads.named]
+    if isinstance(output, (str, PathLike)):
+        others.append(fspath(output))
+    _check_loss_report(report, others, overwrite=options.overwrite)
     group.claim(report)
     return SideOutputs(group, quarantine, report)
 

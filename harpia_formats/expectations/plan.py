@@ -83,6 +83,14 @@ class DataSet:
         """Return the files, folders, patterns and URLs of the data set."""
         return tuple(map(self.located, self.values["files"]))
 
+    def beside(self) -> list[str]:
+        """Return the other files that the data set names, such as its schema."""
+        return [
+            self.located(self.values[key])
+            for key in ("schema", "with")
+            if isinstance(self.values.get(key), str)
+        ]
+
     def located(self, path: str) -> str:
         """Return a path of the preflight file from the working folder."""
         return located(path, self.root)

@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harpia_formats.io.sink import SinkError
-from harpia_formats.io.urls import is_same_place
+from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.write_file import write_file
+from harpia_formats.registry import all_unpackers
 
 
 def schema_json(schema: Mapping[str, Any]) -> str:
@@ -15,13 +15,17 @@ def schema_json(schema: Mapping[str, Any]) -> str:
 
 
 def write_schema(
-    schema: Mapping[str, Any], place: str, inputs: Iterable[str], *, overwrite: bool
+    schema: Mapping[str, Any],
+    place: str,
+    inputs: Iterable[str],
+    *,
+    exclude: Iterable[str] = (),
+    overwrite: bool,
 ) -> None:
     """Write a schema to a path or URL, which is none of the `inputs`.
 
     It appears complete or not at all. Raises `SinkError`, also if there is a file
     already, unless `overwrite`.
     """
-    if any(is_same_place(place, other) for other in inputs):
-        raise SinkError(place, "is an input")
+    FilesRead(inputs, exclude=exclude, unpackers=all_unpackers()).check(place)
     write_file(place, [schema_json(schema).encode()], overwrite=overwrite)

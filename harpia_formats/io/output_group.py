@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
 
+from harpia_formats.io.files_read import FilesRead, is_same_file
 from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.sink import Sink, SinkError
 from harpia_formats.io.urls import is_url, masked
@@ -16,26 +17,39 @@ _STREAM = ""
 class OutputGroup:
     """Opens the outputs of a run, and puts them into place once all are complete."""
 
-    def __init__(self, *, overwrite: bool, others: Iterable[str] = ()) -> None:
-        """Begin without outputs; `others` are places that no name from data may get.
+    def __init__(self, *, overwrite: bool, reads: FilesRead | None = None) -> None:
+        """Begin without outputs; none may be one of the files that the run `reads`.
 
         Unless `overwrite`, `commit` fails if there is a file at a place by then.
         """
         self._overwrite = overwrite
         self._sinks: dict[str, Sink] = {}
         #: The places that are taken.
-        self._claimed: set[str] = set()
-        self._others = {_key_of(place) for place in others}
+        self._claimed: dict[str, str] = {}
+        self._reads = reads or FilesRead()
+        self._others = {_key_of(place) for place in self._reads.named}
         #: What the user should know of earlier runs that were killed.
         self.notes: list[str] = []
 
     def claim(self, place: str) -> None:
-        """Take the path or URL `place`; raises `SinkError` if it is taken."""
+        """Take the path or URL `place`; raises `SinkError` if it is taken, or read."""
+        self._reads.check(place)
         key = _key_of(place)
         if key in self._claimed:
             reason = "is named for two outputs of one run"
             raise SinkError(masked(place), reason)
-        self._claimed.add(key)
+        self._claimed[key] = place
+
+    def check_apart(self, found: Iterable[str]) -> None:
+        """Raise `SinkError` if a file that was read is at a place that was claimed.
+
+        It is for files that a run finds by itself.
+        """
+        for name in found:
+            for place in self._claimed.values():
+                if is_same_file(name, place):
+                    reason = f"is an input, too ({masked(name)})"
+                    raise SinkError(masked(place), reason)
 
     def is_free(self, place: str) -> bool:
         """Return whether a name from data may get the path or URL `place`."""

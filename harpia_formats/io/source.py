@@ -163,6 +163,22 @@ class SourceReader:
         if self._stream is not self._source.origin:
             self._stream.close()
 
+    def beginning(self, size: int) -> bytes:
+        """Return the first bytes, of a file of any kind; not to be iterated then.
+
+        They are decompressed if they can be. Raises `SourceError`.
+        """
+        raw = FullReader(self._pull)
+        head = raw.peek(max(size, LONGEST_MAGIC))
+        try:
+            codec = codec_of(self.name, head)
+            if codec is not None:
+                data = DecompressedStream(self.name, codec, raw)
+                return FullReader(data.pull).peek(size)
+        except SourceError:  # not what its name says, or damaged
+            pass
+        return head[:size]
+
     def _read_blocks(self) -> Generator[bytes, None, None]:
         source = self._source
         if source.folder_unpacker is not None:

@@ -8,6 +8,7 @@ from harpia_formats.model.result import Result
 from harpia_formats.reporters import Options, ReportError, reporter_named
 from harpia_formats.reporters.report_file import (
     ReportFile,
+    check_replaceable,
     encoded,
     reporter_of_file,
     write_files,
@@ -25,6 +26,7 @@ def write_result(result: Result, output: Any, reporter_name: str | None) -> None
     if isinstance(output, (str, PathLike)):
         place = fspath(output)
         file = ReportFile(place, named or reporter_of_file(place))
+        check_replaceable(file)
         write_files([file], result, Options())
         return
     if not hasattr(output, "write"):

@@ -13,6 +13,7 @@ import msgspec
 
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.file_state import FileState, state_of_path
+from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.inputs import (
     Input,
     checked_inputs,
@@ -87,6 +88,8 @@ class Fixing:
         # A file that is its own output is rewritten in place.
         if fix.output is not None:
             place = checked_output(fix.output, overwrite=fix.overwrite)
+            read = (options.schema, options.companion, options.baseline)
+            FilesRead(others=read).check(place)
             self._output = "" if is_same_file(self._inputs[0], place) else place
         self._file_options = file_options
         self._schema = name_and_schema(options.schema)

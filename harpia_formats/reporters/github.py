@@ -119,5 +119,6 @@ REPORTER = Reporter(
     summary="at most ten annotations in GitHub Actions, and the job summary",
     write=write,
     summary_apart=True,
+    begins=rb"::(error|warning|notice) ",
     write_job_summary=markdown.write,
 )

@@ -100,4 +100,5 @@ REPORTER = Reporter(
     name="gitlab",
     summary="a Code Quality report for merge requests of GitLab",
     write=write,
+    begins=rb'\[\s*(\{"description":".{,3000}","check_name":"|\]\s*$)',
 )

@@ -28,10 +28,17 @@ def write_result(
     write_text(json_text(result.to_dict(), indent=True) + "\n")
 
 
+#: A report of findings or statistics, else another result: `ok` and its second key.
+_BEGINS = (
+    rb'\{\n  ("schema": "harpia-formats/(?!baseline/)'
+    rb'|"ok": (true|false),\n  "(compared|profile|records|target)":)'
+)
+
 REPORTER = Reporter(
     name="json",
     summary="the whole report as one JSON object",
     write=write,
     suffixes=(".json",),
+    begins=_BEGINS,
     write_result=write_result,
 )

@@ -42,4 +42,5 @@ REPORTER = Reporter(
     summary="a JSON object in each line: each problem, then the summary",
     write=write,
     suffixes=(".jsonl", ".ndjson"),
+    begins=rb'\{"kind":"(problem","path":|summary","schema":"harpia-formats/)',
 )

@@ -190,4 +190,5 @@ REPORTER = Reporter(
     summary="test results in the XML of JUnit, for CI systems",
     write=write,
     suffixes=(".xml",),
+    begins=rb'<\?xml [^>]*\?>\s*<testsuites name="harpia-formats"',
 )

@@ -247,5 +247,6 @@ REPORTER = Reporter(
     summary="a short report for pull requests and job summaries",
     write=write,
     suffixes=(".md", ".markdown"),
+    begins=rb"### harpia-formats: ",
     write_result=write_result,
 )

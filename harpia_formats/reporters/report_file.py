@@ -2,24 +2,32 @@
 
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from os import PathLike, fspath
 from pathlib import Path
+from typing import Any
 
 from harpia_formats.extensions import entry_points
 from harpia_formats.io.compression import CODECS
+from harpia_formats.io.data_names import OTHER_SUFFIXES, is_data_name
+from harpia_formats.io.discovery import find_sources
+from harpia_formats.io.files_read import is_same_file
 from harpia_formats.io.output_group import OutputGroup
+from harpia_formats.io.reader import SourceError
 from harpia_formats.io.sink import Sink, SinkError
+from harpia_formats.io.source import open_source
 from harpia_formats.io.urls import file_name_of, is_url, masked
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters import REPORTERS, ReportError, reporter_named
-from harpia_formats.reporters.existing_file import holds_data
 from harpia_formats.reporters.reporter import Options, Reporter
 
 #: What may be the name of a reporter in `NAME=FILE`: no part of a path or a URL.
 _name = re.compile(r"[A-Za-z][\w-]*")
+#: Bytes of a file by which a report is known.
+_BEGINNING = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +95,23 @@ def _plugins() -> Iterator[Reporter]:
 
 
 def report_files(
-    given: Iterable[str], kind: type[Result], others: Iterable[str]
+    given: Iterable[str], kind: type[Result], others: Iterable[Any]
 ) -> list[ReportFile]:
     """Return the files that texts such as `[NAME=]FILE` name, for results of a type.
 
-    `others` are the paths and URLs that the run reads or writes. Raises
-    `UnknownReporter`, `ReportError`, `PluginError` or `SinkError` for a report that
-    cannot be written.
+    `others` are the paths and URLs that the run reads or writes; what is none, such as
+    None, is passed over. Raises `UnknownReporter`, `ReportError`, `PluginError` or
+    `SinkError` for a report that cannot be written.
     """
     files = [report_file(text) for text in given]
     group = OutputGroup(overwrite=True)
-    taken = {_identity(place) for place in others}
+    taken = [fspath(place) for place in others if isinstance(place, (str, PathLike))]
     for file in files:
         check_writes(file.reporter, kind)
         if file.reporter.check is not None:
             file.reporter.check()
         _check_place(file.place, taken)
-        if file.reporter in REPORTERS.values() and holds_data(file.place):
-            reason = "holds data and no report; name another file, or delete it"
-            raise SinkError(file.place, reason)
+        check_replaceable(file)
         group.claim(file.place)
     return files
 
@@ -143,17 +149,55 @@ def encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-def _identity(place: str) -> str:
-    """Return a text that is equal for two names of one file."""
-    return place if is_url(place) else os.path.realpath(place)
+def check_replaceable(file: ReportFile) -> None:
+    """Raise `SinkError` if there is a file that no earlier report can be.
+
+    An empty file is replaced.
+    """
+    data = _beginning(file.place)
+    begins = file.reporter.begins
+    if begins:
+        is_report = re.match(begins, data, re.DOTALL) is not None
+    else:
+        name = file_name_of(file.place).lower()
+        is_data = is_data_name(name) or name.endswith(OTHER_SUFFIXES)
+        is_report = not (is_data or data.lstrip()[:1] in {b"{", b"["})
+    if data and not is_report:
+        reason = (
+            f"is there already and is no {file.reporter.name} report of "
+            "harpia-formats, and is not replaced by one; remove it, or name another "
+            "file"
+        )
+        raise SinkError(masked(file.place), reason)
 
 
-def _check_place(place: str, taken: Container[str]) -> None:
+def _beginning(place: str) -> bytes:
+    """Return the first bytes of a file, decompressed; b"" if there is none.
+
+    It is b"" for a remote file that cannot be read: not all that may write may read.
+    Raises `SinkError` for another one.
+    """
+    if not is_url(place) and not Path(place).is_file():
+        return b""
+    try:
+        (source,) = find_sources([place])
+        with open_source(source) as reader:
+            return reader.beginning(_BEGINNING)
+    except (SourceError, ValueError) as error:
+        if is_url(place):
+            return b""
+        raise SinkError(place, f"cannot be read to see what it is: {error}") from error
+
+
+def _check_place(place: str, taken: Iterable[str]) -> None:
     """Raise `ReportError` or `SinkError` if no report can be written to a place."""
     if place == "-":
         raise ReportError("a report is written to a file, and - is none")
-    if _identity(place) in taken:
-        raise SinkError(masked(place), "is an input or an output of this run")
+    for name in taken:
+        if name != "-" and is_same_file(place, name):
+            same = "" if name == place else f" ({masked(name)})"
+            reason = f"is an input or an output of this run{same}"
+            raise SinkError(masked(place), reason)
     if is_url(place):
         from harpia_formats.io.remote.sink import check_remote_output  # noqa: PLC0415 - for remote files only
 

@@ -73,6 +73,10 @@ class Reporter:
     #: Returns what tells, of each problem of a run in their order, whether a report may
     #: need it; None if it needs all. Others are not held in memory until the end.
     needs: Callable[[], Callable[[Problem], bool]] | None = None
+    #: A regular expression of bytes with which each of its reports begins, so that
+    #: another file is not taken for an earlier report and replaced. Reports without
+    #: one are text: they replace no file that is called like data or begins as JSON.
+    begins: bytes = b""
     #: Whether it shows the lengths of rows, which a validation counts only then.
     shows_lengths: bool = False
     #: Raises `HarpiaFormatsError` if it cannot be used, for lack of an extra; called

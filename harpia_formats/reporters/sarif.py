@@ -158,4 +158,5 @@ REPORTER = Reporter(
     summary="SARIF 2.1.0, for code scanning of GitHub and for editors",
     write=write,
     suffixes=(".sarif", ".sarif.json"),
+    begins=rb'\{\s*"\$schema": "[^"]*sarif[^}]*"driver": \{\s*"name": "harpia-formats"',
 )

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.inputs import Input, rereadable_input, rewind_inputs
 from harpia_formats.mapping.requirements import holds_answers
 from harpia_formats.mapping.select_model import ModelSelection
@@ -18,7 +19,11 @@ from harpia_formats.reading.documents import Begin
 from harpia_formats.reading.placed_record import Receive
 from harpia_formats.reading.reader import Reading
 from harpia_formats.redaction import problems_shown, redaction_of
-from harpia_formats.registry import adapter_of, result_format_named
+from harpia_formats.registry import (
+    adapter_of,
+    all_unpackers,
+    result_format_named,
+)
 from harpia_formats.scoring.answer_stream import AnswerScorer, StoredOutcomes
 from harpia_formats.scoring.checks import check_names, check_unused, first_problem
 from harpia_formats.scoring.groups import NONE, AnswerGrouping
@@ -67,7 +72,16 @@ class Scoring:
             check_names(self._options.names, self._target)
             if self._options.csv_safe and self._target.id != "csv":
                 raise ScoreError(f"--csv-safe is for csv, and not {self._target.id}")
-        self._files = ResultFiles(output, overwrite=self._options.overwrite)
+        self._files = ResultFiles(
+            output,
+            overwrite=self._options.overwrite,
+            reads=FilesRead(
+                self._inputs,
+                [self._options.companion, self._options.config],
+                exclude=self._options.exclude,
+                unpackers=all_unpackers(),
+            ),
+        )
         if to is not None:
             self._files.check()
         profile_name = self._options.profile
@@ -274,6 +288,7 @@ class Scoring:
         writer = self._opened_writer()
         if writer is not None:
             writer.close(self.whole_scores())
+            self._files.check_apart(self._reading.companions.used.values())
             self._names = self._files.commit()
 
     @property

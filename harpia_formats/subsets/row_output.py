@@ -11,9 +11,11 @@ from harpia_formats.conversion.output_files import (
 )
 from harpia_formats.framing.chunk import JSON_SPACE
 from harpia_formats.io.compressed_output import suffix_of
+from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import Sink, SinkError, StreamSink
-from harpia_formats.io.urls import is_same_place, masked
+from harpia_formats.io.urls import masked
+from harpia_formats.registry import all_unpackers
 from harpia_formats.subsets.cut_file import CutFile, Row
 
 _table_suffixes = {".parquet", ".arrow", ".feather"}
@@ -63,25 +65,21 @@ class RowOutput:
 class RowOutputs:
     """The outputs of a run: all of them appear, or none."""
 
-    def __init__(self, inputs: Iterable[Any], *, overwrite: bool) -> None:
-        """Take the inputs, none of which is to be written."""
-        self._inputs = [
-            fspath(given)
-            for given in inputs
-            if isinstance(given, (str, PathLike)) and given != "-"
-        ]
+    def __init__(
+        self, inputs: Iterable[Any], others: Iterable[Any] = (), *, overwrite: bool
+    ) -> None:
+        """Take the inputs and other files that are read: none of them is written."""
         self._overwrite = overwrite
-        self.group = OutputGroup(overwrite=overwrite, others=self._inputs)
+        reads = FilesRead(inputs, others, unpackers=all_unpackers())
+        self.group = OutputGroup(overwrite=overwrite, reads=reads)
 
     def claim(self, place: str) -> None:
         """Take a path or URL for an output; raises `SinkError` if it cannot be."""
         if suffix_of(masked(place)) in _table_suffixes:
             reason = "rows are written as text; convert --to parquet makes tables"
             raise SinkError(masked(place), reason)
-        if any(is_same_place(place, given) for given in self._inputs):
-            raise SinkError(masked(place), "is an input, too")
-        check_output(place, overwrite=self._overwrite)
         self.group.claim(place)
+        check_output(place, overwrite=self._overwrite)
 
     def open(self, place: Any) -> RowOutput:
         """Open an output: a place that was claimed, an open file, or None or `-`.

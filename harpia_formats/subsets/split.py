@@ -50,7 +50,9 @@ class Split:
         self._redaction = redaction_of(options)
         if self._redaction is not None and division.by is not None:
             self._redaction.named_by_values = masked(self._template)
-        self._outputs = RowOutputs([given], overwrite=options.overwrite)
+        self._outputs = RowOutputs(
+            [given], [division.schema], overwrite=options.overwrite
+        )
         self._places: dict[str, str] = {}
         self._findings: Sink | None = None
         self._result: Subset | None = None

@@ -1,5 +1,6 @@
 """The baseline that a run is compared with, and the one that it writes."""
 
+import os
 from collections.abc import Iterable, Iterator
 from os import fspath
 from pathlib import Path
@@ -26,8 +27,10 @@ class RunBaseline:
         """Take the options of the run, and the absolute paths of its other outputs."""
         given = (options.baseline, options.write_baseline)
         self._read, self._written = (path and fspath(path) for path in given)
-        self._paths = {Path(path).absolute() for path in given if path}
-        self._no_data = self._paths | outputs
+        self._paths = {path for path in given if path}
+        self._no_data = {os.path.realpath(path) for path in (*self._paths, *outputs)}
+        self._names = {os.path.basename(path) for path in self._no_data}  # noqa: PTH119 - many times as fast
+        self._may_be_empty = options.allow_no_files
         #: The findings that are not reported, None without a baseline.
         self.known = self._known()
         #: The findings in the baseline that was written, None if none was.
@@ -59,16 +62,27 @@ class RunBaseline:
     def _without_outputs(
         self, sources: Iterable[Source | SourceError]
     ) -> Iterator[Source | SourceError]:
+        last: Source | None = None
+        is_empty = True
         for source in sources:
-            if not self._is_output(source):
+            if isinstance(source, Source) and self._is_output(source):
+                last = source
+            else:
+                is_empty = False
                 yield source
+        if is_empty and last is not None and not self._may_be_empty:
+            reason = "is written by this run and no data, and there is no other file"
+            yield SourceError(last.name, reason)
 
-    def _is_output(self, source: Source | SourceError) -> bool:
+    def _is_output(self, source: Source) -> bool:
         """Return whether a file in a folder is a baseline, or written by the run."""
-        if isinstance(source, SourceError) or not source.is_found:
-            return False
         origin = source.origin
-        return isinstance(origin, Path) and origin.absolute() in self._no_data
+        return (
+            source.is_found
+            and isinstance(origin, Path)
+            and origin.name in self._names
+            and os.path.realpath(origin) in self._no_data
+        )
 
     def write(self, tally: Tally) -> None:
         """Write the baseline, if one is asked for and all files could be read.

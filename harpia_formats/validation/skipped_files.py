@@ -19,7 +19,12 @@ UNKNOWN_FORMAT, SKIPPED_FILES = "S301", "J114"
 #: How the files that harpia-formats writes about data begin, without white space, and
 #: the bytes of a file among which that is.
 _OWN, _NAMED_IN = b'{"schema":"harpia-formats/', 100
-_OWN_KINDS = frozenset({b"baseline", b"report"})
+_OWN_KINDS = frozenset({b"baseline", b"report", b"statistics"})
+#: How each line of a report in JSON Lines begins, one of which may be its first.
+_OWN_LINES = (
+    b'{"kind":"problem","path":"',
+    b'{"kind":"summary","schema":"harpia-formats/',
+)
 
 
 def note_if_skipped(
@@ -52,9 +57,11 @@ def note_if_own(count: FileCount, beginning: bytes) -> None:
     `beginning` are the first bytes of a file that was found in a folder.
     """
     head = b"".join(beginning[:_NAMED_IN].split())
-    if not head.startswith(_OWN):
-        return
-    kind = head.removeprefix(_OWN).partition(b"/")[0]
+    kind = b""
+    if head.startswith(_OWN):
+        kind = head.removeprefix(_OWN).partition(b"/")[0]
+    elif head.startswith(_OWN_LINES):
+        kind = b"report"
     if kind in _OWN_KINDS:
         count.skipped = f"a harpia-formats {kind.decode()}"
         count.reason = f"is {count.skipped}, and no data"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats.io.file_sink import FileSink
+from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import SinkError, StreamSink
 
@@ -91,7 +92,7 @@ def test_two_outputs_never_share_a_place(tmp_path: Path, other: str) -> None:
 def test_a_name_from_data_gets_no_place_of_an_input(tmp_path: Path) -> None:
     """Places that are taken, and those of other files, are not free."""
     given = str(tmp_path / "in.jsonl")
-    group = OutputGroup(overwrite=True, others=[given])
+    group = OutputGroup(overwrite=True, reads=FilesRead([given]))
     group.claim(str(tmp_path / "out.jsonl"))
 
     assert not group.is_free(given)

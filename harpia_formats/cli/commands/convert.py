@@ -151,8 +151,8 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         engine=engine,
         progress=progress.update,
     )
-    places = [*(paths or ()), output, *filter(None, (quarantine, loss_report))]
-    reports = ReportFiles(report, ConversionReport, [str(place) for place in places])
+    places = [*(paths or ()), output, quarantine, loss_report, companion]
+    reports = ReportFiles(report, ConversionReport, places)
     run = Conversion(paths or ["-"], to, output, options)
     print_problems(reports.keeping(run), progress)
     found = run.report()

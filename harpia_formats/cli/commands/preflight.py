@@ -108,7 +108,9 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
         engine=engine,
         progress=progress.update,
     )
-    reports = ReportFiles([*plan.reports, *(report or ())], Report, [plan.path, *named])
+    beside = [path for one in plan.data_sets for path in one.beside()]
+    places = [plan.path, *named, *beside]
+    reports = ReportFiles([*plan.reports, *(report or ())], Report, places)
     run = Preflight(plan, options, reports.paths)
     if dry_run:
         return _describe(plan, run)
@@ -179,8 +181,11 @@ def _init(files: list[str], to_file: str | None, *, overwrite: bool) -> ExitCode
     if to_file in {None, "-"}:
         text_writer(sys.stdout)(found.text)
         return ExitCode.OK
+    from harpia_formats.io.files_read import FilesRead  # noqa: PLC0415 - only on request
     from harpia_formats.io.write_file import write_file  # noqa: PLC0415 - only on request
+    from harpia_formats.registry import all_unpackers  # noqa: PLC0415 - only on request
 
+    FilesRead(files, unpackers=all_unpackers()).check(str(to_file))
     write_file(str(to_file), [found.text.encode()], overwrite=overwrite)
     write_stderr(
         f"wrote {to_file}; edit it, and run: harpia-formats preflight {to_file}\n"

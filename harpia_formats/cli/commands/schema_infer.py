@@ -83,7 +83,13 @@ def schema_infer(  # noqa: PLR0913 - a parameter for each option
     if found.schema is not None and output == "-":
         text_writer(sys.stdout)(schema_json(found.schema))
     elif found.schema is not None:
-        write_schema(found.schema, output, paths, overwrite=overwrite)
+        write_schema(
+            found.schema,
+            output,
+            paths,
+            exclude=options.exclude,
+            overwrite=overwrite,
+        )
         if not quiet:
             write_stderr(f"{output}: {found.headline()}\n")
     return exit_code_of(found.report, ok=found.ok)

@@ -151,8 +151,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         engine=engine,
         progress=progress.update,
     )
-    places = [*(paths or ()), *filter(None, (output,))]
-    reports = ReportFiles(report, Scores, [str(place) for place in places])
+    reports = ReportFiles(report, Scores, [*(paths or ()), output, companion, config])
     run = scoring_of(paths or ["-"], to, output, options)
     print_problems(reports.keeping(run), progress)
     scores = run.scores()

@@ -135,7 +135,9 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     if detect is not None and not 0 < detect < math.inf:
         raise ScoreError(f"--detect needs a difference above 0, not {detect:g}")
     reports = ReportFiles(
-        report, StoredReport if stored else ComparisonReport, [first, second]
+        report,
+        StoredReport if stored else ComparisonReport,
+        [first, second, companion],
     )
     if stored:
         if reference_from is not ReferenceFrom.REFERENCES:

@@ -97,8 +97,7 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         engine=engine,
         progress=progress.update,
     )
-    places = [*(paths or ()), *filter(None, (companion,))]
-    reports = ReportFiles(report, Statistics, places)
+    reports = ReportFiles(report, Statistics, [*(paths or ()), companion])
     run = StatisticsRun(paths or ["-"], options)
     print_problems(reports.keeping(run), progress)
     found = run.statistics()

@@ -180,7 +180,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     reports = ReportFiles(
         settings.paths("report", report, given),
         Report,
-        [*paths, *([] if output is None else [output])],
+        [*paths, output, schema, companion, baseline, write_baseline, config],
     )
     output_format = settings.value("output-format", output_format, given)
     options = replace(options, row_lengths=reports.show_lengths(output_format))

@@ -19,18 +19,19 @@ if TYPE_CHECKING:  # most runs write no report to a file: start-up time
 class ReportFiles:
     """The files for reports of one run, which appear together once it is done.
 
-    A file that is there is replaced, but not one of the run's inputs or outputs.
+    An earlier report is replaced, but no other file, and none that the user named as an
+    input or output of the run.
     """
 
     def __init__(
         self,
         given: Iterable[str] | None,
         kind: type[Result],
-        others: Sequence[str] = (),
+        others: Sequence[Any] = (),
     ) -> None:
         """Take the values of `--report`, the type of the result, and other places.
 
-        `others` are the paths and URLs that the run reads or writes. Raises
+        `others` are the paths and URLs that the run reads or writes, or None. Raises
         `UnknownReporter`, `ReportError`, `PluginError` or `SinkError` for a report that
         cannot be written.
         """

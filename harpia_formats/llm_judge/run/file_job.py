@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.conversion.output_files import check_output
+from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.sink import Sink, StreamSink
 from harpia_formats.llm_judge.client.reply_cache import ReplyCache, request_key
@@ -21,6 +22,7 @@ from harpia_formats.llm_judge.run.write_verdicts import (
     indented_for_terminal,
 )
 from harpia_formats.reading.records import records_in
+from harpia_formats.registry import all_unpackers
 from harpia_formats.text.sanitize import safe
 
 STANDARD = "-"
@@ -66,6 +68,9 @@ class FileJob:
         Raises `SinkError` and `JudgeError`.
         """
         check_output(self.output, overwrite=self.overwrite)
+        reads = FilesRead(self.paths, unpackers=all_unpackers())
+        if str(self.output) != STANDARD:
+            reads.check(str(self.output))
         if self.cache is None:
             return
         place = self.cache.resolve()
@@ -73,6 +78,7 @@ class FileJob:
             raise JudgeError(
                 f"the cache {self.cache} is an input or the output as well"
             )
+        reads.check(str(self.cache))
 
     def run(
         self, rows: Iterable[JudgeRow], total: int, standard: Any

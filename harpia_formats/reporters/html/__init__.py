@@ -68,6 +68,7 @@ REPORTER = Reporter(
     summary="a page for browsers with counts, charts and examples",
     write=write,
     suffixes=(".html", ".htm"),
+    begins=rb'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta',
     write_result=write_result,
     shows_lengths=True,
     needs=needs,

@@ -1,10 +1,11 @@
 """The result files of a run, which appear together once all are complete."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
 
 from harpia_formats.conversion.options import Output
 from harpia_formats.conversion.output_files import MODEL, check_output, standard_output
+from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import Sink, SinkError, StreamSink
 from harpia_formats.io.urls import masked, sibling_of
@@ -14,7 +15,9 @@ from harpia_formats.scoring.results.format import Write
 class ResultFiles:
     """The result files of a run, which appear only when all of them are complete."""
 
-    def __init__(self, output: Output, *, overwrite: bool) -> None:
+    def __init__(
+        self, output: Output, *, overwrite: bool, reads: FilesRead | None = None
+    ) -> None:
         self.name: str | None = None
         self._stream = output
         if isinstance(output, (str, PathLike)):
@@ -22,7 +25,8 @@ class ResultFiles:
             if fspath(output) != "-":
                 self.name = fspath(output)
         self._overwrite = overwrite
-        self._group = OutputGroup(overwrite=overwrite)
+        self._reads = reads
+        self._group = OutputGroup(overwrite=overwrite, reads=reads)
         self._first: Sink | None = None
         self._names: list[str] = []
 
@@ -32,11 +36,13 @@ class ResultFiles:
         return self._group.notes
 
     def check(self) -> None:
-        """Raise `SinkError` if the first file exists, or is to be one per model."""
+        """Raise `SinkError` if the first file exists, is read, or is one per model."""
         if self.name is not None and MODEL in self.name:
             reason = f"scores of all models are in one file; name it without {MODEL}"
             raise SinkError(masked(self.name), reason)
         check_output(self.name, overwrite=self._overwrite)
+        if self.name is not None and self._reads is not None:
+            self._reads.check(self.name)
 
     def write(self, data: bytes) -> None:
         """Append bytes to the first file; raises `SinkError`."""
@@ -71,6 +77,10 @@ class ResultFiles:
         place = sibling_of(self.name, name)
         check_output(place, overwrite=self._overwrite)
         return self._opened_file(place).write
+
+    def check_apart(self, found: Iterable[str]) -> None:
+        """Raise `SinkError` if an output is one of the files that the run `found`."""
+        self._group.check_apart(found)
 
     def commit(self) -> tuple[str, ...]:
         """Move all files to their final names, and return those.

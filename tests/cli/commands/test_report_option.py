@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.reporters import REPORTERS
-from harpia_formats.reporters.existing_file import holds_data
 from in_process import InProcess
 
 ROWS = ("rows.jsonl", "--schema", "schema.json")
@@ -42,7 +40,7 @@ def test_reports_are_written_beside_what_is_printed(run: InProcess) -> None:
 
 def test_a_report_replaces_the_one_that_is_there(run: InProcess) -> None:
     """A second run replaces the report, which is whole or not there."""
-    Path("r.json").write_text("old")
+    run("validate", "good.jsonl", *ROWS[1:], "--report", "r.json")
     run("validate", *ROWS, "--report", "r.json")
 
     assert json.loads(Path("r.json").read_text())["summary"]["errors"] == 3
@@ -57,6 +55,30 @@ def test_a_report_in_a_folder_of_data_is_no_data(run: InProcess) -> None:
 
     assert (second.code, second.out, second.err) == (1, first.out, first.err)
     assert len(json.loads(Path("r.json").read_text())["files"]) == 2
+
+
+def test_reports_are_no_data_of_other_runs(run: InProcess) -> None:
+    """A report in JSON Lines is passed over, and left out under any of its names."""
+    Path("schema.json").rename("../schema.json")
+    Path("sub").mkdir()
+    arguments = ("validate", ".", "--schema", "../schema.json")
+    first = run(*arguments, "--report", "sub/../r.jsonl")
+    second = run(*arguments, "--report", "sub/../r.jsonl")
+    third = run(*arguments, "--report", "../other.json")
+
+    assert (second.out, second.err) == (first.out, first.err)
+    assert (third.code, third.out.count("J114")) == (1, 1)
+    assert "passed over: 1 harpia-formats report" in third.out
+
+
+def test_a_folder_with_the_report_alone_has_no_data(run: InProcess) -> None:
+    """It is exit code 2, as for a folder without files."""
+    Path("out").mkdir()
+    run("validate", *ROWS, "--report", "out/r.json")
+    found = run("validate", "out", "--report", "out/r.json")
+
+    assert found.code == 2
+    assert "out/r.json is written by this run and no data" in found.err.replace(":", "")
 
 
 @pytest.mark.parametrize(
@@ -74,28 +96,8 @@ def test_a_report_replaces_no_data(name: str, text: str, run: InProcess) -> None
     found = run("stats", "rows.jsonl", "--report", f"json={name}")
 
     assert (found.code, found.out) == (2, "")
-    assert f"{name}: holds data and no report" in found.err
+    assert f"{name}: is there already and is no json report" in found.err
     assert Path(name).read_text() == text
-
-
-def test_reports_of_every_kind_are_replaced(run: InProcess) -> None:
-    """What a reporter wrote is no data, with findings and without."""
-    rows = Path("records.jsonl")
-    rows.write_text('{"id": 1, "prompt": "q", "outputs": []}\n')
-    runs = [(["validate", *ROWS], name) for name in REPORTERS]
-    runs += [(["validate", "records.jsonl"], name) for name in REPORTERS]
-    runs += [
-        (["stats", "records.jsonl"], "json"),
-        (["diff", "records.jsonl", "records.jsonl"], "json"),
-        (["roundtrip", "records.jsonl", "--via", "csv"], "json"),
-        (["convert", "records.jsonl", "--to", "csv", "-o", "out.csv"], "json"),
-        (["score", "records.jsonl", "-m", "em"], "json"),
-    ]
-    for arguments, name in runs:
-        Path("report").unlink(missing_ok=True)
-        found = run(*arguments, "--report", f"{name}=report")
-        assert Path("report").exists(), found.err
-        assert not holds_data("report"), (arguments, name)
 
 
 @pytest.mark.parametrize(
