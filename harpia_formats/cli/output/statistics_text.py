@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from harpia_formats.cli.output.number_table import number_table, wrapped
+from harpia_formats.cli.output.number_table import WIDTH, number_table, wrapped
 from harpia_formats.mapping.mapped_format import has_free_names
 from harpia_formats.statistics.result import UNITS, Statistics
+from harpia_formats.text.columns import columns
 from harpia_formats.text.sanitize import safe
 
 #: Columns of the longest bar of a histogram, and of a value.
@@ -17,6 +18,8 @@ _SHORT = {"characters": "chars"}
 _PERCENTILES = {"p25": "25%", "p50": "50%", "p75": "75%", "p95": "95%"}
 #: The fields of which one holds the question.
 _QUESTIONS = {"prompt", "messages"}
+#: The fewest columns of the place of a record.
+_LEAST_PLACE = 20
 _LACKS = ("missing", "null", "empty")
 #: Words for what is repeated, and for several of it.
 _REPEATED = {
@@ -148,17 +151,21 @@ def _fields(found: Statistics) -> Iterator[str]:
         field for field in found.fields if any(field[how]["count"] for how in _LACKS)
     ]
     if lacking:
-        rows: list[tuple[str, ...]] = [("field", "of", *_LACKS, "first")]
+        rows: list[tuple[str, ...]] = [("field", "of", *_LACKS)]
         rows += [
             (
                 safe(field["field"]),
                 f"{field['count']:,}",
                 *(f"{field[how]['count']:,}" for how in _LACKS),
-                _first(field),
             )
             for field in lacking
         ]
-        yield from number_table(rows, left=(0, 5))
+        room = WIDTH - sum(
+            max(map(columns, one)) + 2 for one in zip(*rows, strict=True)
+        )
+        places = ["first", *(_first(field, room) for field in lacking)]
+        with_places = [(*row, place) for row, place in zip(rows, places, strict=True)]
+        yield from number_table(with_places, left=(0, len(rows[0])))
     whole = [field["field"] for field in found.fields if field not in lacking]
     if whole:
         yield from wrapped(f"always there: {', '.join(whole)}")
@@ -169,12 +176,22 @@ def _fields(found: Statistics) -> Iterator[str]:
         yield "read a column or key as a field with --map, such as --map prompt=COLUMN"
 
 
-def _first(field: Mapping[str, Any]) -> str:
-    """Return the place of the first record that lacks a field."""
+def _first(field: Mapping[str, Any], room: int) -> str:
+    """Return the place of the first record that lacks a field, in `room` columns.
+
+    Where they are too few, the record is told by its line, and the end of the path.
+    """
     places = [field[how]["first"] for how in _LACKS if field[how]["count"]]
     place = places[0]
     line = f":{place['line']}" if place["line"] else ""
-    return safe(f"{place['path']}{line}, record {place['record']:,}")
+    record = f", record {place['record']:,}"
+    whole = path = safe(place["path"])
+    if columns(path + line + record) <= room:
+        return path + line + record
+    end = line or record
+    while columns(path + end) + (path != whole) > max(room, _LEAST_PLACE) and path:
+        path = path[1:]
+    return f"{'' if path == whole else '…'}{path}{end}"
 
 
 def _values(values: Mapping[str, Any]) -> Iterator[str]:

@@ -38,8 +38,24 @@ def test_statistics_are_tables(run: Any) -> None:
 
     assert (code, errors) == (0, "")
     assert output.startswith(TABLES)
-    assert max(map(len, output.replace(str(ANSWERS), "file").splitlines())) <= 80
+    assert max(map(len, output.splitlines())) <= 80
     assert "repeated prompts: none among 4" in output
+
+
+def test_long_names_and_large_numbers_fit(run: Any, tmp_path: Path) -> None:
+    """Long paths are cut at their beginnings, and long names have their own lines."""
+    times = {"time_to_the_first_token_ms": 123456, "t": 1}
+    usage = {"model": "m" * 50, "token_usage": {"prompt": 1}, "performance": times}
+    rows = [{"outputs": [{"text": None}]}, {"prompt": "q", "outputs": [usage]}]
+    path = tmp_path / f"{'long-' * 20}.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    _, output, _ = run(str(path), "--from", "record")
+
+    assert max(map(len, output.splitlines())) <= 80
+    assert "…" in output
+    assert "-long-.jsonl:1\n" in output
+    assert "\ntime_to_the_first_token_ms\n  " in output
 
 
 def test_statistics_are_json(run: Any) -> None:
