@@ -82,6 +82,9 @@ class Split:
             try:
                 assignment = yield from self._assigned(given)
                 with assignment.resource:
+                    if not self._division.by_verdict:
+                        for name in assignment.names:
+                            self._places[name] = self._place_of(name)
                     self._write(given, assignment)
             except BaseException:  # an interrupt, too, leaves no temporary file
                 self._outputs.discard()
@@ -104,10 +107,7 @@ class Split:
     def _assigned(self, given: RereadInput) -> Generator[Problem, None, Assignment]:
         """Assign rows to parts; yield the problems of those that are not valid."""
         if not self._division.by_verdict:
-            assignment = assigned(given, self._division, self._options)
-            for name in assignment.names:
-                self._places[name] = self._place_of(name)
-            return assignment
+            return assigned(given, self._division, self._options)
         run = ByVerdict(given, self._division, self._options)
         for problem in run:
             if self._division.findings is None:

@@ -104,8 +104,6 @@ def test_no_command_shows_a_value(
     assert list(leaks(FILES[::47], range(1), tmp_path, capsys)) == []
 
 
-# Some runs that end with an error leave a temporary file to the garbage collector.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.long
 def test_no_command_shows_a_value_of_many_fixtures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

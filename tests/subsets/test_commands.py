@@ -26,6 +26,7 @@ from harpia_formats import (
 )
 from harpia_formats.io.reader import BLOCK, SourceError
 from harpia_formats.scoring.groups import GROUPED
+from harpia_formats.subsets.number_file import NumberFile
 from harpia_formats.subsets.random_rows import sampled_numbers
 from harpia_formats.subsets.row_values import IDENTITY
 from harpia_formats.subsets.shares import part_of, thresholds
@@ -545,3 +546,24 @@ def test_a_document_far_larger_than_its_rows_is_refused() -> None:
     data += b",".join([b'"' + text + b'"'] * 12) + b"]}"
     with pytest.raises(SubsetError, match="behind rows"):
         sample(data, 1, output=io.BytesIO(), from_="harpia", max_row_bytes=2_000_000)
+
+
+def test_outputs_that_exist_leave_no_temporary_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers of parts are deleted if the outputs cannot be named."""
+    made: list[NumberFile] = []
+
+    def number_file() -> NumberFile:
+        made.append(NumberFile())
+        return made[-1]
+
+    monkeypatch.setattr("harpia_formats.subsets.assignment.NumberFile", number_file)
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(record_lines(2))
+    (tmp_path / "c1.jsonl").write_bytes(b"")
+    with pytest.raises(SinkError, match="already exists"):
+        split(path, by="category", output=str(tmp_path / "{value}.jsonl"))
+
+    with pytest.raises(ValueError, match="closed"):
+        list(made[0])
