@@ -45,15 +45,7 @@ def html_table(rows: Iterable[Row], caption: str = "") -> str:
     rows = list(rows)
     if not rows:
         return ""
-    shown = list(map(_display_row, rows[:SHOWN]))
-    # The fields of a group stand before its scores.
-    longest_first = sorted(shown, key=len, reverse=True)
-    # A column without any value says nothing.
-    names = [
-        name
-        for name in dict.fromkeys(name for row in longest_first for name in row)
-        if any(row.get(name) not in (None, "") for row in shown)
-    ]
+    names, shown = displayed(rows[:SHOWN])
     is_number = {
         name: all(isinstance(row.get(name), (int, float, type(None))) for row in shown)
         for name in names
@@ -110,6 +102,20 @@ def report_tables(
     )
     kept = "path line column record pointer code message help".split()
     yield "Examples", [{name: row[name] for name in kept} for row in examples]
+
+
+def displayed(rows: Iterable[Row]) -> tuple[list[str], list[dict[str, Any]]]:
+    """Return rows for readers, and the names of their columns that are not empty."""
+    shown = list(map(_display_row, rows))
+    # The fields of a group stand before its scores.
+    longest_first = sorted(shown, key=len, reverse=True)
+    # A column without any value says nothing.
+    names = [
+        name
+        for name in dict.fromkeys(name for row in longest_first for name in row)
+        if any(row.get(name) not in (None, "") for row in shown)
+    ]
+    return names, shown
 
 
 def _display_row(row: Row) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from harpia_formats.model.check import Check, State
+from harpia_formats.model.notebook import Row, displayed
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
@@ -27,6 +28,8 @@ from harpia_formats.rules.documentation import rule_url
 #: The columns of the tables.
 _FILES = "file format records invalid undetermined errors warnings notes read".split()
 _CHECKS = ["", "data set", "expected", "found"]
+#: What is said below a table, once for all of its rows.
+_METHODS = ("signature", "method", "test")
 _FINDINGS = ["", "rule", "field", "findings", "files", "first"]
 _NUMBERS = {*_FILES[2:-1], "findings", "files"}
 #: The most rows of files as long as some have no findings.
@@ -215,16 +218,30 @@ def _example(group: Group, problem: Problem) -> list[str]:
 def write_result(
     result: Result, write_text: Callable[[str], None], options: Options
 ) -> None:
-    """Write the headline and the table of a result."""
+    """Write the headline and the tables of a result."""
     page = _Page(options.most_bytes)
     page.add(f"### harpia-formats: {code(result.headline(), 500)}")
-    rows = result.table()
-    names = list(dict.fromkeys(name for one in rows for name in one))
-    cells = ([row(_cell(one.get(name)) for name in names)] for one in rows)
-    right = [name for name in names if all(_is_number(one.get(name)) for one in rows)]
-    start = ["", *head([code(name) for name in names], map(code, right))]
-    page.add_left_out(len(rows) - page.add_blocks(start, cells, 1), "row")
+    for caption, rows in result.shown_tables():
+        _add_table(page, caption, rows)
     write_text("\n".join(page.lines) + "\n")
+
+
+def _add_table(page: _Page, caption: str, rows: Sequence[Row]) -> None:
+    """Add a table, and below it how what it shows was computed."""
+    if not rows:
+        return
+    names, shown = displayed(rows)
+    titles = {name: code(name.replace("_", " ")) for name in names}
+    cells = ([row(_cell(one.get(name)) for name in names)] for one in shown)
+    right = [name for name in names if all(_is_number(one.get(name)) for one in shown)]
+    start = ["", *head([*titles.values()], (titles[name] for name in right))]
+    if caption:
+        start = ["", f"**{plain(caption)}**", *start]
+    page.add_left_out(len(rows) - page.add_blocks(start, cells, 1), "row")
+    found = ((name, one.get(name)) for one in rows for name in _METHODS)
+    methods = dict.fromkeys((name, value) for name, value in found if value)
+    lines = ([f"- {name}: {code(str(value))}"] for name, value in methods)
+    page.add_blocks([""], lines, 1)
 
 
 def _is_number(value: object) -> bool:

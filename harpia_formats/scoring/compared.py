@@ -10,7 +10,7 @@ from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import TESTS, PairedTest
 from harpia_formats.scoring.paired import Comparison, holm
-from harpia_formats.scoring.scores import Scores
+from harpia_formats.scoring.scores import Scores, score_name
 from harpia_formats.text.spelling import nearest
 
 #: Models that an error names.
@@ -63,7 +63,7 @@ class ComparedScore:
 
     def headline(self) -> str:
         """Return the difference in one line."""
-        name = f"{self.metric}.{self.name}"
+        name = score_name(self.metric, self.name)
         if self.comparison is None:
             return f"{name}: {self.reason}"
         found = self.comparison

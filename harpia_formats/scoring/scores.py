@@ -123,6 +123,11 @@ class MetricScore:
 _OWN = tuple("questions standard_error scale signature method remark".split())
 
 
+def score_name(metric: str, name: str) -> str:
+    """Return the name of a score, with that of its metric if they differ."""
+    return name if metric == name else f"{metric}.{name}"
+
+
 def _as_row(score: MetricScore) -> dict[str, Any]:
     """Return a score as a row of a table."""
     low, high = score.interval or (None, None)
@@ -234,7 +239,7 @@ class Scores(Result):
     def headline(self) -> str:
         """Return the scores over all answers in one line."""
         values = [
-            f"{score.metric}.{score.name} "
+            f"{score_name(score.metric, score.name)} "
             f"{'none' if score.value is None else f'{score.value:.4f}'}"
             for score in self
         ]
@@ -258,6 +263,20 @@ class Scores(Result):
             for group in (*self.systems, *self.groups)
             for score in group.scores
         ]
+
+    def shown_tables(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Return the table with words for all answers and for values without text."""
+        fields = self.groups[0].key if self.groups else {}
+        rows = [
+            {
+                **group.key,
+                **{name: group.key.get(name, "(all)") or "(empty)" for name in fields},
+                **_as_row(score),
+            }
+            for group in (*self.systems, *self.groups)
+            for score in group.scores
+        ]
+        return [("", rows)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain data that can be written as JSON."""

@@ -102,6 +102,12 @@ class Statistics(Result):
             for unit in UNITS
         ]
 
+    def shown_tables(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Yield the tables that notebooks and Markdown show, each with its caption."""
+        from harpia_formats.statistics.tables import tables  # noqa: PLC0415 - they are made of this class
+
+        return tables(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the statistics as plain data that can be written as JSON."""
         return {

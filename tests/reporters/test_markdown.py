@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from typing import Any
 
@@ -141,14 +142,54 @@ class Rows(Result):
         return [{"a|b": "|", "n": 0.123456}, {"a|b": None, "c": "@x"}]
 
 
-def test_any_other_result_is_a_table() -> None:
-    """A result that is no report of a validation has its headline and its table."""
+def _written(result: Result) -> str:
+    """Return a result in Markdown."""
     texts: list[str] = []
     write = REPORTERS["markdown"].write_result
     assert write is not None
-    write(Rows(), texts.append, Options())
+    write(result, texts.append, Options())
+    return "".join(texts)
 
-    assert "".join(texts).splitlines() == [
+
+def test_scores_are_a_table_for_readers() -> None:
+    """It has one cell for an interval, and tells the empty value from all answers."""
+    rows = [
+        {
+            "prompt": f"q{category}",
+            "category": category,
+            "references": ["yes"],
+            "outputs": [{"text": "yes"}],
+        }
+        for category in ("", "law")
+    ]
+    scores = hf.score(rows, metrics=("em",), by=("category",))
+
+    text = unescape(re.sub("</?code>", "", _written(scores)))
+    first, *_, last = text.splitlines()
+    assert first == "### harpia-formats: em 1.0000 over 2 answers"
+    table = [line.split(" | ") for line in text.splitlines() if line.startswith("|")]
+    assert [line[0] for line in table] == [
+        *("| category", "| ---", "| (all)", "| (empty)", "| law")
+    ]
+    assert {"interval", "remark"} <= {*table[0]} | {table[0][-1].rstrip(" |")}
+    assert "signature" not in table[0]
+    assert "- signature: em|" in text
+    assert last.startswith("- method: ")
+
+
+def test_statistics_are_several_tables() -> None:
+    """Beside lengths they are fields, values, repetitions and tokens."""
+    answer = {"text": "", "model": "m", "token_usage": {"total": 3}}
+    found = hf.stats([{"prompt": "p", "outputs": [answer]}])
+
+    lines = _written(found).splitlines()
+    titles = [line.strip("*") for line in lines if line.startswith("**")]
+    assert titles == ["Lengths", "Fields", "Values", "Repetitions", "Tokens"]
+
+
+def test_any_other_result_is_a_table() -> None:
+    """A result that is no report of a validation has its headline and its table."""
+    assert _written(Rows()).splitlines() == [
         "### harpia-formats: <code>2 rows of &#64;team</code>",
         "",
         "| <code>a&#124;b</code> | <code>n</code> | <code>c</code> |",
