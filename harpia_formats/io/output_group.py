@@ -48,7 +48,7 @@ class OutputGroup:
         for name in found:
             for place in self._claimed.values():
                 if is_same_file(name, place):
-                    reason = f"is an input, too ({masked(name)})"
+                    reason = f"is an input, too: {masked(name)}, which the run found"
                     raise SinkError(masked(place), reason)
 
     def is_free(self, place: str) -> bool:

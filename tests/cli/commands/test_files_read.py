@@ -10,6 +10,7 @@ from harpia_formats.io.sink import SinkError
 from harpia_formats.reporters import REPORTERS
 from in_process import InProcess
 
+FIXTURES = Path(__file__).parents[3] / "fixtures"
 ROWS = "".join(
     json.dumps(
         {"prompt": f"p{n}", "ideal_response": "r", "actual_response": "r", "n": n}
@@ -93,6 +94,23 @@ def test_one_file_of_a_folder_is_no_output(run: InProcess) -> None:
         assert found.code == 2
         assert "cannot write d/1.jsonl: is an input, too" in found.err
     assert Path("d/1.jsonl").read_text() == ROWS
+
+
+def test_a_document_that_the_run_finds_is_no_output(
+    run: InProcess,
+) -> None:
+    """What stands beside the samples of an lm-eval run is read, and stays."""
+    samples, results = Path("samples_t_2024.jsonl"), Path("results_2024.json")
+    valid = "valid/two-filters-and-repeats.jsonl"
+    samples.write_bytes((FIXTURES / "lm-eval-samples" / valid).read_bytes())
+    first = min((FIXTURES / "lm-eval-results" / "valid").glob("*.json"))
+    results.write_bytes(first.read_bytes())
+    words = ("--to", "harpia", "--ids", "number", "-o", str(results), "--overwrite")
+    found = run("convert", str(samples), *words)
+
+    assert found.code == 2
+    assert "is an input, too: results_2024.json, which the run found" in found.err
+    assert results.read_bytes() == first.read_bytes()
 
 
 def test_a_file_that_is_left_out_may_be_an_output(run: InProcess) -> None:
