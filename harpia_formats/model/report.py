@@ -217,6 +217,8 @@ class Report(Result):
             f"{sums[name]:,} {name.removesuffix('s') if sums[name] == 1 else name}"
             for name in names
         ]
+        if self.failures:
+            counts.append(f"{len(self.failures):,} not read to the end")
         return f"{'ok' if self.ok else 'not ok'}, {', '.join(counts)}"
 
     def table(self) -> list[dict[str, Any]]:

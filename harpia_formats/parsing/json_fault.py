@@ -30,6 +30,10 @@ class Fault:
     #: Where the value begins that is still open, for a fault about that.
     opened: int | None = None
 
+    def message_with(self, byte: int) -> str:
+        """Return the message if the value that is still open begins at `byte`."""
+        return f"{self.message.removesuffix(f' {self.opened}')} {byte}"
+
 
 def truncated(text: bytes, what: str, opened: int, closing: str = "") -> Fault:
     """Return the fault that `text` ends inside `what`, which begins at `opened`.

@@ -24,6 +24,8 @@ _words: dict[Any, str] = {
     None: "None",
     types.NoneType: "None",
 }
+#: The arguments for options of the command line whose names are others.
+_of_command = {"map": "columns", "set": "constants", "with": "companion"}
 
 
 def make_options(
@@ -59,6 +61,8 @@ def make_options(
 
 def _unknown_option(name: str, known: list[str]) -> str:
     near = nearest(name, known)
+    if _of_command.get(name) in known:
+        near = _of_command[name]
     hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
     return f"there is no option {name}; {hint}"
 

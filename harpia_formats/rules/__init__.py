@@ -59,7 +59,9 @@ class UnknownRule(HarpiaFormatsError):  # noqa: N818 - part of the public API by
         self.near = near
 
     def __str__(self) -> str:
-        hint = f"; did you mean {' or '.join(self.near)}?" if self.near else ""
+        hint = "; `harpia-formats rule --all` lists them"
+        if self.near:
+            hint = f"; did you mean {' or '.join(self.near)}?"
         return f"no rule is called {self.asked!r}{hint}"
 
 

@@ -24,7 +24,7 @@ from harpia_formats.model.record import Header
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import DEFAULT
 from harpia_formats.scoring.scores import ComputedMetric, computed_metric
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import edits_between, nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,12 +173,19 @@ def requests_named(
             requests.append(MetricRequest(name))
         else:
             known = dict.fromkeys([*profile.metrics, *metric_names()])
-            near = nearest(name, known)
+            near = nearest(name, known) or _short_name(name, known)
             hint = f"; did you mean {near}?" if near else ""
             raise ScoreError(
                 f"no metric is called {name!r}{hint} (known: {', '.join(known)})"
             )
     return requests, notes
+
+
+def _short_name(wanted: str, known: Iterable[str]) -> str:
+    """Return the one name of two letters that `wanted` misspells, "" if none is."""
+    short = [name for name in known if len(name) == 2]  # noqa: PLR2004 - said so above
+    near = [name for name in short if edits_between(wanted.casefold(), name) == 1]
+    return near[0] if len(near) == 1 else ""
 
 
 def select_metrics(

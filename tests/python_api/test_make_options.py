@@ -46,6 +46,7 @@ WRONG: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (validate, {"progress": 3}, "progress must be a function or None"),
     (validate, {"columns": ["a"]}, "columns must be a mapping or None"),
     (validate, {"row_timeout": "1"}, "row_timeout must be a number"),
+    (convert, {"map": {"prompt": "q"}}, "did you mean columns"),
     (convert, {"refrences": "first"}, "did you mean references"),
     (convert, {"references": "expnd"}, "did you mean expand"),
     (convert, {"on_loss": "fial"}, "did you mean fail"),

@@ -341,7 +341,8 @@ def test_unknown_rule_does_not_guess(asked: str) -> None:
     with pytest.raises(UnknownRule) as caught:
         rules_matching(asked, RULES)
 
-    assert str(caught.value) == f"no rule is called {asked!r}"
+    listed = "`harpia-formats rule --all` lists them"
+    assert str(caught.value) == f"no rule is called {asked!r}; {listed}"
 
 
 @pytest.mark.parametrize(

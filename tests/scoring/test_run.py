@@ -271,6 +271,7 @@ def test_several_answers_of_a_record_count_each() -> None:
     ("options", "message"),
     [
         ({"metrics": ("blue",)}, "did you mean bleu?"),
+        ({"metrics": ("emm",)}, "did you mean em?"),
         ({"metrics": ("em",), "profile": "squat"}, "did you mean squad?"),
         ({"metrics": ("em",), "by": ("categroy",)}, "did you mean category?"),
         ({"metrics": ("em",), "parameters": {"em.norm": 1}}, "norm"),

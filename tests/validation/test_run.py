@@ -473,6 +473,17 @@ def test_records_of_no_known_format_have_no_verdict(
         report.raise_for_errors()
 
 
+def test_byte_of_an_open_value_is_one_of_the_file(tmp_path: Path) -> None:
+    """It is counted as the offset of the place is, and a missing file is counted."""
+    rows = b'{"a": 1}\n\n{"a":\n'
+    report = validate(rows, tmp_path / "none", format="json")
+    (found,) = [each for each in report.problems if each.code == "J102"]
+
+    assert found.message == "the text ends inside an object that starts at byte 10"
+    assert found.place.byte_offset == 15
+    assert report.headline().endswith(", 1 not read to the end")
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("file", "format_", "code"),

@@ -24,7 +24,7 @@ def problem_of(finding: Finding, rule: Rule, row: RowContext, schema: Any) -> Pr
     path: Path = ()
     if isinstance(about, Fault):
         start, end = about.start, about.end
-        text = ProblemText(about.message, about.help)
+        text = ProblemText(_fault_message(about, row), about.help)
     elif isinstance(about, RepeatedKey):
         duplicate = next(islice(duplicates(row.text), about.before, None))
         start, end, path = duplicate.start, duplicate.end, about.path
@@ -53,6 +53,14 @@ def problem_of(finding: Finding, rule: Rule, row: RowContext, schema: Any) -> Pr
         key=finding.missing_key,
         cause=finding.cause,
     )
+
+
+def _fault_message(fault: Fault, row: RowContext) -> str:
+    """Return the message of a fault with bytes from the start of the file."""
+    if fault.opened is None:
+        return fault.message
+    opened = row.place(fault.opened, fault.opened + 1, ())
+    return fault.message_with(opened.byte_offset)
 
 
 def _values_because(cause: Cause, row: RowContext) -> tuple[Because, ...]:
