@@ -24,8 +24,8 @@ LISTED_KEYS = 10
 #: Formats that are listed if none is recognized.
 NEAREST = 3
 _how = (
-    "name a format with --format, or with --from in commands other than validate; "
-    "validate and split take a schema with --schema"
+    "name a format with --format, or with --from in commands other than validate, "
+    "or for validate and split a schema with --schema"
 )
 
 

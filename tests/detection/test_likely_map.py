@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats import ValidationFailed, convert, read, score, validate
+from harpia_formats import ValidationFailed, convert, detect, read, score, validate
 from harpia_formats.detection.likely_map import likely_map
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "json" / "valid"
@@ -42,7 +42,9 @@ def test_proposed_map_reads_the_file_that_it_was_proposed_for() -> None:
 
     records = list(read(path, columns=columns))
 
-    assert "with --from in commands other than validate;" in problem.help
+    assert "with --from in commands other than validate," in problem.help
+    (detected,) = detect(path)
+    assert detected.nearest.endswith(f"--map {proposed}")
     assert [each.prompt for each in records] == [
         "Which river flows through Manaus?",
         "How many legs has a beetle?",
