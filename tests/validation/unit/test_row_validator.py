@@ -242,8 +242,8 @@ def outcome_of(
     keys: list[str] = []
     for start in range(0, len(rows), size):
         part = rows[start:][:size]
-        cut = Chunk(b"\n".join(rows), Cursor(), part)
-        chunk = Chunk(b"\n".join(part), Cursor()) if lines else cut
+        text = b"\n".join(part)
+        chunk = Chunk(text, Cursor(), None if lines else part)
         verdict = validator.validate(chunk)
         found += [(each.code, start + each.row, each.path) for each in verdict.findings]
         keys += verdict.keys
