@@ -50,7 +50,8 @@ def main() -> None:
         (REFERENCE / "mapping.md").write_text(mapping, encoding="utf-8")
         PICTURE.write_text(current_picture(), encoding="utf-8")
         ARCHITECTURE.write_text(current_architecture(), encoding="utf-8")
-        update_notebook()
+    if not (chosen or arguments.tables):
+        update_notebook()  # its cells need the extra notebook
     failed = False
     for path in chosen or (() if arguments.tables else pages()):
         failed |= _update(path)
