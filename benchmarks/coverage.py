@@ -45,7 +45,7 @@ answered rightly.
 {coverage}
 
 Where the number of questions times min(*p*, 1 - *p*) is at least {few}, a coverage of
-0.92 to 0.98 is required; elsewhere at least 0.85, and the table of scores marks the
+0.92 to 0.98 is required; otherwise at least 0.85, and the table of scores marks the
 interval as approximate.
 
 ## Tests of two equal systems

@@ -37,7 +37,7 @@ class SchemaWords:
         )
 
     def pointer(self, pointer: str) -> str:
-        """Return a JSON pointer of a group likewise; its array indices are `*`."""
+        """Return a JSON pointer of a group, masked; array indices are `*`, too."""
         steps = pointer.split("/")
         names = (step.replace("~1", "/").replace("~0", "~") for step in steps)
         return "/".join(
@@ -46,7 +46,7 @@ class SchemaWords:
         )
 
     def field(self, path: str) -> str:
-        """Return the dotted path of a field likewise, such as `metadata.*`."""
+        """Return the dotted path of a field, masked, as in `metadata.*`."""
         return ".".join(map(self.masked, path.split(".")))
 
 

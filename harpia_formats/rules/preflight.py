@@ -39,9 +39,9 @@ RULES = (
         "record-count",
         Severity.ERROR,
         "A data set must have as many records as its preflight file says.",
-        "Too few usually mean that a step before was cut short or wrote elsewhere; too "
-        "many that files of another run are among them. It is placed at the file for "
-        "limits on each file, else at the line that states the limit.",
+        "Too few usually mean that a step before was cut short or wrote to another "
+        "place; too many that files of another run are among them. It is placed at the "
+        "file for limits on each file, else at the line that states the limit.",
         _one,
         _one + _two,
         "record",

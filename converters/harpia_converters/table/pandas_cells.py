@@ -1,7 +1,7 @@
 """Cells as pandas writes them: `True`, `NaN`, whole numbers as floats, and its index.
 
 pandas reads a column as numbers or truth values, and writes these in its own way. Only
-columns that hold no text are read so: elsewhere `True` may be an answer.
+columns that hold no text are read so: in others, `True` may be an answer.
 """
 
 import re

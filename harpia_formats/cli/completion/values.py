@@ -138,7 +138,7 @@ BY_NOUN: dict[str, Callable[[], Iterable[Value]]] = {
     "RULES": _rules,
     "TEST": _tests,
 }
-#: The functions of options whose noun has more values elsewhere.
+#: The functions of options whose values are fewer than those of their noun.
 _BY_OPTION = {
     ("convert", "--to"): _written_formats,
     ("roundtrip", "--via"): _written_formats,

@@ -103,7 +103,7 @@ def _text_of_error(error: EngineError, record: Any, words: SchemaWords) -> Probl
 def _masked(error: EngineError, words: SchemaWords) -> EngineError:
     """Return an error with the path masked; its detail is of the schema, but for keys.
 
-    The alternatives of `anyOf` and `oneOf` are masked likewise.
+    The alternatives of `anyOf` and `oneOf` are masked, too.
     """
     detail = error.detail
     if error.keyword in {"anyOf", "oneOf"}:
