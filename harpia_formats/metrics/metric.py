@@ -49,6 +49,9 @@ class Measure:
     is_mean: bool = False
     #: Whether every score lies on the scale, between 0 and the best score.
     is_bounded: bool = False
+    #: Whether a lower score is better, as that of a rate of errors is; None if neither
+    #: is, as of a length.
+    lower_is_better: bool | None = False
 
     @property
     def is_bounded_mean(self) -> bool:

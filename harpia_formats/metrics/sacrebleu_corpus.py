@@ -8,7 +8,12 @@ from harpia_formats.metrics.references import require_references
 
 
 def sacrebleu_measure(
-    name: str, signature: str, scorer: Any, forget: Callable[[], object]
+    name: str,
+    signature: str,
+    scorer: Any,
+    forget: Callable[[], object],
+    *,
+    lower_is_better: bool = False,
 ) -> Measure:
     """Return the corpus score of `scorer`, one of sacrebleu's metrics, from 0 to 100.
 
@@ -32,4 +37,11 @@ def sacrebleu_measure(
             return (None,)
         return (float(compute(list(sums[:-1])).score),)
 
-    return Measure((name,), f"{signature}|scale:0-100", "0-100", statistics, scores)
+    return Measure(
+        (name,),
+        f"{signature}|scale:0-100",
+        "0-100",
+        statistics,
+        scores,
+        lower_is_better=lower_is_better,
+    )

@@ -33,7 +33,9 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         f"|asian:{yes_no(flags['asian_support'])}|refs:all"
     )
     forget: Any = type(scorer.tokenizer).__call__
-    return sacrebleu_measure("ter", signature, scorer, forget.cache_clear)
+    return sacrebleu_measure(
+        "ter", signature, scorer, forget.cache_clear, lower_is_better=True
+    )
 
 
 METRIC = Metric(

@@ -235,4 +235,5 @@ class GroupTotals:
                 questions=mine.questions,
                 standard_error=mine.standard_error if measure.is_mean else None,
                 remark=remark,
+                lower_is_better=measure.lower_is_better,
             )

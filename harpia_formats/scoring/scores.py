@@ -117,6 +117,8 @@ class MetricScore:
     standard_error: float | None = None
     #: Why the interval is approximate or missing, "" if it is neither.
     remark: str = ""
+    #: Whether a lower score is better; None if neither is known to be.
+    lower_is_better: bool | None = False
 
 
 #: Columns of a table that are attributes of a score.

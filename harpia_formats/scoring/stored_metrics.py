@@ -20,6 +20,11 @@ from harpia_formats.scoring.select_metrics import SelectedMetrics
 from harpia_formats.scoring.signatures import is_pooled, labels_of
 from harpia_formats.scoring.stored_scores import name_of
 
+#: Names of stored scores of which a lower one is better.
+LOWER_IS_BETTER = frozenset(
+    "ter wer cer perplexity word_perplexity byte_perplexity bits_per_byte "
+    "brier_score".split()
+)
 #: The metric and the signature of a stored score: which quantity it is.
 _Key = tuple[str, str]
 
@@ -84,7 +89,7 @@ class StoredMetrics:
         return SelectedMetrics(
             tuple(
                 ComputedMetric(
-                    MetricRequest(labels[key]), _measure_of(labels[key], key[1], values)
+                    MetricRequest(labels[key]), _measure_of(labels[key], key, values)
                 )
                 for key, values in chosen.items()
                 if values.numbers
@@ -129,8 +134,9 @@ def _key_of(score: Score) -> _Key:
     return name_of(score), score.signature or ""
 
 
-def _measure_of(label: str, signature: str, values: _Values) -> Measure:
+def _measure_of(label: str, key: _Key, values: _Values) -> Measure:
     """Return the mean of stored scores; only a declared scale is known."""
+    metric, signature = key
     scales = [scale for scale in BEST if f"scale:{scale}" in signature.split("|")]
     scale = scales[0] if scales else "0-1" if values.are_booleans else "any"
     return Measure(
@@ -141,6 +147,7 @@ def _measure_of(label: str, signature: str, values: _Values) -> Measure:
         means(1),
         is_mean=True,
         is_bounded=scale != "any",
+        lower_is_better=metric in LOWER_IS_BETTER,
     )
 
 

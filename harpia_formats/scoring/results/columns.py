@@ -15,8 +15,6 @@ from harpia_formats.text.sanitize import escaped
 BINARY = frozenset({"em", "accuracy", "string-check", "number-check"})
 #: Added to the signature of a pooled metric for the score of a single answer.
 ROW_LEVEL = "|of:row"
-#: Metrics for which lower is better.
-LOWER = frozenset({"ter"})
 #: The most that rounding may add to the best score.
 _ROUNDING = 1e-9
 
@@ -33,6 +31,8 @@ class ScoreColumn:
     scale: str
     #: Whether a score of many answers is not the mean of the scores of answers.
     is_pooled: bool = False
+    #: Whether a lower score is better.
+    lower_is_better: bool = False
 
     @property
     def best(self) -> float:
@@ -57,11 +57,6 @@ class ScoreColumn:
         """Whether its value means right or wrong."""
         return self.metric in BINARY
 
-    @property
-    def lower_is_better(self) -> bool:
-        """Whether a lower score is better."""
-        return self.metric in LOWER
-
     def bounded(self, value: float) -> float:
         """Return the score, reduced to the best one if rounding exceeded that."""
         return self.best if self.best < value < self.best + _ROUNDING else value
@@ -82,6 +77,7 @@ def columns_of(measured: Iterable[ComputedMetric]) -> tuple[ScoreColumn, ...]:
             signature=metric.measure.signature,
             scale=metric.measure.scale,
             is_pooled=not metric.measure.is_mean,
+            lower_is_better=bool(metric.measure.lower_is_better),
         )
         for metric, name in every
     )
