@@ -8,8 +8,10 @@ from harpia_formats.metrics import (
     accuracy,
     bertscore,
     bleu,
+    cer,
     chrf,
     exact_match,
+    fuzzy_match,
     nltk_bleu,
     number_check,
     rouge,
@@ -17,6 +19,7 @@ from harpia_formats.metrics import (
     string_check,
     ter,
     token_f1,
+    wer,
 )
 from harpia_formats.metrics.metric import Measure, Metric, MetricError, UnscorableError
 from harpia_formats.text.spelling import nearest
@@ -28,6 +31,7 @@ METRICS: dict[str, Metric] = {
         exact_match.METRIC,
         accuracy.METRIC,
         token_f1.METRIC,
+        fuzzy_match.METRIC,
         string_check.METRIC,
         number_check.METRIC,
         bleu.METRIC,
@@ -37,6 +41,8 @@ METRICS: dict[str, Metric] = {
         *rouge.METRICS,
         chrf.METRIC,
         ter.METRIC,
+        wer.METRIC,
+        cer.METRIC,
         bertscore.METRIC,
     )
 }
