@@ -91,7 +91,7 @@ def test_rates_are_those_of_jiwer(
     rate_of: Callable[..., float] = getattr(jiwer, name)
     pairs = [(answer, references[:1]) for answer, references in text_pairs(count)]
     measure = measure_of(name, given)
-    total = (0.0, 0.0, 0.0)
+    total: tuple[float, ...] = (0.0, 0.0, 0.0)
 
     for answer, references in pairs:
         found = measure.statistics(answer, references)
