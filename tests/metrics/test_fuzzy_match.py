@@ -21,7 +21,9 @@ def matches(answer: str, references: list[str]) -> float | None:
     ("answer", "references", "expected"),
     [
         ("Paris.", ["paris"], 1),
-        ("It is the U.S.A., I think", ["USA"], 1),
+        ("It is the USA, I think", ["U.S."], 1),
+        ("U.S.A.", ["USA"], 1),
+        ("It is the U.S.A., I think", ["USA"], 0),
         ("cat", ["The cat sat"], 1),
         ("", ["Paris"], 1),
         ("The!", ["Paris"], 1),
