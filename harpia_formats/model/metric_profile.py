@@ -38,6 +38,8 @@ class MetricRequest:
     note: str = ""
     #: Why it cannot be computed, by the rules of the vendor.
     unavailable_reason: str = ""
+    #: Whether the user gave it its name in results, with which parameters name it then.
+    is_renamed: bool = False
 
     @property
     def label(self) -> str:

@@ -42,7 +42,8 @@ class ScoreOptions:
 
     #: The id of the format of the inputs, detected if None.
     from_: str | None = None
-    #: Names of metrics; if empty, those of the input, the configuration or the profile.
+    #: Names of metrics, or `NAME=METRIC` for a metric with another name in results; if
+    #: empty, those of the input, the configuration or the profile.
     metrics: tuple[str, ...] = ()
     #: Whether the scores that answers hold already are shown, and none is computed.
     stored: bool = False

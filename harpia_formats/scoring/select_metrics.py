@@ -7,11 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.io.side_input import read_side_input
-from harpia_formats.metrics import (
-    MetricError,
-    metric_names,
-    plugin_metric,
-)
+from harpia_formats.metrics import MetricError
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
@@ -21,10 +17,10 @@ from harpia_formats.model.metric_profile import (
     ScoreOptionsError,
 )
 from harpia_formats.model.record import Header
+from harpia_formats.scoring.metric_requests import requests_named
 from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.profiles import DEFAULT
 from harpia_formats.scoring.scores import ComputedMetric, computed_metric
-from harpia_formats.text.spelling import edits_between, nearest
+from harpia_formats.text.spelling import nearest
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,44 +146,6 @@ def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
         raise ScoreError(f"{path} is not JSON: {error}") from error
 
 
-def requests_named(
-    profile: MetricProfile, names: Iterable[str]
-) -> tuple[list[MetricRequest], list[str]]:
-    """Return the metrics that a profile has under `names`, and notes on them.
-
-    A metric that the profile lacks is taken from the default profile, with a note.
-    Raises `ScoreError` for a name that neither has.
-    """
-    requests: list[MetricRequest] = []
-    notes = []
-    for name in names:
-        if name in profile.metrics:
-            requests += profile.metrics[name]
-        elif name in DEFAULT.metrics:
-            requests += DEFAULT.metrics[name]
-            notes.append(
-                f"the profile {profile.id} has no {name}: taken as in the profile "
-                f"{DEFAULT.id}"
-            )
-        elif plugin_metric(name) is not None:
-            requests.append(MetricRequest(name))
-        else:
-            known = dict.fromkeys([*profile.metrics, *metric_names()])
-            near = nearest(name, known) or _short_name(name, known)
-            hint = f"; did you mean {near}?" if near else ""
-            raise ScoreError(
-                f"no metric is called {name!r}{hint} (known: {', '.join(known)})"
-            )
-    return requests, notes
-
-
-def _short_name(wanted: str, known: Iterable[str]) -> str:
-    """Return the one name of two letters that `wanted` misspells, "" if none is."""
-    short = [name for name in known if len(name) == 2]  # noqa: PLR2004 - said so above
-    near = [name for name in short if edits_between(wanted.casefold(), name) == 1]
-    return near[0] if len(near) == 1 else ""
-
-
 def select_metrics(
     requests: Iterable[MetricRequest],
     parameters: Mapping[str, Any],
@@ -214,6 +172,9 @@ def select_metrics(
                 ) from error
             unknown[request.label] = str(error)
             continue
+        if given.is_renamed and len(metric.names) == 1:
+            named = replace(given, names=(given.label,))
+            metric = ComputedMetric(named, metric.measure)
         measured.append(metric)
     _check_parameters(unused, measured)
     _check_names(measured)
@@ -229,13 +190,22 @@ def select_metrics(
 def _with_parameters(
     unused: dict[str, Any], parameters: Mapping[str, Any], request: MetricRequest
 ) -> MetricRequest:
-    """Return a request with its parameters added, and remove them from `unused`."""
-    found = {}
+    """Return a request with its parameters added, and remove them from `unused`.
+
+    Parameters of its name in results are preferred to those of its metric, which a
+    metric that the user renamed does not have.
+    """
+    of_metric, of_label = {}, {}
     for full, value in parameters.items():
         metric, _, name = full.partition(".")
-        if metric in {request.metric, request.label} and name:
-            found[name] = value
-            unused.pop(full, None)
+        if name and metric == request.label:
+            of_label[name] = value
+        elif name and metric == request.metric and not request.is_renamed:
+            of_metric[name] = value
+        else:
+            continue
+        unused.pop(full, None)
+    found = {**of_metric, **of_label}
     return (
         replace(request, parameters={**request.parameters, **found})
         if found

@@ -34,7 +34,8 @@ Metrics = Annotated[
     text(
         "METRICS",
         f"Metrics, comma-separated: {', '.join(METRICS)}; those of the input "
-        "or the profile if not given.",
+        "or the profile if not given. NAME=METRIC renames one, to have it again with "
+        "other parameters.",
         "--metrics",
         "-m",
         panel=SELECTION,

@@ -1,0 +1,78 @@
+"""From the names of metrics to the requests that a profile has under them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from harpia_formats.metrics import metric_names, plugin_metric
+from harpia_formats.model.metric_profile import (
+    MetricProfile,
+    MetricRequest,
+    ScoreError,
+)
+from harpia_formats.scoring.profiles import DEFAULT
+from harpia_formats.text.spelling import edits_between, nearest
+
+
+def requests_named(
+    profile: MetricProfile, names: Iterable[str]
+) -> tuple[list[MetricRequest], list[str]]:
+    """Return the metrics that a profile has under `names`, and notes on them.
+
+    `NAME=METRIC` is a metric with another name in results. A metric that the profile
+    lacks is taken from the default profile, with a note. Raises `ScoreError` for a name
+    that neither has, and for another name of several metrics.
+    """
+    requests: list[MetricRequest] = []
+    notes = []
+    for given in names:
+        own, equals, name = given.rpartition("=")
+        found = _requests_of(profile, name)
+        if name not in profile.metrics and name in DEFAULT.metrics:
+            notes.append(
+                f"the profile {profile.id} has no {name}: taken as in the profile "
+                f"{DEFAULT.id}"
+            )
+        requests += [_renamed(found, own, name)] if equals else found
+    return requests, notes
+
+
+def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:
+    """Return the metrics that a profile has under a name, else those of the default.
+
+    Raises `ScoreError` for a name that neither has.
+    """
+    for metrics in (profile.metrics, DEFAULT.metrics):
+        if name in metrics:
+            return metrics[name]
+    if plugin_metric(name) is not None:
+        return [MetricRequest(name)]
+    known = dict.fromkeys([*profile.metrics, *metric_names()])
+    near = nearest(name, known) or _short_name(name, known)
+    hint = f"; did you mean {near}?" if near else ""
+    raise ScoreError(f"no metric is called {name!r}{hint} (known: {', '.join(known)})")
+
+
+def _renamed(found: Sequence[MetricRequest], own: str, name: str) -> MetricRequest:
+    """Return the only metric of `name` under a name of the user's.
+
+    Raises `ScoreError` for several metrics, and for a name that parameters cannot have.
+    """
+    if not own or set(own) & set("=.") or own != own.strip():
+        raise ScoreError(
+            f"a metric cannot be called {own!r}: write NAME=METRIC without dots, such "
+            f"as other-{name}={name}"
+        )
+    if len(found) != 1:
+        labels = ", ".join(dict.fromkeys(one.metric for one in found))
+        raise ScoreError(
+            f"{name} stands for {len(found)} metrics ({labels}), which cannot all be "
+            f"called {own}"
+        )
+    return replace(found[0], key=own, is_renamed=True)
+
+
+def _short_name(wanted: str, known: Iterable[str]) -> str:
+    """Return the one name of two letters that `wanted` misspells, "" if none is."""
+    short = [name for name in known if len(name) == 2]  # noqa: PLR2004 - said so above
+    near = [name for name in short if edits_between(wanted.casefold(), name) == 1]
+    return near[0] if len(near) == 1 else ""
