@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from harpia_formats.model.record import Header, Output, Record, Score
     from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
     from harpia_formats.model.result import Result
+    from harpia_formats.python_api.answers import Answers
     from harpia_formats.python_api.arguments import (
         ConvertArguments,
         DiffArguments,
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
 __version__ = _version.__version__
 
 __all__ = [
+    "Answers",
     "Because",
     "Change",
     "Check",
@@ -133,6 +135,7 @@ __all__ = [
     "roundtrip",
     "sample",
     "score",
+    "score_answers",
     "split",
     "stats",
     "to_pandas",
@@ -612,6 +615,23 @@ def score(
     return scores
 
 
+def score_answers(*inputs: Input, **options: Unpack[ScoreArguments]) -> Answers:
+    """Return an iterator of the answers in `inputs`, each with its own scores.
+
+    The inputs, options and errors are those of `score`; the errors are raised while the
+    answers are read. Memory does not grow with their number. `to_pandas()` and
+    `to_polars()` return all answers as a data frame, and after the last one `scores`
+    has what `score` returns.
+    """
+    from harpia_formats.python_api.answers import Answers
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.scoring.options import ScoreOptions
+
+    chosen = make_options(ScoreOptions, _in_one_process(options))
+    return Answers(file_inputs(inputs), chosen)
+
+
 def compare_scores(
     first: Input,
     second: Input,
@@ -782,6 +802,7 @@ def metric_names() -> tuple[str, ...]:
 
 #: The module of each public name that is loaded when it is first used.
 _lazy_names = {
+    "Answers": "python_api.answers",
     "Because": "model.problem",
     "Change": "repair.result",
     "Check": "model.check",

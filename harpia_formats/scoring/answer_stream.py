@@ -259,6 +259,8 @@ class AnswerScorer:
             tuple(
                 None if isinstance(outcome, str) else outcome[0] for outcome in outcomes
             ),
+            answer.placed,
+            answer.is_repeated,
         )
 
     def _add_to_totals(self, scored: list[tuple[_Answer, _Outcomes]]) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harpia_formats.metrics import metric_names
 from harpia_formats.redaction.names import NumberedNames, notes_shown
 from harpia_formats.redaction.reports import Redaction
+from harpia_formats.scoring.answer_rows import AnswerRow
 from harpia_formats.scoring.compared import ComparedScore
 from harpia_formats.scoring.groups import NONE
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
@@ -49,6 +50,23 @@ class ScoreRedaction:
         if self.by_options:
             return replace(score, metric=metric, name=name)
         return replace(score, metric=metric, name=name, signature="", remark="")
+
+    def answer(self, row: AnswerRow) -> AnswerRow:
+        """Return the row of an answer, which has neither its id nor its question."""
+        path, mark, member = row.path.partition("!")
+        key = {
+            name: value if value == NONE else self._names.of(name, value)
+            for name, value in row.key.items()
+        }
+        return replace(
+            row,
+            path=f"{path}{mark}{self.redaction.member(member)}" if mark else path,
+            id=None,
+            model=None if row.model is None else self._names.of("model", row.model),
+            question="",
+            key=key,
+            scores={self.metric(name): value for name, value in row.scores.items()},
+        )
 
     def compared(self, scores: Sequence[ComparedScore]) -> tuple[ComparedScore, ...]:
         """Return compared scores."""

@@ -1,7 +1,9 @@
 """Score the answers of files in any record format by the metrics of a profile."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.detection.candidates import FormatVariant
@@ -18,7 +20,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.documents import Begin
 from harpia_formats.reading.placed_record import Receive
 from harpia_formats.reading.reader import Reading
-from harpia_formats.redaction import problems_shown, redaction_of
+from harpia_formats.redaction import errors_shown, problems_shown, redaction_of
 from harpia_formats.registry import (
     adapter_of,
     all_unpackers,
@@ -32,7 +34,13 @@ from harpia_formats.scoring.notes import notes_of
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import DEFAULT, profile_named
 from harpia_formats.scoring.results.files import ResultFiles
-from harpia_formats.scoring.results.format import ResultFormat, ResultRun, ResultWriter
+from harpia_formats.scoring.results.format import (
+    Observer,
+    ResultFormat,
+    ResultRun,
+    ResultWriter,
+    ResultWriters,
+)
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.select_metrics import MetricSelection, SelectedMetrics
 from harpia_formats.scoring.verdicts import (
@@ -43,6 +51,9 @@ from harpia_formats.scoring.verdicts import (
     holds_verdicts,
 )
 from harpia_formats.workers.pool import open_pool
+
+if TYPE_CHECKING:  # most runs show values
+    from harpia_formats.scoring.redacted import ScoreRedaction
 
 
 class Scoring:
@@ -58,8 +69,10 @@ class Scoring:
         to: str | ResultFormat | None = None,
         output: OutputPlace = None,
         options: ScoreOptions | None = None,
+        observers: Sequence[Observer] = (),
     ) -> None:
         self._options = options or ScoreOptions()
+        self._observers = observers
         #: The names of metrics that the user gave.
         self._wanted = self._options.metrics
         self._redaction = redaction_of(self._options)
@@ -189,12 +202,28 @@ class Scoring:
 
     def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
         """Score everything; yield the first problems of each kind."""
-        yield from problems_shown(self._stream(), self._redaction)
+        yield from problems_shown(self._found(), self._redaction)
 
-    def _stream(self) -> Generator[Problem, None, None]:
+    def steps(self) -> Generator[None, None, None]:
+        """Score everything; yield each time that a bounded number of rows was read."""
+        with closing(self._stream()) as stream, errors_shown(self._redaction):
+            for problem in stream:
+                if problem is None:
+                    yield
+
+    def _found(self) -> Generator[Problem, None, None]:
+        """Score everything; yield the problems as they are."""
+        with closing(self._stream()) as stream:
+            for problem in stream:
+                if problem is not None:
+                    yield problem
+
+    def _stream(self) -> Generator[Problem | None, None, None]:
+        """Yield the problems, and None after each step of reading."""
         try:
             for problem in self._run():
-                self._problems.append(problem)
+                if problem is not None:
+                    self._problems.append(problem)
                 yield problem
         except BaseException:
             self._files.discard()
@@ -204,7 +233,7 @@ class Scoring:
         finally:
             self._answers.totals.close()
 
-    def _run(self) -> Generator[Problem, None, None]:
+    def _run(self) -> Generator[Problem | None, None, None]:
         if self._metrics is None and not self._select_metrics_by_input():
             yield from self._answers.problems.pop_last()
             return
@@ -216,19 +245,22 @@ class Scoring:
                 return
             yield from self._score_answers()
 
-    def _score_answers(self) -> Generator[Problem, None, None]:
-        """Read and score all answers; yield the problems of the data."""
+    def _score_answers(self) -> Generator[Problem | None, None, None]:
+        """Read and score all answers; yield the problems, and None after each step."""
         answers, options = self._answers, self._options
         with open_pool(options.jobs, options.executor, options.engine) as pool:
             batches = BatchQueue(answers.measured, answers.add_results, pool)
-            problems = self._reading.problems(
+            reading = self._reading.steps(
                 lambda placed: answers.add_record(placed, batches),
                 self._open_output,
                 lambda _: None,
             )
-            for problem in problems:
-                yield problem
-                yield from answers.problems.pop()
+            with closing(reading):
+                for problems in reading:
+                    for problem in problems:
+                        yield problem
+                        yield from answers.problems.pop()
+                    yield None
             answers.submit_waiting(batches)
             batches.finish()
         if self._is_readable:
@@ -256,7 +288,8 @@ class Scoring:
 
     def _opened_writer(self) -> ResultWriter | None:
         """Return the writer of the results, None if none are written."""
-        if self._target is None or self._writer is not None:
+        is_needed = self._target is not None or self._observers
+        if self._writer is not None or not is_needed:
             return self._writer
         config = self._selection.configured
         configured = {"task": config.task, "tree": config.tree} if config else {}
@@ -273,7 +306,10 @@ class Scoring:
             by=self._options.by,
             csv_safe=self._options.csv_safe,
         )
-        self._writer = self._target.writer(self._files, run)
+        writers = [observer(run) for observer in self._observers]
+        if self._target is not None:
+            writers.append(self._target.writer(self._files, run))
+        self._writer = writers[0] if len(writers) == 1 else ResultWriters(writers)
         return self._writer
 
     def _finish(self) -> None:
@@ -310,14 +346,20 @@ class Scoring:
 
     def scores(self) -> Scores:
         """Return the scores as they may be shown, after the iteration has ended."""
-        found = self.whole_scores()
+        found, shown = self.whole_scores(), self.redaction()
+        return found if shown is None else shown.scores(found)
+
+    def redaction(self) -> "ScoreRedaction | None":
+        """Return what takes values out of scores and answers, None if all are shown.
+
+        It is known from the first answer on.
+        """
         if self._redaction is None:
-            return found
+            return None
         from harpia_formats.scoring.redacted import ScoreRedaction  # noqa: PLC0415 - most runs show values
 
         given = frozenset(self._wanted)
-        shown = ScoreRedaction(self._redaction, given, self.has_chosen_metrics)
-        return shown.scores(found)
+        return ScoreRedaction(self._redaction, given, self.has_chosen_metrics)
 
     def whole_scores(self) -> Scores:
         """Return the scores with all names, after the iteration has ended."""

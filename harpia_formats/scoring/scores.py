@@ -13,6 +13,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import Report, ValidationFailed
 from harpia_formats.model.result import Result
+from harpia_formats.reading.placed_record import PlacedRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,11 @@ class ScoredAnswer:
     #: The scores of each metric, None for each that is missing.
     values: tuple[tuple[float | None, ...], ...]
     #: The statistics of each metric, None if the answer could not be scored.
-    statistics: tuple[Statistics | None, ...] = ()
+    statistics: tuple[Statistics | None, ...]
+    #: The record with its place in the file.
+    placed: PlacedRecord
+    #: Whether another evaluation had the answer, so that it counts in its group only.
+    is_repeated: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Show the scores that the answers of files hold already."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 
 from harpia_formats.conversion.options import Output as OutputPlace
@@ -14,7 +14,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import adapter_of
 from harpia_formats.scoring.options import Missing, ScoreOptions
-from harpia_formats.scoring.results.format import ResultFormat
+from harpia_formats.scoring.results.format import Observer, ResultFormat
 from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.stored_metrics import StoredMetrics
 
@@ -24,14 +24,16 @@ def scoring_of(
     to: str | ResultFormat | None = None,
     output: OutputPlace = None,
     options: ScoreOptions | None = None,
+    observers: Sequence[Observer] = (),
 ) -> Scoring:
     """Return the run that computes scores, or shows those that are stored.
 
-    Raises what `Scoring` raises.
+    Each of the `observers` gets all answers with their scores. Raises what `Scoring`
+    raises.
     """
     if options is None or not options.stored:
-        return Scoring(inputs, to, output, options)
-    return StoredScoring(inputs, to, output, options)
+        return Scoring(inputs, to, output, options, observers)
+    return StoredScoring(inputs, to, output, options, observers)
 
 
 class StoredScoring(Scoring):
@@ -47,10 +49,11 @@ class StoredScoring(Scoring):
         to: str | ResultFormat | None,
         output: OutputPlace,
         options: ScoreOptions,
+        observers: Sequence[Observer] = (),
     ) -> None:
         _check(options)
         # The names of stored metrics are not those of ours.
-        super().__init__(inputs, to, output, replace(options, metrics=()))
+        super().__init__(inputs, to, output, replace(options, metrics=()), observers)
         self._wanted = options.metrics
         target = self._target
         if target is not None and target.holds_records:
@@ -59,7 +62,7 @@ class StoredScoring(Scoring):
                 f"them with convert --to {target.id}"
             )
 
-    def _run(self) -> Generator[Problem, None, None]:
+    def _run(self) -> Generator[Problem | None, None, None]:
         self._inputs = [rereadable_input(source) for source in self._inputs]
         found = StoredMetrics(self._wanted, self._options.by)
         reading = self._read_before(

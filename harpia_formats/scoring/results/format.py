@@ -1,6 +1,6 @@
 """The type of a result format, and the interfaces of its writer and files."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -65,6 +65,32 @@ class ResultWriter(Protocol):
 
     def drop(self) -> None:
         """Release temporary files after an error."""
+
+
+#: Returns a writer that gets all answers of a run beside the writer of its results.
+Observer = Callable[[ResultRun], ResultWriter]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultWriters:
+    """Several writers of one run as one."""
+
+    writers: Sequence[ResultWriter]
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Hand an answer to each writer."""
+        for writer in self.writers:
+            writer.add(scored)
+
+    def close(self, scores: Scores) -> None:
+        """Have each writer write its end."""
+        for writer in self.writers:
+            writer.close(scores)
+
+    def drop(self) -> None:
+        """Have each writer release its temporary files after an error."""
+        for writer in self.writers:
+            writer.drop()
 
 
 @dataclass(frozen=True, slots=True)

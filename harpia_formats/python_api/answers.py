@@ -1,0 +1,89 @@
+"""The answers of a scoring run as an iterator that becomes a data frame, too."""
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from typing import Any
+
+from harpia_formats.io.inputs import Input
+from harpia_formats.scoring.answer_rows import AnswerRow, AnswerRows
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.redacted import ScoreRedaction
+from harpia_formats.scoring.scores import Scores
+from harpia_formats.scoring.stored_run import scoring_of
+
+
+class Answers(Iterator[AnswerRow]):
+    """Answers that are scored when they are asked for, each of them once."""
+
+    def __init__(self, inputs: Iterable[Input], options: ScoreOptions) -> None:
+        """Take the inputs and options of a run; raises what `Scoring` raises."""
+        self._collected = AnswerRows()
+        observers = [self._collected.begin]
+        self._run = scoring_of(inputs, None, None, options, observers)
+        self._by = options.by
+        self._is_redacted = options.redact
+        self._redaction: ScoreRedaction | None = None
+        self._scores: Scores | None = None
+        self._rows = self._scored()
+
+    def __next__(self) -> AnswerRow:
+        return next(self._rows)
+
+    def __repr__(self) -> str:
+        return "<Answers: scored when they are asked for>"
+
+    def close(self) -> None:
+        """Read no further, and close the file that is open."""
+        self._rows.close()
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of all answers; raises `ValueError` before the last was taken."""
+        if self._scores is None:
+            raise ValueError("there are no scores before the last answer was taken")
+        return self._scores
+
+    def to_pandas(self) -> Any:
+        """Return the answers that are left as a data frame of pandas.
+
+        Raises `ImportError` without pandas.
+        """
+        from pandas import DataFrame  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415 - optional
+
+        rows = [row.as_row() for row in self]
+        return DataFrame(rows, columns=self._columns(rows))
+
+    def to_polars(self) -> Any:
+        """Return the answers that are left as a data frame of polars.
+
+        Raises `ImportError` without polars.
+        """
+        from polars import DataFrame  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
+
+        rows = [row.as_row() for row in self]
+        if not rows:
+            return DataFrame(schema=self._columns(rows))
+        return DataFrame(rows, infer_schema_length=None, strict=False)
+
+    def _columns(self, rows: list[dict[str, Any]]) -> list[str]:
+        """Return the names of the columns, which a frame without rows has, too."""
+        names = [column.row_label for column in self._collected.columns]
+        found = rows[0] if rows else [*AnswerRow.columns, *self._by, *names]
+        return list(dict.fromkeys(found))
+
+    def _scored(self) -> Generator[AnswerRow, None, None]:
+        with closing(self._run.steps()) as steps:
+            for _ in steps:
+                yield from self._shown()
+        yield from self._shown()
+        scores = self._run.scores()
+        scores.raise_for_errors()
+        self._scores = scores
+
+    def _shown(self) -> Iterator[AnswerRow]:
+        """Return the rows that are new, without values of records if so asked for."""
+        rows = self._collected.take()
+        if not self._is_redacted:
+            return rows
+        self._redaction = self._redaction or self._run.redaction()
+        return rows if self._redaction is None else map(self._redaction.answer, rows)
