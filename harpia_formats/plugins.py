@@ -20,12 +20,13 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
     from harpia_formats.io.unpacking import TextPart, Unpacker
     from harpia_formats.mapping.fields import FieldTable
     from harpia_formats.mapping.tool_signature import tool_signature
-    from harpia_formats.metrics.mean import mean_measure
+    from harpia_formats.metrics.mean import mean_measure, sample_mean_measure
     from harpia_formats.metrics.metric import (
         Measure,
         Metric,
         MetricError,
         Pair,
+        Sample,
         Statistics,
         UnscorableError,
     )
@@ -141,6 +142,7 @@ __all__ = [
     "Row",
     "RowCapacity",
     "Rule",
+    "Sample",
     "Score",
     "ScoreError",
     "Severity",
@@ -161,6 +163,7 @@ __all__ = [
     "read_parameters",
     "records",
     "safe",
+    "sample_mean_measure",
     "score_over_references",
     "short_json",
     "tool_signature",
@@ -193,9 +196,9 @@ _names_by_module = {
     "harpia_formats.model.problem": "Because Excerpt Fix Path Place Problem Severity",
     # Metrics, and the profiles that name them.
     "harpia_formats.metrics.metric": (
-        "Measure Metric MetricError Pair Statistics UnscorableError"
+        "Measure Metric MetricError Pair Sample Statistics UnscorableError"
     ),
-    "harpia_formats.metrics.mean": "mean_measure",
+    "harpia_formats.metrics.mean": "mean_measure sample_mean_measure",
     "harpia_formats.metrics.parameters": "Parameters read_parameters",
     "harpia_formats.metrics.references": "score_over_references",
     "harpia_formats.model.metric_profile": (

@@ -10,6 +10,10 @@ from harpia_formats.metrics import (
     bleu,
     cer,
     chrf,
+    document_map,
+    document_mrr,
+    document_ndcg,
+    document_recall,
     exact_match,
     fuzzy_match,
     nltk_bleu,
@@ -43,6 +47,10 @@ METRICS: dict[str, Metric] = {
         ter.METRIC,
         wer.METRIC,
         cer.METRIC,
+        document_map.METRIC,
+        document_mrr.METRIC,
+        document_ndcg.METRIC,
+        document_recall.METRIC,
         bertscore.METRIC,
     )
 }

@@ -2,7 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from harpia_formats.metrics.metric import Measure, Statistics
+from harpia_formats.metrics.metric import (
+    LACKS,
+    Measure,
+    Sample,
+    Statistics,
+    UnscorableError,
+)
 
 #: The factor of each scale for scores between 0 and 1.
 FACTORS = {"0-1": 1, "0-100": 100}
@@ -29,6 +35,43 @@ def mean_measure(
         means(1),
         is_mean=True,
         is_bounded=True,
+    )
+
+
+def sample_mean_measure(
+    name: str,
+    signature: str,
+    score: Callable[[Sample], float],
+    needs: tuple[str, ...],
+    scale: str = "0-1",
+) -> Measure:
+    """Return a metric that is the mean of `score` over records with other needs.
+
+    `score` takes a sample that has all fields in `needs`, and returns a number from 0
+    to 1. All else is as in `mean_measure`.
+    """
+    factor = FACTORS[scale]
+
+    def of_sample(sample: Sample) -> Statistics:
+        return score(sample) * factor, 1
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        sample = Sample(answer, references)
+        lacking = sample.lacking(needs)
+        if lacking:
+            raise UnscorableError(LACKS[lacking])
+        return of_sample(sample)
+
+    return Measure(
+        (name,),
+        f"{signature}|scale:{scale}",
+        scale,
+        statistics,
+        means(1),
+        is_mean=True,
+        is_bounded=True,
+        needs=needs,
+        of_sample=of_sample,
     )
 
 

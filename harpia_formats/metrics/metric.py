@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from harpia_formats.model.errors import HarpiaFormatsError
 
@@ -12,8 +12,45 @@ Statistics = tuple[float, ...]
 #: An answer, and its references, of which there is at least one.
 Pair = tuple[str, Sequence[str]]
 
+#: The fields of `Sample` that a metric of pairs needs.
+PAIR = ("answer", "references")
+#: Why a record without a field of `Sample` has no score.
+LACKS = {
+    "answer": "there is no answer to score",
+    "references": "there is no reference to compare with",
+    "choices": "there are no choices",
+    "contexts": "there are no contexts",
+    "retrieved_documents": "there are no retrieved documents",
+    "ground_truth_documents": "there are no ground-truth documents",
+}
+#: Fields that a record does not have if they are empty. No context or document is a
+#: result of a retrieval as any other.
+_NEVER_EMPTY = frozenset({"references", "choices"})
+
 #: The best score on each scale.
 BEST = {"0-1": 1.0, "0-100": 100.0}
+
+
+class Sample(NamedTuple):
+    """What metrics may need of an answer and its record: plain data for workers."""
+
+    answer: str | None = None
+    references: Sequence[str] = ()
+    choices: Sequence[str] = ()
+    #: The passages that the answer should be based on, None if the record has no list.
+    contexts: Sequence[str] | None = None
+    #: The documents that a retriever found, best first, and those that it should find,
+    #: as decoded JSON; None if the record has no list.
+    retrieved_documents: Any = None
+    ground_truth_documents: Any = None
+
+    def lacking(self, needs: Sequence[str]) -> str:
+        """Return the first field in `needs` that the record lacks, "" if it has all."""
+        for name in needs:
+            value = getattr(self, name)
+            if value is None or (name in _NEVER_EMPTY and not value):
+                return name
+        return ""
 
 
 class MetricError(HarpiaFormatsError):
@@ -52,6 +89,12 @@ class Measure:
     #: Whether a lower score is better, as that of a rate of errors is; None if neither
     #: is, as of a length.
     lower_is_better: bool | None = False
+    #: The fields of `Sample` that a record must have; one that lacks any has no score.
+    needs: tuple[str, ...] = PAIR
+    #: The statistics of a sample with these fields, for a metric that needs others than
+    #: an answer and its references: then `statistics` and `batch` are not used. Raises
+    #: `UnscorableError`.
+    of_sample: Callable[[Sample], Statistics] | None = None
 
     @property
     def is_bounded_mean(self) -> bool:

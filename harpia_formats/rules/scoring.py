@@ -5,10 +5,10 @@ import json
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
-#: The codes of the rules: no answer, no reference, no score, no verdict, and of stored
-#: scores: no number, and another one than was computed.
+#: The codes of the rules: no answer, no reference, no score, no verdict; of stored
+#: scores: no number, and another one than was computed; and no other field.
 NO_ANSWER, NO_REFERENCE, UNSCORABLE, NO_VERDICT = "M101", "M102", "M103", "M110"
-NO_STORED_NUMBER, OTHER_THAN_STORED = "M104", "M105"
+NO_STORED_NUMBER, OTHER_THAN_STORED, NO_FIELD = "M104", "M105", "M106"
 
 
 def _record(**fields: object) -> bytes:
@@ -39,6 +39,16 @@ def _scored(text: str, value: object) -> bytes:
     score = {"metric": "exact_match", "value": value, "signature": signature}
     output = {"text": text, "scores": [score]}
     return _record(prompt="2+2?", references=["4"], outputs=[output])
+
+
+def _retrieved(*contents: str | None) -> bytes:
+    """Return a record with retrieved documents, without any if one is None, a line."""
+    found = {} if None in contents else {"retrieved_documents": list(contents)}
+    return _record(
+        prompt="Capital?",
+        metadata={"ground_truth_documents": ["Maputo"], **found},
+        outputs=[],
+    )
 
 
 RULES = (
@@ -91,6 +101,20 @@ RULES = (
         _verdict(1, {"score": 0}) + _verdict(2, {"score": 1}),
         "judge-verdicts",
         command="score",
+    ),
+    Rule(
+        NO_FIELD,
+        "field-to-score",
+        Severity.WARNING,
+        "A record lacks what a metric needs besides an answer and a reference.",
+        "It is left out of that metric only, and never counts as 0. The table of "
+        "scores lists how many were left out. A retrieval that found nothing has an "
+        "empty list of documents, which scores 0.",
+        _retrieved(None) + _retrieved("Maputo"),
+        _retrieved() + _retrieved("Maputo"),
+        "record",
+        command="score",
+        arguments=("--metrics", "document-recall"),
     ),
     Rule(
         NO_STORED_NUMBER,

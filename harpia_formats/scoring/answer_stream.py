@@ -1,6 +1,6 @@
 """Batches of answers from a stream of records, and the totals of their scores."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -9,6 +9,7 @@ from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.gt_reference import with_gt_as_reference
 from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.metrics.metric import Sample
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
@@ -34,6 +35,11 @@ from harpia_formats.scoring.questions import question_key
 from harpia_formats.scoring.repeated_answers import RepeatedAnswers
 from harpia_formats.scoring.resampled import GroupAnswer, Outcome
 from harpia_formats.scoring.results.format import ResultWriter
+from harpia_formats.scoring.samples import (
+    NO_SAMPLE,
+    SampleNeeds,
+    outcomes_by_needs,
+)
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
 from harpia_formats.scoring.stored_differences import StoredDifferences
 from harpia_formats.scoring.systems import SystemTotals
@@ -60,6 +66,8 @@ class _Answer:
     count: FileCount
     #: Whether another evaluation had the answer, so that it counts in its group only.
     is_repeated: bool = False
+    #: What metrics with needs of their own get, without values if there are none.
+    sample: Sample = NO_SAMPLE
 
 
 @dataclass(slots=True)
@@ -101,6 +109,8 @@ class AnswerScorer:
     #: Characters of the waiting answers and references.
     _size: int = 0
     _records: int = 0
+    #: What metrics need besides answers and references, None if no metric does.
+    _needs: SampleNeeds | None = None
     _waiting: list[_Answer] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -114,6 +124,7 @@ class AnswerScorer:
             are_stored=self.stored is not None,
         )
         self.seconds = [0.0] * len(self.measured)
+        self._needs = SampleNeeds.of_metrics(self.measured)
         if EVALUATION in self.options.by:
             self._by_evaluation = RepeatedAnswers(by_evaluation=True)
 
@@ -139,6 +150,10 @@ class AnswerScorer:
                 continue
             text = answer_text(output)
             self._size += len(text or "")
+            sample = NO_SAMPLE
+            if self._needs is not None:
+                sample, size = self._needs.sample_of(record, output, text)
+                self._size += size
             self._waiting.append(
                 _Answer(
                     self._records,
@@ -148,6 +163,7 @@ class AnswerScorer:
                     placed,
                     self.count,
                     is_repeated,
+                    sample,
                 )
             )
         if len(self._waiting) >= BATCH or self._size >= SIZE:
@@ -169,17 +185,20 @@ class AnswerScorer:
                 if answer.text is not None and answer.record.references
             ]
             pairs = [] if self.are_verdicts or self.stored else pairs
-            batches.add(answers, pairs)
+            samples = [answer.sample for answer in answers] if self._needs else []
+            batches.add(answers, pairs, samples)
 
     def add_results(self, answers: list[_Answer], measured: BatchResult) -> None:
         """Add the results of a batch to the totals, and write its answers."""
         self.seconds = [
             a + b for a, b in zip(self.seconds, measured.seconds, strict=True)
         ]
-        measured_outcomes = zip(*measured.outcomes, strict=True)
-        outcomes = [
-            self._checked_outcomes(answer, measured_outcomes) for answer in answers
-        ]
+        if self._needs is None:
+            found = zip(*measured.outcomes, strict=True)
+            outcomes = [self._checked_outcomes(answer, found) for answer in answers]
+        else:
+            columns = [iter(column) for column in measured.outcomes]
+            outcomes = [self._outcomes_by_needs(answer, columns) for answer in answers]
         scored = list(zip(answers, outcomes, strict=True))
         self._add_to_totals(scored)
         writer = self.writer()
@@ -205,10 +224,8 @@ class AnswerScorer:
         if is_zero:
             self.zeros += 1
             self._report(NO_ANSWER, answer, "there is no answer, which scores 0")
-            return tuple(
-                zero_outcome(metric.measure, answer.record.references or [])
-                for metric in self.measured
-            )
+            pair = Sample("", answer.record.references or ())
+            return tuple(zero_outcome(metric.measure, pair) for metric in self.measured)
         if not answer.record.references:
             self._report(NO_REFERENCE, answer, "there is no reference to compare with")
             return ("no reference",) * count
@@ -217,11 +234,28 @@ class AnswerScorer:
             if isinstance(outcome, str):
                 message = f"{metric.request.label} has no score: {outcome}"
                 self._report(UNSCORABLE, answer, message)
+        self._add_differences(answer, outcomes)
+        return outcomes
+
+    def _outcomes_by_needs(
+        self, answer: _Answer, columns: Sequence[Iterator[Outcome]]
+    ) -> _Outcomes:
+        """Return the outcomes of an answer if metrics need different fields."""
+        self.only_stored += answer.text is None and bool(answer.output.scores)
+        may_be_zero = self.options.missing == Missing.ZERO
+        found = outcomes_by_needs(answer.sample, self.measured, columns, may_be_zero)
+        self.zeros += found.is_zero
+        for code, message in found.findings:
+            self._report(code, answer, message)
+        self._add_differences(answer, found.outcomes)
+        return found.outcomes
+
+    def _add_differences(self, answer: _Answer, outcomes: _Outcomes) -> None:
+        """Report where the scores of an answer differ from those that it holds."""
         if answer.output.scores:
             for message in self.differences.add(answer.output, answer.placed, outcomes):
                 place = answer.placed, answer.count
                 self.problems.add(OTHER_THAN_STORED, *place, message)
-        return outcomes
 
     def _stored(self, answer: _Answer, outcomes: _Outcomes) -> _Outcomes:
         """Return the stored scores of an answer, and report those without a number."""

@@ -10,7 +10,13 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.metrics import Measure, measure_of
-from harpia_formats.metrics.metric import Pair, Statistics, UnscorableError
+from harpia_formats.metrics.metric import (
+    LACKS,
+    Pair,
+    Sample,
+    Statistics,
+    UnscorableError,
+)
 from harpia_formats.scoring.intervals import LARGEST
 from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.scores import ComputedMetric
@@ -20,6 +26,8 @@ if TYPE_CHECKING:  # only large runs import the pool
 
 #: Answers that are measured together.
 BATCH = 256
+#: The pairs and the samples of a batch.
+_Answers = tuple[Sequence[Pair], Sequence[Sample]]
 #: The names and parameters of metrics, from which a worker builds them.
 Spec = tuple[tuple[str, Mapping[str, Any]], ...]
 
@@ -28,28 +36,39 @@ Spec = tuple[tuple[str, Mapping[str, Any]], ...]
 class BatchResult:
     """The results of one batch of answers."""
 
-    #: The outcome of each answer, for each metric.
+    #: For each metric its outcomes: of each pair, or of each sample if it needs more.
     outcomes: list[list[Outcome]]
     #: Seconds that each metric took.
     seconds: list[float]
 
 
-def measure_batch(measures: Sequence[Measure], pairs: Sequence[Pair]) -> BatchResult:
-    """Return the outcomes of answers by each of `measures`, and the time of each."""
+def measure_batch(
+    measures: Sequence[Measure], pairs: Sequence[Pair], samples: Sequence[Sample] = ()
+) -> BatchResult:
+    """Return the outcomes of answers by each of `measures`, and the time of each.
+
+    A measure with needs of its own takes `samples`, all others `pairs`.
+    """
     outcomes, seconds = [], []
     for measure in measures:
         start = time.perf_counter()
-        outcomes.append(_outcomes_of(measure, pairs))
+        of_sample = measure.of_sample
+        found = (
+            _statistics(measure, pairs)
+            if of_sample is None
+            else [_statistics_of_sample(of_sample, measure, one) for one in samples]
+        )
+        outcomes.append(_outcomes_of(measure, found))
         seconds.append(time.perf_counter() - start)
     return BatchResult(outcomes, seconds)
 
 
-def _outcomes_of(measure: Measure, pairs: Sequence[Pair]) -> list[Outcome]:
+def _outcomes_of(measure: Measure, found: Sequence[Statistics | str]) -> list[Outcome]:
     return [
         statistics
         if isinstance(statistics, str)
         else _outcome(statistics, measure.scores(statistics))
-        for statistics in _statistics(measure, pairs)
+        for statistics in found
     ]
 
 
@@ -78,8 +97,20 @@ def _statistics_of(measure: Measure, pair: Pair) -> Statistics | str:
         return str(error)
 
 
-def zero_outcome(measure: Measure, references: Sequence[str]) -> Outcome:
-    """Return the outcome of a missing answer that counts as 0.
+def _statistics_of_sample(
+    of_sample: Callable[[Sample], Statistics], measure: Measure, sample: Sample
+) -> Statistics | str:
+    lacking = sample.lacking(measure.needs)
+    if lacking:
+        return LACKS[lacking]
+    try:
+        return of_sample(sample)
+    except UnscorableError as error:
+        return str(error)
+
+
+def zero_outcome(measure: Measure, sample: Sample) -> Outcome:
+    """Return the outcome of a sample whose missing answer counts as 0.
 
     For a pooled metric it is that of an empty answer, which adds the length of the
     references to the sums.
@@ -88,7 +119,8 @@ def zero_outcome(measure: Measure, references: Sequence[str]) -> Outcome:
         nothing = (*((0.0,) * len(measure.names)), 1.0)
         if measure.scores(nothing) == nothing[:-1]:
             return nothing, nothing[:-1]
-    return measure_batch([measure], [("", references)]).outcomes[0][0]
+    empty = sample._replace(answer="")
+    return measure_batch([measure], [("", sample.references)], [empty]).outcomes[0][0]
 
 
 class _ThreadMeasures(threading.local):
@@ -101,13 +133,15 @@ class _ThreadMeasures(threading.local):
 _thread_measures = _ThreadMeasures()
 
 
-def _measure_in_worker(job: tuple[str, Spec], pairs: Sequence[Pair]) -> BatchResult:
+def _measure_in_worker(
+    job: tuple[str, Spec], pairs: Sequence[Pair], samples: Sequence[Sample]
+) -> BatchResult:
     """Return the outcomes of answers; called in a worker process."""
     key, spec = job
     if _thread_measures.key != key:
         _thread_measures.measures = tuple(measure_of(*request) for request in spec)
         _thread_measures.key = key
-    return measure_batch(_thread_measures.measures, pairs)
+    return measure_batch(_thread_measures.measures, pairs, samples)
 
 
 @dataclass(slots=True)
@@ -122,9 +156,7 @@ class BatchQueue:
     _batches: int = 0
     #: Whether a worker process died, so that no more work is submitted.
     _pool_died: bool = False
-    _waiting: "deque[tuple[Any, Sequence[Pair], PendingTask]]" = field(
-        default_factory=deque
-    )
+    _waiting: "deque[tuple[Any, _Answers, PendingTask]]" = field(default_factory=deque)
     _spec: Spec = ()
     _key: str = ""
 
@@ -135,7 +167,9 @@ class BatchQueue:
         )
         self._key = repr(self._spec)
 
-    def add(self, batch: Any, pairs: Sequence[Pair]) -> None:
+    def add(
+        self, batch: Any, pairs: Sequence[Pair], samples: Sequence[Sample] = ()
+    ) -> None:
         """Submit a batch, and deliver the oldest one if the pool is full.
 
         Raises `EngineError`.
@@ -143,15 +177,15 @@ class BatchQueue:
         self._batches += 1
         # The first batch is measured here, so that small runs start no process; and so
         # are stored scores and verdicts, of which there is nothing to measure.
-        is_here = self._pool_died or self._batches == 1 or not pairs
+        is_here = self._pool_died or self._batches == 1 or not (pairs or samples)
         if self.pool is None or is_here:
             # Earlier batches must be delivered first.
             self.finish()
-            self.deliver(batch, self._measure_here(pairs))
+            self.deliver(batch, self._measure_here((pairs, samples)))
             return
-        job = self._key, self._spec
-        ticket = self.pool.submit((_measure_in_worker, (job, list(pairs))))
-        self._waiting.append((batch, pairs, ticket))
+        job = (self._key, self._spec), list(pairs), list(samples)
+        ticket = self.pool.submit((_measure_in_worker, job))
+        self._waiting.append((batch, (pairs, samples), ticket))
         if len(self._waiting) >= self.pool.max_pending:
             self._deliver_first(self.pool)
 
@@ -163,13 +197,13 @@ class BatchQueue:
     def _deliver_first(self, pool: "WorkerPool") -> None:
         from harpia_formats.workers.pool import WorkerDied  # noqa: PLC0415 - only large runs import the pool
 
-        batch, pairs, ticket = self._waiting.popleft()
+        batch, answers, ticket = self._waiting.popleft()
         try:
             found = pool.result(ticket)
         except WorkerDied:
             self._pool_died = True
-            found = self._measure_here(pairs)
+            found = self._measure_here(answers)
         self.deliver(batch, found)
 
-    def _measure_here(self, pairs: Sequence[Pair]) -> BatchResult:
-        return measure_batch([metric.measure for metric in self.metrics], pairs)
+    def _measure_here(self, answers: _Answers) -> BatchResult:
+        return measure_batch([metric.measure for metric in self.metrics], *answers)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from harpia_formats.metrics import Measure
-from harpia_formats.metrics.metric import Statistics
+from harpia_formats.metrics.metric import Sample, Statistics
 from harpia_formats.scoring.bootstrap import PoissonBootstrap
 from harpia_formats.scoring.scores import ComputedMetric
 
@@ -14,13 +14,16 @@ Outcome = tuple[Statistics, tuple[float | None, ...]] | str
 NO_SUCH_SCORE = ""
 Interval = tuple[float, float] | None
 
-#: A text that every metric can score.
+#: A text and a sample that every metric can score.
 _ANY = "1 2 3 4 5 6"
+_ANY_SAMPLE = Sample(_ANY, [_ANY], [_ANY], [_ANY], [_ANY], [_ANY])
 _BOOTSTRAP = "bootstrap|limits:percentiles|unit:question"
 
 
 def statistics_width(measure: Measure) -> int:
     """Return the number of statistics of a metric."""
+    if measure.of_sample is not None:
+        return len(measure.of_sample(_ANY_SAMPLE))
     return len(measure.statistics(_ANY, [_ANY]))
 
 

@@ -183,10 +183,17 @@ class SystemTotals:
             return group
         least, most = min(self._references), max(self._references)
         count = least if least == most else "var"
+        without = {
+            metric.request.label
+            for metric in self.measured
+            if "references" not in metric.measure.needs
+        }
         return replace(
             group,
             scores=tuple(
-                replace(score, signature=f"{score.signature}|nrefs:{count}")
+                score
+                if score.metric in without
+                else replace(score, signature=f"{score.signature}|nrefs:{count}")
                 for score in group.scores
             ),
         )

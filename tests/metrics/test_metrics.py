@@ -28,8 +28,9 @@ from harpia_formats.metrics.text.text_cache import LONGEST, cached_by_text
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
-#: All metrics that need no model.
-OURS = [each for each in METRICS if each != "bertscore"]
+#: All metrics that need no model, and of them those of an answer and its references.
+WITHOUT_MODEL = [each for each in METRICS if each != "bertscore"]
+OURS = [each for each in WITHOUT_MODEL if not each.startswith("document-")]
 PT = "A ação foi rápida e não tem "
 #: An answer, its references, exact match and F1 by NVIDIA's SDK.
 CASES = [

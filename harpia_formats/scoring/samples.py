@@ -1,0 +1,147 @@
+"""What metrics get that need more of a record than an answer and its references."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from msgspec import UNSET
+
+from harpia_formats.metrics.documents import document_of
+from harpia_formats.metrics.metric import LACKS, PAIR, Sample
+from harpia_formats.model.record import Output, Record
+from harpia_formats.rules.scoring import (
+    NO_ANSWER,
+    NO_FIELD,
+    NO_REFERENCE,
+    UNSCORABLE,
+)
+from harpia_formats.scoring.measure import zero_outcome
+from harpia_formats.scoring.resampled import Outcome
+from harpia_formats.scoring.scores import ComputedMetric
+
+NO_SAMPLE = Sample()
+#: The fields of a sample that are lists of documents, by which they are found.
+_DOCUMENTS = ("retrieved_documents", "ground_truth_documents")
+
+
+@dataclass(frozen=True, slots=True)
+class SampleNeeds:
+    """The fields that the metrics of a run need."""
+
+    fields: frozenset[str]
+
+    @classmethod
+    def of_metrics(cls, measured: Iterable[ComputedMetric]) -> Self | None:
+        """Return what the metrics need; None if only answers and references."""
+        needs = [
+            metric.measure.needs
+            for metric in measured
+            if metric.measure.of_sample is not None
+        ]
+        return cls(frozenset().union(*needs)) if needs else None
+
+    def sample_of(
+        self, record: Record, output: Output, text: str | None
+    ) -> tuple[Sample, int]:
+        """Return an answer with what metrics need of its record, and its characters.
+
+        The answer and the references are not counted.
+        """
+        found: dict[str, Any] = {}
+        if "choices" in self.fields and record.choices:
+            found["choices"] = record.choices
+        if "contexts" in self.fields and record.contexts is not UNSET:
+            found["contexts"] = record.contexts
+        for name in _DOCUMENTS:
+            if name in self.fields:
+                found[name] = documents_of(record, output, name)
+        size = sum(map(_characters, found.values()))
+        return Sample(text, record.references or (), **found), size
+
+
+def documents_of(record: Record, output: Output, name: str) -> Any:
+    """Return the documents called `name` of an answer, None if there are none.
+
+    They are in the extra of the answer or of the record, whichever vendor's, or in the
+    metadata of the record.
+    """
+    for extra in (output.extra, record.extra):
+        for members in () if extra is UNSET else extra.values():
+            if members.get(name) is not None:
+                return _slim(members[name])
+    metadata = {} if record.metadata is UNSET else record.metadata
+    return _slim(metadata.get(name))
+
+
+def _slim(documents: Any) -> Any:
+    """Return a list of documents without what no metric reads, such as embeddings."""
+    if not isinstance(documents, list):
+        return documents
+    return [
+        document_of(document) if isinstance(document, Mapping) else document
+        for document in documents
+    ]
+
+
+def _characters(values: Any) -> int:
+    """Return about how many characters the texts in a list have."""
+    if not isinstance(values, list):
+        return 0
+    texts = (one.get("content") if isinstance(one, dict) else one for one in values)
+    return sum(len(text) if isinstance(text, str) else 1 for text in texts)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOutcomes:
+    """The outcomes of an answer by each metric."""
+
+    outcomes: tuple[Outcome, ...]
+    #: The code and the message of what is to be reported.
+    findings: tuple[tuple[str, str], ...]
+    #: Whether the answer is missing and counts as 0.
+    is_zero: bool
+
+
+def outcomes_by_needs(
+    sample: Sample,
+    measured: Sequence[ComputedMetric],
+    columns: Sequence[Iterator[Outcome]],
+    may_be_zero: bool,  # noqa: FBT001 - an option of the run
+) -> SampleOutcomes:
+    """Return the outcomes of an answer whose sample is `sample`.
+
+    `columns` has the computed outcomes of each metric: one for each sample, or for each
+    answer with a reference. With `may_be_zero` a missing answer counts as 0.
+    """
+    is_pair = not sample.lacking(PAIR)
+    found: list[Outcome] = []
+    lacking: dict[str, list[str]] = {}
+    findings: list[tuple[str, str]] = []
+    is_zero = False
+    for metric, column in zip(measured, columns, strict=True):
+        measure, label = metric.measure, metric.request.label
+        if measure.of_sample is not None or is_pair:
+            outcome = next(column)
+        name = sample.lacking(measure.needs)
+        others = tuple(need for need in measure.needs if need != "answer")
+        if name == "answer" and may_be_zero and not sample.lacking(others):
+            outcome, is_zero = zero_outcome(measure, sample), True
+        elif name:
+            outcome = LACKS[name]
+            lacking.setdefault(name, []).append(label)
+        elif isinstance(outcome, str):
+            findings.append((UNSCORABLE, f"{label} has no score: {outcome}"))
+        found.append(outcome)
+    if is_zero:
+        findings.append((NO_ANSWER, "there is no answer, which scores 0"))
+    findings += (_finding(name, labels) for name, labels in lacking.items())
+    return SampleOutcomes(tuple(found), tuple(findings), is_zero)
+
+
+def _finding(name: str, labels: Sequence[str]) -> tuple[str, str]:
+    """Return the code and the message for a missing field that some metrics need."""
+    codes = {"answer": NO_ANSWER, "references": NO_REFERENCE}
+    if name in codes:
+        return codes[name], LACKS[name]
+    need = "needs" if len(labels) == 1 else "need"
+    return NO_FIELD, f"{LACKS[name]}, which {', '.join(labels)} {need}"

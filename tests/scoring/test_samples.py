@@ -1,0 +1,166 @@
+"""Scores by metrics that need more of a record than an answer and its references."""
+
+import json
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from harpia_formats.model.metric_profile import ScoreError
+from unchecked import score
+
+DOCUMENTS = ("document-map", "document-recall")
+
+
+def lines_of(*records: dict[str, Any]) -> bytes:
+    """Return records, one a line."""
+    return "".join(f"{json.dumps(record)}\n" for record in records).encode()
+
+
+def retrieved(
+    found: Any, truth: Any, text: str | None = None, *references: str, **more: Any
+) -> dict[str, Any]:
+    """Return a record with documents in its metadata, and with an answer if given."""
+    both = {"retrieved_documents": found, "ground_truth_documents": truth}
+    return {
+        "prompt": f"{found} {truth}",
+        "metadata": {name: value for name, value in both.items() if value is not None},
+        "references": list(references),
+        "outputs": [] if text is None else [{"text": text}],
+        **more,
+    }
+
+
+def test_documents_are_scored_without_an_answer() -> None:
+    """A retrieval needs no answer and no reference, and has Wilson's interval."""
+    scores = score(
+        lines_of(retrieved(["a"], ["a"]), retrieved(["b", "a"], ["a"])),
+        metrics=DOCUMENTS,
+    )
+
+    assert scores["document-map"].value == 0.75
+    assert scores["document-recall"].value == 1.0
+    assert scores["document-map"].method.startswith("wilson|")
+    assert scores.problems == ()
+
+
+def test_a_record_without_a_part_is_reported_once() -> None:
+    """What lacks is one finding with the metrics that need it, and no score of 0."""
+    lines = lines_of(
+        retrieved(None, ["a"], "4", "4"),
+        retrieved(["a"], None, "4"),
+        retrieved(["a"], ["a"]),
+        retrieved(["a"], [1], "4", "5"),
+        retrieved(["a"], ["a"], "4", "4"),
+    )
+
+    scores = score(lines, metrics=("em", *DOCUMENTS))
+
+    assert [(one.place.line, one.code) for one in scores.problems] == [
+        (1, "M106"),
+        (2, "M102"),
+        (2, "M106"),
+        (3, "M101"),
+        (4, "M103"),
+        (4, "M103"),
+    ]
+    assert (
+        "there are no retrieved documents, which document-map, document-recall need"
+        in (scores.problems[0].message)
+    )
+    counts = {
+        name: (scores[name].count, scores[name].unscored) for name in ("em", *DOCUMENTS)
+    }
+    assert counts == {"em": (3, 2), "document-map": (2, 3), "document-recall": (2, 3)}
+    assert scores["em"].value == 2 / 3
+
+
+def test_only_metrics_with_references_say_their_number() -> None:
+    """The number of references is in no signature of a metric without them."""
+    scores = score(
+        lines_of(retrieved(["a"], ["a"], "4", "4")), metrics=("em", *DOCUMENTS)
+    )
+
+    assert scores["em"].signature.endswith("|nrefs:1")
+    assert scores["document-map"].signature.endswith("|scale:0-1")
+
+
+def test_missing_answers_that_count_as_zero_leave_documents_alone() -> None:
+    """A missing answer is 0 by metrics of answers only."""
+    lines = lines_of(retrieved(["a"], ["a"], None, "4"), retrieved(["a"], ["a"]))
+    scores = score(lines, metrics=("em", "document-map"), missing="zero")
+
+    assert (scores["em"].value, scores["em"].count) == (0.0, 1)
+    assert (scores["document-map"].value, scores["document-map"].count) == (1.0, 2)
+
+
+def test_documents_are_found_where_vendors_have_them() -> None:
+    """Documents are in the extra of an answer or a record, or in the metadata."""
+    both = {"retrieved_documents": ["a"], "ground_truth_documents": ["a"]}
+    none = {"retrieved_documents": [], "ground_truth_documents": ["a"]}
+    lines = lines_of(
+        {"prompt": "1", "outputs": [], "extra": {"haystack": both}},
+        {"prompt": "2", "outputs": [], "metadata": both},
+        {
+            "prompt": "3",
+            "extra": {"haystack": none},
+            "outputs": [{"text": "x", "extra": {"ours": both}}],
+        },
+    )
+
+    assert score(lines, metrics=("document-map",))["document-map"].value == 1.0
+
+
+def test_columns_of_haystack_hold_documents() -> None:
+    """The columns of Haystack's evaluators are scored as they are written."""
+    columns = {
+        "questions": ["1", "2"],
+        "ground_truth_documents": [[{"id": "1", "content": "a"}]] * 2,
+        "retrieved_documents": [[{"id": "1", "content": "b"}], []],
+    }
+    scores = score(
+        json.dumps(columns).encode(),
+        metrics=("document-recall",),
+        parameters={"document-recall.field": "id"},
+    )
+
+    assert scores["document-recall"].value == 0.5
+
+
+def test_workers_give_what_one_process_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Scores, findings and counts are equal for any number of processes."""
+    records = [
+        retrieved(
+            ["a"] * (at % 3), ["a"] if at % 5 else None, "4" if at % 2 else None, "4"
+        )
+        for at in range(40)
+    ]
+    monkeypatch.setattr("harpia_formats.scoring.answer_stream.BATCH", 8)
+    one, two = (
+        score(lines_of(*records), metrics=("em", *DOCUMENTS), jobs=jobs)
+        for jobs in (1, 2)
+    )
+
+    assert one.total.scores == two.total.scores
+    assert one.problems == two.problems
+
+
+def test_two_retrievers_are_compared() -> None:
+    """Records with documents alone are paired by their questions."""
+    first, second = (
+        lines_of(*({**retrieved(found, ["a"]), "prompt": str(at)} for at in range(8)))
+        for found in (["a"], ["b", "a"])
+    )
+
+    found = harpia_formats.compare_scores(first, second, metrics=("document-map",))
+
+    assert (found.compared[0].first, found.compared[0].second) == (1.0, 0.5)
+    assert found.compared[0].questions == 8
+
+
+def test_a_missing_part_is_an_error_unless_it_is_skipped() -> None:
+    """In Python an answer without a score is an error that says what lacks."""
+    with pytest.raises(ScoreError, match="there are no ground-truth documents"):
+        harpia_formats.score(
+            lines_of(retrieved(["a"], None)), metrics=("document-map",)
+        )
