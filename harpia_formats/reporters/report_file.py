@@ -1,11 +1,9 @@
 """Write whole results into files, each by the reporter that its name asks for."""
 
-import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,7 @@ from harpia_formats.extensions import entry_points
 from harpia_formats.io.compression import CODECS
 from harpia_formats.io.data_names import OTHER_SUFFIXES, is_data_name
 from harpia_formats.io.discovery import find_sources
-from harpia_formats.io.files_read import is_same_file
+from harpia_formats.io.extra_output import check_extra_output
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.sink import Sink, SinkError
@@ -105,12 +103,14 @@ def report_files(
     """
     files = [report_file(text) for text in given]
     group = OutputGroup(overwrite=True)
-    taken = [fspath(place) for place in others if isinstance(place, (str, PathLike))]
+    taken = list(others)
     for file in files:
         check_writes(file.reporter, kind)
         if file.reporter.check is not None:
             file.reporter.check()
-        _check_place(file.place, taken)
+        if file.place == "-":
+            raise ReportError("a report is written to a file, and - is none")
+        check_extra_output(file.place, taken)
         check_replaceable(file)
         group.claim(file.place)
     return files
@@ -187,29 +187,6 @@ def _beginning(place: str) -> bytes:
         if is_url(place):
             return b""
         raise SinkError(place, f"cannot be read to see what it is: {error}") from error
-
-
-def _check_place(place: str, taken: Iterable[str]) -> None:
-    """Raise `ReportError` or `SinkError` if no report can be written to a place."""
-    if place == "-":
-        raise ReportError("a report is written to a file, and - is none")
-    for name in taken:
-        if name != "-" and is_same_file(place, name):
-            same = "" if name == place else f" ({masked(name)})"
-            reason = f"is an input or an output of this run{same}"
-            raise SinkError(masked(place), reason)
-    if is_url(place):
-        from harpia_formats.io.remote.sink import check_remote_output  # noqa: PLC0415 - for remote files only
-
-        check_remote_output(place, overwrite=True)
-        return
-    folder = Path(place).absolute().parent
-    if Path(place).is_dir():
-        raise SinkError(place, "is a folder")
-    if not folder.is_dir():
-        raise SinkError(place, "its folder does not exist")
-    if not Path(place).exists() and not os.access(folder, os.W_OK):
-        raise SinkError(place, "permission denied")
 
 
 def check_writes(reporter: Reporter, kind: type[Result]) -> None:

@@ -36,6 +36,7 @@ from harpia_formats.cli.options.scoring import (
     Missing,
     Names,
     Parameters,
+    Plots,
     Profile,
     Replicates,
     ResultFormat,
@@ -47,6 +48,7 @@ from harpia_formats.cli.options.scoring import (
     parameters_of,
 )
 from harpia_formats.cli.options.values import column_map, comma_separated
+from harpia_formats.cli.output.plot_files import PlotFiles
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
@@ -94,6 +96,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     skip_invalid: SkipInvalid = False,
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     report: ReportOption = None,
+    plots: Plots = None,
     jobs: Jobs = 0,
     engine: Engine = None,
     redact: Redact = False,
@@ -151,12 +154,17 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         engine=engine,
         progress=progress.update,
     )
-    reports = ReportFiles(report, Scores, [*(paths or ()), output, companion, config])
+    others = [output, companion, config]
+    reports = ReportFiles(report, Scores, [*(paths or ()), *others])
+    pictures = PlotFiles(
+        plots, "score", paths or [], [*others, *reports.paths], exclude=exclude or ()
+    )
     run = scoring_of(paths or ["-"], to, output, options)
     print_problems(reports.keeping(run), progress)
     scores = run.scores()
     code = _print_scores(scores, is_table_extra=to is not None, quiet=quiet)
     reports.write(scores, ReportOptions())
+    pictures.write(scores, is_whole=scores.is_whole)
     return code
 
 

@@ -5,13 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
-from harpia_formats.cli.options.common import input_format
+from harpia_formats.cli.options.common import REPORTING, input_format
 from harpia_formats.cli.options.declare import READING, choice, flag, number, text
 from harpia_formats.cli.options.values import (
     comma_separated,
     listed,
     name_and_value,
 )
+from harpia_formats.figures.kinds import kinds_of
 from harpia_formats.metrics import METRICS
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import ScoreError
@@ -27,6 +28,17 @@ SELECTION, STATISTICS = "Metrics", "Groups and intervals"
 def replicates(least: int, more: str = "") -> Any:
     """Return the declaration of `--replicates`, with at least so many of them."""
     return number(f"Bootstrap replicates{more}.", least=least, panel=STATISTICS)
+
+
+def plots(command: str) -> Any:
+    """Return the declaration of `--plot` with the kinds of pictures of a command."""
+    kinds = kinds_of(command).values()
+    listing = "; ".join(f"{kind.name}: {kind.summary}" for kind in kinds)
+    help_text = (
+        "Also draw a picture into FILE, whose suffix is .svg or .png (repeatable). "
+        f"KIND is the first of these if not named: {listing}."
+    )
+    return text("[KIND=]FILE", help_text, "--plot", panel=REPORTING)
 
 
 Metrics = Annotated[
@@ -136,6 +148,8 @@ Names = Annotated[
         "--name",
     ),
 ]
+Plots = Annotated[list[str] | None, plots("score")]
+ComparisonPlots = Annotated[list[str] | None, plots("score compare")]
 BothFormats = Annotated[str | None, input_format("both files")]
 FirstModel = Annotated[
     str | None, text("NAME", "Use only the answers of this model in A.", panel=READING)

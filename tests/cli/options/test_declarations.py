@@ -16,6 +16,7 @@ from harpia_formats.conversion.options import (
     OnInvalid,
     OnLoss,
 )
+from harpia_formats.figures.kinds import kinds_of
 from harpia_formats.mapping.choices import References, Responses, Turns
 from harpia_formats.metrics import METRICS
 from harpia_formats.registry import result_formats
@@ -114,3 +115,14 @@ def test_every_command_with_progress_takes_the_option() -> None:
     for name, text in using.items():
         assert "when=show_progress" in text, name
         assert "inputs=" in text, name
+
+
+@pytest.mark.parametrize("command", ["score"])
+def test_help_lists_every_kind_of_picture(command: str) -> None:
+    """The help of --plot has the name and the summary of each kind of picture."""
+    page = option(command, "--plot").help
+
+    assert kinds_of(command)
+    assert all(
+        f"{kind.name}: {kind.summary}" in page for kind in kinds_of(command).values()
+    )

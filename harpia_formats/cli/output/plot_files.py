@@ -1,0 +1,51 @@
+"""The pictures that `--plot` names: checked before the run, written after it."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from harpia_formats.cli.output.streams import write_stderr
+from harpia_formats.model.result import Result
+
+if TYPE_CHECKING:  # most runs draw nothing: start-up time
+    from harpia_formats.figures.files import PictureFiles
+
+
+class PlotFiles:
+    """The files for pictures of one run, which appear together once it is done."""
+
+    _files: "PictureFiles | None" = None
+
+    def __init__(
+        self,
+        given: Iterable[str] | None,
+        command: str,
+        inputs: Sequence[str],
+        others: Iterable[Any] = (),
+        *,
+        exclude: Sequence[str] = (),
+    ) -> None:
+        """Take the values of `--plot`, the command, its inputs and its other files.
+
+        Raises `FigureError` or `SinkError` for a picture that cannot be drawn or
+        written.
+        """
+        if given:
+            from harpia_formats.figures.files import PictureFiles  # noqa: PLC0415 - most runs draw nothing: start-up time
+            from harpia_formats.io.files_read import FilesRead  # noqa: PLC0415 - most runs draw nothing: start-up time
+            from harpia_formats.registry import all_unpackers  # noqa: PLC0415 - most runs draw nothing: start-up time
+
+            reads = FilesRead(inputs, exclude=exclude, unpackers=all_unpackers())
+            self._files = PictureFiles(given, command, reads, others)
+
+    def write(self, result: Result, *, is_whole: bool) -> None:
+        """Draw a result, and tell what is not drawn; raises `SinkError`.
+
+        Nothing is drawn unless it `is_whole`.
+        """
+        if self._files is None:
+            return
+        if not is_whole:
+            write_stderr("no picture: there is no result to draw\n")
+            return
+        for note in self._files.write(result):
+            write_stderr(f"{note}\n")

@@ -1,0 +1,91 @@
+"""`harpia-formats score --plot`, as a user runs it."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from in_process import InProcess
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> InProcess:
+    """Return what runs the command in a folder with answers of two models."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {
+            "id": str(number),
+            "prompt": f"q{number}",
+            "references": ["yes"],
+            "outputs": [
+                {"model": name, "text": ["yes", "no"][(number + at) % 2]}
+                for at, name in enumerate(("secret-a", "secret-b"))
+            ],
+        }
+        for number in range(4)
+    ]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (tmp_path / "a.jsonl").write_text(text, encoding="utf-8")
+    return InProcess(monkeypatch, capfdbinary)
+
+
+def test_pictures_appear_beside_the_table(run: InProcess) -> None:
+    """What is printed stays as it is, and each file has its picture."""
+    pytest.importorskip("matplotlib", reason="pictures need the extra report")
+    words = ("score", "a.jsonl", "-m", "em", "--replicates", 100)
+    without = run(*words)
+    result = run(*words, "--plot", "a.svg", "--plot", "scores=a.png")
+
+    assert result == without
+    assert result.code == 0
+    assert b"secret-a" in Path("a.svg").read_bytes()
+    assert Path("a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_picture_has_no_value_of_a_record_if_asked_for(run: InProcess) -> None:
+    """With --redact models are numbers, as in the table."""
+    pytest.importorskip("matplotlib", reason="pictures need the extra report")
+    run("score", "a.jsonl", "-m", "em", "--redact", "--plot", "a.svg")
+    picture = Path("a.svg").read_bytes()
+
+    assert b">model 2</text>" in picture
+    assert b"secret" not in picture
+
+
+def test_nothing_is_drawn_of_an_input_that_cannot_be_read(run: InProcess) -> None:
+    """There is no picture of a part of the data, which is said."""
+    pytest.importorskip("matplotlib", reason="pictures need the extra report")
+    Path("a.jsonl").write_text('{"id": 1', encoding="utf-8")
+    result = run("score", "a.jsonl", "--from", "record", "--plot", "a.svg")
+
+    assert result.code == 1
+    assert "no picture: there is no result to draw" in result.err
+    assert not Path("a.svg").exists()
+
+
+def test_without_matplotlib_the_command_that_installs_it_is_named(
+    run: InProcess, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a use that is not possible here, which is told before the run."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run("score", "a.jsonl", "-m", "em", "--plot", "a.svg")
+
+    assert (result.code, result.out) == (2, "")
+    assert "needs matplotlib: pip install 'harpia-formats[report]'" in result.err
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "pie=a.svg", "a.pdf", "no/a.svg"])
+def test_a_picture_that_cannot_be_ends_the_run_before_it_begins(
+    run: InProcess, name: str
+) -> None:
+    """A wrong kind, suffix or place is an error, and nothing is scored."""
+    pytest.importorskip("matplotlib", reason="pictures need the extra report")
+    result = run("score", "a.jsonl", "-m", "em", "--plot", name)
+
+    assert (result.code, result.out) == (2, "")
+    assert result.err.startswith("harpia-formats: ")
