@@ -88,4 +88,4 @@ def test_a_picture_that_cannot_be_ends_the_run_before_it_begins(
     result = run("score", "a.jsonl", "-m", "em", "--plot", name)
 
     assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("harpia-formats: ")
+    assert result.err.startswith("error: ")
