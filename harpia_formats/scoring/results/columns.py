@@ -12,7 +12,9 @@ from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 from harpia_formats.text.sanitize import escaped
 
 #: Metrics whose score of one answer means right or wrong.
-BINARY = frozenset({"em", "accuracy", "string-check", "number-check", "fuzzy-match"})
+BINARY = frozenset(
+    {"em", "accuracy", "string-check", "number-check", "number-match", "fuzzy-match"}
+)
 #: Added to the signature of a pooled metric for the score of a single answer.
 ROW_LEVEL = "|of:row"
 #: The most that rounding may add to the best score.
