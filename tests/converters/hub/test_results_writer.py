@@ -282,9 +282,12 @@ def test_best_scores_are_right(name: str) -> None:
         measure = measure_of(name, {})
     except MetricError as error:
         pytest.skip(str(error))
-    text = "the 1 cat sat 22 on the mat 3"
+    text = "the cat sat on the 3 mats"
     columns = columns_of([ComputedMetric(MetricRequest(name), measure)])
-    values = measure.scores(measure.statistics(text, [text]))
+    try:
+        values = measure.scores(measure.statistics(text, [text]))
+    except UnscorableError as error:
+        pytest.skip(str(error))
 
     for column, value in zip(columns, values, strict=True):
         assert value is not None
