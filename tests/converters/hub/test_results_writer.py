@@ -13,7 +13,7 @@ from harpia_converters.table.results_writer import RESULTS
 from harpia_formats import read, validate
 from harpia_formats.metrics import METRICS, measure_of
 from harpia_formats.metrics.library import OWN_LIBRARY
-from harpia_formats.metrics.metric import MetricError
+from harpia_formats.metrics.metric import MetricError, UnscorableError
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.registry import readable_formats
 from harpia_formats.scoring.results.columns import BINARY, columns_of
