@@ -2,13 +2,16 @@
 
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
 
+#: Its metrics of retrieved documents, with the defaults of its evaluators.
+DOCUMENTS = ("document-map", "document-mrr", "document-ndcg", "document-recall")
 #: AnswerExactMatchEvaluator compares with `==`, and with one answer for each row.
 PROFILE = MetricProfile(
     id="haystack",
     summary="Haystack's exact match: an answer equals the first reference, character "
-    "by character.",
+    "by character; and its metrics of retrieved documents.",
     metrics={
-        "em": (MetricRequest("em", {"normalisation": "none", "references": "first"}),)
+        "em": (MetricRequest("em", {"normalisation": "none", "references": "first"}),),
+        **{name: (MetricRequest(name),) for name in DOCUMENTS},
     },
     usual=("em",),
 )

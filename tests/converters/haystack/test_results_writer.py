@@ -111,6 +111,28 @@ def test_metrics_missing_in_haystack_use_the_default_profile(tmp_path: Path) -> 
     assert scores["em"].signature == f"{definition}|nrefs:var"
 
 
+def test_retrieved_documents_are_results_and_inputs(tmp_path: Path) -> None:
+    """Documents are scored by the profile's metrics, and are inputs of a run."""
+    columns = {
+        "questions": ["1", "2", "3"],
+        "ground_truth_documents": [[{"content": "a", "score": 0.5}], [], [{"id": "x"}]],
+        "retrieved_documents": [[{"content": "b"}, {"content": "a"}], [], ["x"]],
+    }
+    data = json.dumps(columns).encode()
+    metrics = ("document-mrr", "document-recall")
+    results = written(data, "haystack-results", tmp_path, metrics=metrics)
+    run = written(data, "haystack-run", tmp_path, metrics=metrics)
+
+    expected = {
+        "document-mrr": {"individual_scores": [0.5, 0.0, 0.0], "score": 1 / 6},
+        "document-recall": {"individual_scores": [1.0, 0.0, 0.0], "score": 1 / 3},
+    }
+    assert results == expected
+    assert run["results"] == expected
+    assert run["inputs"] == columns
+    check_run(run)
+
+
 def test_one_metric_is_a_result_and_several_are_components(tmp_path: Path) -> None:
     """Several metrics are as in a pipeline, each below its name."""
     options: dict[str, Any] = {"from_": "record"}
