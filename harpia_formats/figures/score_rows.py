@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from harpia_formats.figures.drawing import Drawing, described, first_of, label, shown
 from harpia_formats.figures.look import SERIES
 from harpia_formats.figures.rows import Mark, Panel, RowChart, draw_rows
+from harpia_formats.scoring.charts import SCALES
 from harpia_formats.scoring.groups import MODEL
 from harpia_formats.scoring.scores import Group, MetricScore, Scores, score_name
 
 TITLE = "Scores with their intervals"
 #: Rows and panels of one picture.
 MOST_ROWS, MOST_PANELS = 60, 12
-#: The ends of the axes of scores with a known scale.
-SCALES = {"0-1": (0.0, 1.0), "0-100": (0.0, 100.0)}
 #: Stands for all answers, and for a value that is the empty text.
 _ALL, _EMPTY = "all answers", "(empty)"
 

@@ -1,7 +1,8 @@
 """Results as HTML for notebooks: readable on light and dark pages, and bounded.
 
-There is nothing in it but tables with inherited colours: no script, nothing that is
-loaded, and no identifiers that several results on one page would share.
+There is nothing in it but tables, and charts of some results, with inherited colours:
+no script, nothing that is loaded, and no identifiers that different results on one page
+would share.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -58,12 +58,17 @@ class Result:
         """Return the tables that a notebook shows, each with its caption."""
         return [("", self.table())]
 
+    def shown_charts(self) -> str:
+        """Return the charts that a notebook shows below the tables, as HTML."""
+        return ""
+
     def _repr_html_(self) -> str:
         """Return the headline and the first rows of tables as HTML, for notebooks."""
         from harpia_formats.model.notebook import result_html  # noqa: PLC0415 - start-up: it needs the table of HTML entities
 
         ok: bool = self.ok  # type: ignore[attr-defined]  # every result has it
-        return result_html(self.headline(), self.shown_tables(), ok=ok)
+        found = result_html(self.headline(), self.shown_tables(), ok=ok)
+        return found + self.shown_charts()
 
 
 def as_plain(value: Any) -> Any:

@@ -15,9 +15,11 @@ from harpia_formats.model.bins import Bin, LengthCounts
 from harpia_formats.plots.bars import Bar, bars
 from harpia_formats.plots.histogram import histogram
 from harpia_formats.plots.intervals import Interval, intervals
-from harpia_formats.plots.style import STYLE
+from harpia_formats.plots.style import EMBEDDED, EMBEDDED_STYLE, STYLE
 
 __all__ = [
+    "EMBEDDED",
+    "EMBEDDED_STYLE",
     "STYLE",
     "Bar",
     "Bin",

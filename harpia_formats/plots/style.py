@@ -1,7 +1,6 @@
 """The style of charts: colours as variables, with light and dark values."""
 
-#: CSS for a page with charts. A page may set the variables itself, behind this.
-STYLE = """
+_VARIABLES = """
 :root {
   color-scheme: light dark;
   --plot-ink: #1f2328;
@@ -23,6 +22,8 @@ STYLE = """
     --plot-surface: #0f1419;
   }
 }
+"""
+_RULES = """
 .plot { margin: 0 0 1rem; max-width: 46rem; break-inside: avoid; }
 .plot > figcaption { font-weight: 600; margin: 0 0 .35rem; overflow-wrap: anywhere; }
 .plot > svg { display: block; overflow: visible; color: var(--plot-ink); }
@@ -56,4 +57,23 @@ STYLE = """
     print-color-adjust: exact; -webkit-print-color-adjust: exact;
   }
 }
+"""
+
+#: CSS for a page with charts. A page may set the variables itself, behind this.
+STYLE = _VARIABLES + _RULES
+
+#: The class of an element around charts on a page of others, such as a notebook.
+EMBEDDED = "harpia-formats-charts"
+#: CSS for charts in such an element, and for nothing else on the page: it has the text
+#: colour of the page, and colours that can be seen on white and on black.
+EMBEDDED_STYLE = f"""
+.{EMBEDDED} {{
+  --plot-ink: currentcolor;
+  --plot-muted: #7d858f;
+  --plot-grid: rgba(128, 128, 128, .35);
+  --plot-mark: #3585cb;
+  --plot-strong: #d9534a;
+  --plot-middle: #b57614;
+  --plot-surface: var(--jp-layout-color0, var(--vscode-editor-background, transparent));
+{_RULES}}}
 """

@@ -125,6 +125,11 @@ class MetricScore:
     #: Whether a lower score is better; None if neither is known to be.
     lower_is_better: bool | None = False
 
+    @property
+    def full_name(self) -> str:
+        """The name of the score, with that of its metric if they differ."""
+        return score_name(self.metric, self.name)
+
 
 #: Columns of a table that are attributes of a score.
 _OWN = tuple("questions standard_error scale signature method remark".split())
@@ -284,6 +289,12 @@ class Scores(Result):
             for score in group.scores
         ]
         return [("", rows)]
+
+    def shown_charts(self) -> str:
+        """Return charts of the scores with their intervals, as HTML for a notebook."""
+        from harpia_formats.scoring.charts import embedded, score_charts  # noqa: PLC0415 - only notebooks show charts
+
+        return embedded(lambda name: score_charts(self, name))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain data that can be written as JSON."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from harpia_formats.plots import Interval, intervals
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import (
     alerts,
@@ -14,14 +13,13 @@ from harpia_formats.reporters.html.report_page import (
 )
 from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
 from harpia_formats.reporters.text import with_noun
+from harpia_formats.scoring.charts import score_charts, with_systems
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 
-#: Charts of one page, and scores above it.
-_CHARTS, _CARDS = 24, 8
+#: Scores above the page.
+_CARDS = 8
 #: Stands for a value that is the empty text.
 _EMPTY = "(empty)"
-#: The ends of the axes of scores with a known scale.
-_SCALES = {"0-1": (0.0, 1.0), "0-100": (0.0, 100.0)}
 
 
 def page(scores: Scores) -> Page:
@@ -64,10 +62,10 @@ def scores_sections(
     scores: Scores, title: str = "Scores", name: str = "scores"
 ) -> list[Section]:
     """Return the table of scores with charts, and how they were computed."""
-    groups = list(_with_systems(scores))
+    groups = list(with_systems(scores.systems, scores.groups))
     if not groups:
         return [section(name, title, [sentence("There is no score.")])]
-    parts = [*charts(_charts(scores, groups, name)), _table(scores, groups, title)]
+    parts = [*charts(score_charts(scores, name)), _table(scores, groups, title)]
     every = [score for group in groups for score in group.scores]
     parts.append(
         sentences(
@@ -99,48 +97,6 @@ def method_lines(
             names.setdefault(method, {})[name] = None
     for method, found in names.items():
         yield f"{what} of {', '.join(found)}: {method}"
-
-
-def _with_systems(scores: Scores) -> Iterator[Group]:
-    """Yield the groups of each system, and then the system."""
-    for system in scores.systems:
-        for group in scores.groups:
-            if system.key.items() <= group.key.items():
-                yield group
-        yield system
-
-
-def _label(group: Group) -> str:
-    """Return the values that the answers of a group share."""
-    values = (value or _EMPTY for value in group.key.values())
-    return ", ".join(values) or "all answers"
-
-
-def _charts(scores: Scores, groups: list[Group], name: str) -> Iterator[str]:
-    """Yield a chart for each score, if there are intervals or several groups."""
-    named: dict[str, list[Interval]] = {}
-    scales: dict[str, tuple[float, float] | None] = {}
-    systems = {id(system) for system in scores.systems}
-    for group in groups:
-        for score in group.scores:
-            low, high = score.interval or (None, None)
-            row = Interval(
-                _label(group),
-                score.value,
-                low,
-                high,
-                score.remark,
-                is_hollow=id(group) not in systems,
-            )
-            named.setdefault(full_name(score), []).append(row)
-            scales[full_name(score)] = _SCALES.get(score.scale)
-    for at, (title, rows) in enumerate(named.items()):
-        has_line = any(row.low is not None for row in rows)
-        if at < _CHARTS and (has_line or len(rows) > 1):
-            meaning = "Hollow dots are groups of answers."
-            yield intervals(
-                f"plot-{name}-{at}", title, rows, scale=scales[title], meaning=meaning
-            )
 
 
 def _table(scores: Scores, groups: list[Group], title: str) -> Markup:

@@ -1,0 +1,89 @@
+"""Charts of scores as inline SVG, for HTML pages and for notebooks."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+from harpia_formats.plots import EMBEDDED, EMBEDDED_STYLE, Interval, intervals
+
+if TYPE_CHECKING:  # they show themselves with charts
+    from harpia_formats.scoring.scores import Group, Scores
+
+#: Charts of one result, and their characters on a page of others.
+_CHARTS, _ROOM = 24, 60_000
+#: Stands for a value that is the empty text.
+_EMPTY = "(empty)"
+#: The ends of the axes of scores with a known scale.
+SCALES = {"0-1": (0.0, 1.0), "0-100": (0.0, 100.0)}
+
+
+def score_charts(scores: "Scores", name: str) -> Iterator[str]:
+    """Yield a chart for each score, if there are intervals or several groups.
+
+    `name` starts the ids of their elements; it is unique on the page.
+    """
+    named: dict[str, list[Interval]] = {}
+    scales: dict[str, tuple[float, float] | None] = {}
+    systems = {id(system) for system in scores.systems}
+    for group in with_systems(scores.systems, scores.groups):
+        for score in group.scores:
+            low, high = score.interval or (None, None)
+            row = Interval(
+                _label(group),
+                score.value,
+                low,
+                high,
+                score.remark,
+                is_hollow=id(group) not in systems,
+            )
+            title = score.full_name
+            named.setdefault(title, []).append(row)
+            scales[title] = SCALES.get(score.scale)
+    for at, (title, rows) in enumerate(named.items()):
+        has_line = any(row.low is not None for row in rows)
+        if at < _CHARTS and (has_line or len(rows) > 1):
+            meaning = "Hollow dots are groups of answers."
+            yield intervals(
+                f"plot-{name}-{at}", title, rows, scale=scales[title], meaning=meaning
+            )
+
+
+def with_systems(
+    systems: "Sequence[Group]", groups: "Sequence[Group]"
+) -> "Iterator[Group]":
+    """Yield the groups of each system, and then the system."""
+    for system in systems:
+        for group in groups:
+            if system.key.items() <= group.key.items():
+                yield group
+        yield system
+
+
+def _label(group: "Group") -> str:
+    """Return the values that the answers of a group share."""
+    values = (value or _EMPTY for value in group.key.values())
+    return ", ".join(values) or "all answers"
+
+
+def embedded(draw: Callable[[str], Iterable[str]]) -> str:
+    """Return the first charts of a result for a page of others; "" if there is none.
+
+    `draw` returns them for the name with which the ids of their elements start. It
+    follows from what they show, so that different charts have different ids.
+    """
+    text = "".join(_kept(draw("")))
+    if not text:
+        return ""
+    digest = blake2b(text.encode("utf-8", "replace"), digest_size=6).hexdigest()
+    text = "".join(_kept(draw(digest)))
+    return f'<div class="{EMBEDDED}"><style>{EMBEDDED_STYLE}</style>{text}</div>'
+
+
+def _kept(charts: Iterable[str]) -> Iterator[str]:
+    """Yield the first charts, for which there is room."""
+    size = 0
+    for chart in charts:
+        size += len(chart)
+        if size > _ROOM:
+            return
+        yield chart
