@@ -30,7 +30,11 @@ from harpia_formats.model.record import Output, Record, Score
 
 #: All metrics that need no model, and of them those of an answer and its references.
 WITHOUT_MODEL = [each for each in METRICS if each != "bertscore"]
-OURS = [each for each in WITHOUT_MODEL if not each.startswith("document-")]
+OURS = [
+    each
+    for each in WITHOUT_MODEL
+    if not each.startswith("document-") and each != "multiple-choice"
+]
 PT = "A ação foi rápida e não tem "
 #: An answer, its references, exact match and F1 by NVIDIA's SDK.
 CASES = [

@@ -13,7 +13,8 @@ from harpia_formats.text.sanitize import escaped
 
 #: Metrics whose score of one answer means right or wrong.
 BINARY = frozenset(
-    {"em", "accuracy", "string-check", "number-check", "number-match", "fuzzy-match"}
+    "em accuracy string-check number-check number-match fuzzy-match "
+    "multiple-choice".split()
 )
 #: Added to the signature of a pooled metric for the score of a single answer.
 ROW_LEVEL = "|of:row"

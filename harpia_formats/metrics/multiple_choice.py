@@ -1,0 +1,96 @@
+"""Multiple choice: the share of answers that name a right choice of their record.
+
+An answer names a choice by the rules of `harpia_formats.metrics.text.choices`. A
+reference is a letter, the text of a choice, or its number. An answer that names none or
+several choices has no score, or 0; nothing is guessed.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from harpia_formats.metrics.library import OWN_LIBRARY
+from harpia_formats.metrics.mean import sample_mean_measure
+from harpia_formats.metrics.metric import Measure, Metric, Sample, UnscorableError
+from harpia_formats.metrics.parameters import Parameters, read_parameters
+from harpia_formats.metrics.references import RULES, references_by_rule
+from harpia_formats.metrics.text.choices import (
+    KINDS,
+    Choices,
+    NoChoiceError,
+    choices_of,
+)
+
+DEFAULTS = {
+    "index": None,
+    "reference": "any",
+    "unreadable": "left-out",
+    "references": "max",
+    "scale": "0-1",
+}
+#: How an answer counts that names no choice, or several.
+UNREADABLE = ("left-out", "wrong")
+NEEDS = ("answer", "references", "choices")
+
+
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    parameters = read_parameters("multiple-choice", DEFAULTS, given)
+    first = _first_index(parameters)
+    kind = parameters.choice("reference", ("any", *KINDS))
+    unreadable = parameters.choice("unreadable", UNREADABLE)
+    rule, scale = parameters.choice("references", RULES), parameters.scale()
+    kinds = KINDS if kind == "any" else (kind,)
+
+    def score(sample: Sample) -> float:
+        choices = choices_of(sample.choices, first)
+        right = {
+            _right_choice(choices, reference, kinds)
+            for reference in references_by_rule(sample.references, rule)
+        }
+        try:
+            return float(choices.in_answer(sample.answer or "") in right)
+        except NoChoiceError as error:
+            if unreadable == "wrong":
+                return 0.0
+            raise UnscorableError(str(error)) from error
+
+    signature = (
+        f"multiple-choice|{OWN_LIBRARY}|index:{'no' if first is None else first}"
+        f"|reference:{kind}|unreadable:{unreadable}|refs:{rule}"
+    )
+    return sample_mean_measure("multiple-choice", signature, score, NEEDS, scale)
+
+
+def _first_index(parameters: Parameters) -> int | None:
+    """Return the number of the first choice, None if numbers name no choice."""
+    value = parameters.values["index"]
+    if value is None or (value in {0, 1} and not isinstance(value, bool)):
+        return None if value is None else int(value)
+    raise parameters.wrong("index", "0 or 1, the number of the first choice, or null")
+
+
+def _right_choice(choices: Choices, reference: str, kinds: tuple[str, ...]) -> int:
+    """Return the index of the choice that a reference is; raises `UnscorableError`."""
+    if "index" in kinds and kinds != KINDS and choices.first is None:
+        choices = choices_of(choices.texts, 0)
+    found = choices.named(reference, kinds)
+    if len(found) == 1:
+        return found.pop()
+    if found:
+        raise UnscorableError(
+            f"the reference {reference:.40} may be several choices: the parameter "
+            f"reference says which of {', '.join(KINDS)} it is"
+        )
+    hint = ""
+    if choices.first is None and reference.strip().isdecimal():
+        hint = ": the parameter index says whether the first one is 0 or 1"
+    raise UnscorableError(f"the reference {reference:.40} is no choice{hint}")
+
+
+METRIC = Metric(
+    "multiple-choice",
+    "The share of answers that name a right one of the choices of their record, by "
+    "letter, text or number; an answer that names none or several is left out, or "
+    "wrong (unreadable).",
+    DEFAULTS,
+    _measure_of,
+)

@@ -1,0 +1,196 @@
+"""multiple-choice: which choice an answer names, and which one a reference is."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import harpia_formats
+from harpia_formats.metrics import MetricError, UnscorableError, measure_of
+from harpia_formats.metrics.metric import Sample
+from harpia_formats.metrics.text.choices import NoChoiceError, choices_of
+
+CITIES = ("Paris", "London", "New York", "York")
+READ = [
+    ("B", 1),
+    (" b ", 1),
+    ("(b)", 1),
+    ("B.", 1),
+    ("**C**", 2),
+    ("Ｂ", 1),  # noqa: RUF001 - a wide letter
+    ("london", 1),
+    ("“London”.", 1),
+    ("B. London", 1),
+    ("B) because of the river", 1),
+    ("(B) London\nIt has a river.", 1),
+    ("**B.** London", 1),
+    ("The answer is (B)", 1),
+    ("The answer is B.", 1),
+    ("the correct answer is b.", 1),
+    ("The answer is: **B**", 1),
+    ("The answer is option C, not A", 2),
+    ("ANSWER: D", 3),
+    ("Answer: London, since A is too small", 1),
+    ("A resposta é a letra c", 2),
+    ("A resposta é: letra C", 2),
+    ("The answer is New York", 2),
+    ("The answer is not A. The answer is B.", 1),
+    (r"So it is $\boxed{C}$", 2),
+    (r"\boxed{A} or rather \boxed{\text{B}}", 1),
+    ("I choose option D, which is best", 3),
+    ("I think (C) is right, (C) it is", 2),
+    ("It must be New York, I think", 2),
+    ("York is the old one", 3),
+    ("A city in France: Paris", 0),
+]
+REFUSED = [
+    ("", "no choice"),
+    ("I do not know", "no choice"),
+    ("A dog", "no choice"),
+    ("E", "no choice"),
+    ("2", "no choice"),
+    ("The answer is a dog", "no choice"),
+    ("Londoners", "no choice"),
+    ("Either (A) or (B)", "several choices: A, B"),
+    ("A. Paris\nB. London", "several choices: A, B"),
+    ("The answer is A. No, the answer is B.", "several choices: A, B"),
+    ("Paris or London", "several choices: A, B"),
+    ("York, or New York", "several choices: C, D"),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), READ)
+def test_a_choice_is_read(answer: str, expected: int) -> None:
+    """An answer names a choice by its letter or its text, in many ways."""
+    assert choices_of(CITIES, None).in_answer(answer) == expected
+
+
+@pytest.mark.parametrize(("answer", "reason"), REFUSED)
+def test_nothing_is_guessed(answer: str, reason: str) -> None:
+    """An answer that names none or several choices has none, and the reason is said."""
+    with pytest.raises(NoChoiceError, match=reason):
+        choices_of(CITIES, None).in_answer(answer)
+
+
+def test_numbers_name_choices_if_the_first_one_is_known() -> None:
+    """A number is an index only where the number of the first choice is given."""
+    assert choices_of(CITIES, 1).in_answer("Answer: 2") == 1
+    assert choices_of(CITIES, 0).in_answer("2") == 2
+    assert choices_of(("10", "20"), None).in_answer("Answer: 20") == 1
+    with pytest.raises(NoChoiceError, match="several"):
+        choices_of(("2", "1"), 1).in_answer("2")
+
+
+@given(st.text(alphabet="ABCabc(). *\n:iswernoty\\boxed{}é1", max_size=50))
+def test_any_answer_is_read_or_refused(answer: str) -> None:
+    """No answer ends in another error, and a choice that is read is there."""
+    with suppress(NoChoiceError):
+        assert choices_of(("a b", "c", "", "b"), 1).in_answer(answer) in range(4)
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True))
+def test_a_letter_that_is_no_text_is_always_read(texts: list[str]) -> None:
+    """The letter of each choice names it, if no choice has this text."""
+    choices = choices_of([f"choice {text}" for text in texts], None)
+
+    for at in range(len(texts)):
+        assert choices.in_answer(f"({'ABCDEF'[at]})") == at
+
+
+def score(
+    answer: str,
+    references: list[str],
+    choices: tuple[str, ...] = CITIES,
+    /,
+    **more: Any,
+) -> float | None:
+    """Return the score of one answer."""
+    measure = measure_of("multiple-choice", more)
+    assert measure.of_sample is not None
+    sample = Sample(answer, references, choices)
+    (found,) = measure.scores(measure.of_sample(sample))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("reference", "more"),
+    [
+        ("B", {}),
+        ("b)", {}),
+        ("London", {}),
+        ("1", {"index": 0}),
+        ("2", {"index": 1}),
+        ("1", {"reference": "index"}),
+        ("B", {"reference": "letter"}),
+    ],
+)
+def test_a_reference_is_a_letter_a_text_or_an_index(
+    reference: str, more: dict[str, Any]
+) -> None:
+    """The right choice is known by any of its names."""
+    assert score("The answer is B", [reference], **more) == 1
+    assert score("The answer is C", [reference], **more) == 0
+
+
+def test_any_of_several_references_is_right() -> None:
+    """A question may have several right choices; `first` means the first alone."""
+    assert score("C", ["B", "New York"]) == 1
+    assert score("C", ["B", "New York"], references="first") == 0
+
+
+def test_an_answer_without_a_choice_is_left_out_or_wrong() -> None:
+    """What names no choice has no score, unless it counts as wrong."""
+    with pytest.raises(UnscorableError, match="names no choice"):
+        score("I do not know", ["B"])
+
+    assert score("I do not know", ["B"], unreadable="wrong") == 0
+
+
+@pytest.mark.parametrize(
+    ("reference", "choices", "reason"),
+    [
+        ("3", CITIES, "parameter index says"),
+        ("Rome", CITIES, "the reference Rome is no choice$"),
+        ("A", ("B", "A"), "may be several choices"),
+        ("x", ("x", "X"), "may be several choices"),
+    ],
+)
+def test_a_reference_that_is_no_choice_is_a_finding(
+    reference: str, choices: tuple[str, ...], reason: str
+) -> None:
+    """A mistake in the data is no wrong answer, whatever the parameters."""
+    with pytest.raises(UnscorableError, match=reason):
+        score("B", [reference], choices, unreadable="wrong")
+
+
+def test_a_wrong_index_is_refused() -> None:
+    """The number of the first choice is 0 or 1."""
+    for wrong in (2, "B", True):
+        with pytest.raises(MetricError, match="must be 0 or 1"):
+            measure_of("multiple-choice", {"index": wrong})
+
+
+def test_choices_come_from_the_record(tmp_path: Path) -> None:
+    """Each answer is read with the choices of its record, and lacking ones are said."""
+    rows: list[dict[str, Any]] = [
+        {"choices": ["x", "y"], "references": ["B"], "outputs": [{"text": "y"}]},
+        {"choices": ["x", "y"], "references": ["x"], "outputs": [{"text": "(B)"}]},
+        {"choices": ["x", "y"], "references": ["x"], "outputs": [{"text": "z"}]},
+        {"references": ["A"], "outputs": [{"text": "A"}]},
+    ]
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    found = harpia_formats.score(
+        file, from_="record", metrics=("multiple-choice",), missing="skip"
+    )
+
+    assert (found["multiple-choice"].value, found["multiple-choice"].unscored) == (
+        0.5,
+        2,
+    )
+    assert [problem.code for problem in found.problems] == ["M103", "M106"]
