@@ -196,6 +196,20 @@ def definitions_in(document: Any) -> dict[str, dict[str, Any]]:
     return found
 
 
+def included_definitions() -> tuple[str, ...]:
+    """Return the names of the definitions of LLM judges that are included."""
+    return tuple(harpia_converters.JUDGES)
+
+
+def included_definition(name: str) -> dict[str, Any] | None:
+    """Return an included definition of an LLM judge, None for any other name."""
+    place = harpia_converters.JUDGES.get(name)
+    if place is None:
+        return None
+    definition: dict[str, Any] = imported(place)
+    return definition
+
+
 def vendor_profiles() -> tuple[str, ...]:
     """Return the names of the profiles of vendors."""
     return tuple(harpia_converters.PROFILES)

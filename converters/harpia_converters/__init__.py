@@ -113,6 +113,13 @@ PROFILES: dict[str, str] = {
 #: `module:name`, loaded only to read one.
 DEFINITIONS = ("harpia_converters.haystack.judge_arguments:definitions_in",)
 
+#: Where the included definition of an LLM judge of each name is, as `module:name`,
+#: loaded only to use one.
+JUDGES: dict[str, str] = {
+    "faithfulness": "harpia_converters.haystack.judges:FAITHFULNESS",
+    "context-relevance": "harpia_converters.haystack.judges:CONTEXT_RELEVANCE",
+}
+
 #: What makes text of files that are not text, and of folders that are one input; the
 #: first that recognizes a file or folder reads it.
 UNPACKERS: tuple[Unpacker, ...] = (
@@ -122,4 +129,12 @@ UNPACKERS: tuple[Unpacker, ...] = (
     arrow.unpacker.UNPACKER,
 )
 
-__all__ = ["DEFINITIONS", "FORMATS", "PROFILES", "RULES", "UNPACKERS", "UNREAD"]
+__all__ = [
+    "DEFINITIONS",
+    "FORMATS",
+    "JUDGES",
+    "PROFILES",
+    "RULES",
+    "UNPACKERS",
+    "UNREAD",
+]

@@ -13,8 +13,8 @@ Definition = Annotated[
     Path,
     text(
         "FILE",
-        "Definition of the judge: YAML or JSON, or a component or pipeline that "
-        "Haystack dumped.",
+        "Definition of the judge: YAML or JSON, a component or pipeline that Haystack "
+        "dumped, or an included one: faithfulness, context-relevance.",
         "--definition",
         "-d",
     ),

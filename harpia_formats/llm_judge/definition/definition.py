@@ -14,13 +14,20 @@ from harpia_formats.llm_judge.definition.checks import (
 from harpia_formats.llm_judge.definition.endpoint import Endpoint, endpoint_of
 from harpia_formats.llm_judge.definition.output_fields import OutputField
 from harpia_formats.llm_judge.definition.prompt import Template, template_of
+from harpia_formats.llm_judge.definition.row_score import RowScore, row_score
 from harpia_formats.llm_judge.errors import DefinitionError
 from harpia_formats.text.spelling import nearest
 
 #: The environment variable with the API key.
 KEY_VARIABLE = "OPENAI_API_KEY"
 _mandatory = ("instructions", "inputs", "outputs", "examples")
-_optional = ("progress_bar", "raise_on_failure", "api_params", "api_key_env")
+_optional = (
+    "progress_bar",
+    "raise_on_failure",
+    "api_params",
+    "api_key_env",
+    "score",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,8 @@ class Definition:
     raise_on_failure: bool = True
     #: Environment variables that may hold the key; the first that is set is used.
     key_variables: tuple[str, ...] = (KEY_VARIABLE,)
+    #: How the score of a row follows from its values, None if it has none besides.
+    score: RowScore | None = None
 
     @property
     def signature(self) -> str:
@@ -54,15 +63,18 @@ class Definition:
                 [(output.name, output.value_description) for output in self.outputs],
                 self.examples,
                 endpoint.params,
+                *([] if self.score is None else [self.score.parts]),
             ],
             sort_keys=True,
             default=str,
         )
+        scales = [output.scale_label for output in self.outputs]
+        if self.score is not None:
+            scales.append(self.score.scale_label)
         digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
         return (
             f"judge|impl:harpia-formats-{__version__}|model:{endpoint.model}"
-            f"|definition:{digest}"
-            f"{''.join(output.scale_label for output in self.outputs)}"
+            f"|definition:{digest}{''.join(scales)}"
         )
 
     def template(self, secret: bytes = b"") -> Template:
@@ -101,6 +113,7 @@ def definition_of(given: Mapping[str, Any]) -> Definition:
         given.get("progress_bar", True),
         given.get("raise_on_failure", True),
         _variables(given.get("api_key_env")),
+        row_score(given.get("score"), outputs),
     )
     made.template()
     return made

@@ -13,6 +13,12 @@ from harpia_formats.llm_judge.definition.definition import (
     is_plain,
 )
 from harpia_formats.llm_judge.errors import DefinitionError
+from harpia_formats.registry import (
+    definitions_in,
+    included_definition,
+    included_definitions,
+)
+from harpia_formats.text.spelling import nearest
 
 #: The most bytes of a definition file, and the most values in it.
 _max_bytes, _max_values = 4_000_000, 100_000
@@ -24,11 +30,15 @@ _yaml_scalars = {
 
 
 def arguments_from(path: Path, component: str | None = None) -> dict[str, Any]:
-    """Return the arguments of `LLMJudge` from a definition file.
+    """Return the arguments of `LLMJudge` from a definition file, or an included one.
 
+    The name of an included definition stands for it, and not for a file of that name.
     If the file has several definitions, `component` names one of them. Raises
     `DefinitionError`, which names the file.
     """
+    included = included_definition(str(path))
+    if included is not None:
+        return arguments_of(included, component)
     try:
         return arguments_of(_decoded(path), component)
     except DefinitionError as error:
@@ -50,8 +60,6 @@ def _arguments_in(document: Any, component: str | None) -> dict[str, Any]:
         raise DefinitionError("a definition must be an object")
     if component is None and is_plain(document):
         return arguments_in(document)
-    from harpia_formats.registry import definitions_in  # noqa: PLC0415 - only vendors' forms need it
-
     try:
         found = definitions_in(document)
     except ValueError as error:
@@ -76,7 +84,10 @@ def _decoded(path: Path) -> Any:
     try:
         text = read_side_input(path, _max_bytes)
     except OSError as error:
-        raise DefinitionError(error.strerror or "cannot be read") from None
+        reason = error.strerror or "cannot be read"
+        near = nearest(str(path), included_definitions())
+        hint = f"; did you mean {near}, which is included?" if near else ""
+        raise DefinitionError(f"{reason}{hint}") from None
     try:
         decoded = text.decode("utf-8-sig")
         value = _json(decoded) if path.suffix.lower() == ".json" else _yaml(decoded)

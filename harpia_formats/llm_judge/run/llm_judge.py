@@ -43,7 +43,8 @@ class LLMJudge:
     and refuses replies with other keys, NaN or null. `cache` is a file of replies: a
     prompt in it is not sent again, except with `ask_again` if its reply has no valid
     verdict. `max_requests` and `max_tokens` limit each run. `ask` replaces the endpoint
-    by a function.
+    by a function. `score` adds a score to each result: `{"mean_of": OUTPUT}` the mean
+    of a list of numbers from 0 to 1, `{"any_of": OUTPUT}` whether a list has a member.
     """
 
     def __init__(  # noqa: PLR0913 - the six parameters of Haystack, and more
@@ -65,6 +66,7 @@ class LLMJudge:
         max_tokens: int | None = None,
         ask_again: bool = False,
         ask: AskModel | None = None,
+        score: Mapping[str, str] | None = None,
     ) -> None:
         self.definition = definition_of(
             {
@@ -76,6 +78,7 @@ class LLMJudge:
                 "raise_on_failure": raise_on_failure,
                 "api_params": api_params,
                 "api_key_env": api_key_env,
+                "score": score,
             }
         )
         for name, limit in (("max_requests", max_requests), ("max_tokens", max_tokens)):
@@ -102,9 +105,11 @@ class LLMJudge:
     ) -> Self:
         """Return a judge from a YAML or JSON file, or from a decoded document.
 
-        The document has the arguments by name, or is a dump of Haystack: an evaluator,
-        or a pipeline with one. If there are several, `component` names one of them.
-        `others` are arguments that override the definition. Raises `DefinitionError`.
+        The names `faithfulness` and `context-relevance` are definitions that are
+        included. The document has the arguments by name, or is a dump of Haystack: an
+        evaluator, or a pipeline with one. If there are several, `component` names one
+        of them. `others` are arguments that override the definition. Raises
+        `DefinitionError`.
         """
         if isinstance(definition, Mapping):
             arguments = arguments_of(definition, component)
@@ -217,6 +222,7 @@ class LLMJudge:
             raise_on_failure=made.raise_on_failure,
             strict=self._guarded,
             ask_again=self._ask_again,
+            score=made.score,
             tally=self.tally,
         )
 

@@ -18,6 +18,7 @@ from harpia_formats.llm_judge.client.reply_cache import ReplyCache, request_key
 from harpia_formats.llm_judge.definition.endpoint import Endpoint
 from harpia_formats.llm_judge.definition.output_fields import OutputField
 from harpia_formats.llm_judge.definition.prompt import Template
+from harpia_formats.llm_judge.definition.row_score import SCORE, RowScore
 from harpia_formats.llm_judge.errors import RowError
 from harpia_formats.llm_judge.run.threads import DaemonThreads
 from harpia_formats.text.sanitize import safe
@@ -111,6 +112,8 @@ class RunConfig:
     strict: bool = False
     #: Whether to send a prompt again whose cached reply has no valid verdict.
     ask_again: bool = False
+    #: How the score of a row follows from its values, None if it has none besides.
+    score: RowScore | None = None
     tally: RunCounts = field(default_factory=RunCounts)
 
 
@@ -244,7 +247,21 @@ def _verdict_from(
     """Return the verdict of a reply on a row."""
     try:
         values = values_in(reply.text, run.outputs, strict=run.strict)
+        values |= _score_of(values, run)
     except ReplyError as error:
         reason = safe(str(error), 500)
         return Verdict(row, None, FAILED, reason, reply.attempts, cached, reply.meta)
     return Verdict(row, values, OK, None, reply.attempts, cached, reply.meta)
+
+
+def _score_of(values: Mapping[str, Any], run: RunConfig) -> dict[str, Any]:
+    """Return the score of a row by its key, nothing if the definition has no rule.
+
+    Raises `ReplyError` if it cannot be computed of the values.
+    """
+    if run.score is None:
+        return {}
+    reason = run.score.error_in(values, strict=run.strict)
+    if reason:
+        raise ReplyError(reason)
+    return {SCORE: run.score.value(values)}

@@ -91,7 +91,8 @@ def server() -> Iterator[Any]:
 
 def command(*arguments: object) -> list[str]:
     """Return the command `judge` with the test's definition."""
-    return [*COMMAND, "judge", *map(str, arguments), "-d", "judge.yaml"]
+    definition = () if "-d" in arguments else ("-d", "judge.yaml")
+    return [*COMMAND, "judge", *map(str, arguments), *definition]
 
 
 def environment(server: Any = None, **more: str) -> dict[str, str]:
@@ -142,6 +143,24 @@ def test_results_are_written_as_haystack_returns_them(data: Path, server: Any) -
     assert {each["status"] for each in written["meta"]} == {"ok"}
     assert b"5 rows: 5 judged; 5 requests; 75 tokens" in done.stderr
     assert names(data) == {"in.jsonl", "judge.yaml", "out.json", "out.json.judge-cache"}
+
+
+def test_an_included_definition_needs_no_file(data: Path, server: Any) -> None:
+    """The name of a definition stands for it; its verdicts have a score by its rule."""
+    columns = {
+        "questions": ["q", "r"],
+        "contexts": [["c"], ["d"]],
+        "predicted_answers": ["a", "b"],
+    }
+    (data / "in.json").write_text(json.dumps(columns))
+    lists = {"statements": ["s", "t"], "statement_scores": [1, 0]}
+    server.answer = lambda *_: stub.completion(json.dumps(lists))
+    done = run(data, "in.json", "-o", "out.json", "-d", "faithfulness", server=server)
+    written = json.loads((data / "out.json").read_bytes())
+
+    assert done.returncode == 0
+    assert written["results"] == [{**lists, "score": 0.5}] * 2
+    assert validate(data / "out.json", format="haystack-results", lint=True).ok
 
 
 def test_lines_know_their_records(data: Path, server: Any) -> None:
