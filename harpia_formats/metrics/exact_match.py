@@ -30,7 +30,14 @@ def measure_of(name: str, defaults: Mapping[str, Any], given: Any) -> Measure:
         return float(normal(answer) == normal(reference))
 
     signature = f"{name}|{OWN_LIBRARY}|norm:{chosen}|refs:{rule}"
-    return mean_measure(name, signature, score_over_references(is_match, rule), scale)
+    return mean_measure(
+        name,
+        signature,
+        score_over_references(is_match, rule),
+        scale,
+        is_binary=True,
+        same_answer=normal,
+    )
 
 
 DEFAULTS = {"normalisation": "squad", "references": "max", "scale": "0-1"}

@@ -29,7 +29,9 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
 
     signature = f"fuzzy-match|{OWN_LIBRARY}|norm:{chosen}|refs:{rule}"
     score = score_over_references(is_match, rule)
-    return mean_measure("fuzzy-match", signature, score, scale)
+    return mean_measure(
+        "fuzzy-match", signature, score, scale, is_binary=True, same_answer=normal
+    )
 
 
 METRIC = Metric(

@@ -1,10 +1,11 @@
-"""Metrics whose score of many records is the mean of the scores of the records."""
+"""Metrics whose score of many is the mean of the scores of records or of questions."""
 
 from collections.abc import Callable, Sequence
 
 from harpia_formats.metrics.metric import (
     LACKS,
     Measure,
+    QuestionMeasure,
     Sample,
     Statistics,
     UnscorableError,
@@ -19,12 +20,16 @@ def mean_measure(
     signature: str,
     score: Callable[[str, Sequence[str]], float],
     scale: str = "0-1",
+    *,
+    is_binary: bool = False,
+    same_answer: Callable[[str], str] | None = None,
 ) -> Measure:
     """Return a metric that is the mean of `score` over records.
 
-    `score` takes an answer and its references and returns a number from 0 to 1; the
-    metric has the range of `scale`, "0-1" or "0-100". Its statistics are the sum of the
-    scores and their number.
+    `score` takes an answer and its references and returns a number from 0 to 1, which
+    is never between them if `is_binary`; the metric has the range of `scale`, "0-1" or
+    "0-100". Its statistics are the sum of the scores and their number. `same_answer`
+    returns a text that is the same for answers that count as the same answer.
     """
     factor = FACTORS[scale]
     return Measure(
@@ -35,6 +40,42 @@ def mean_measure(
         means(1),
         is_mean=True,
         is_bounded=True,
+        is_binary=is_binary,
+        same_answer=same_answer,
+    )
+
+
+def question_measure(
+    names: Sequence[str],
+    signature: str,
+    statistics: Callable[[str, Sequence[str]], Statistics],
+    question: QuestionMeasure,
+) -> Measure:
+    """Return a metric that is the mean over questions of scores from 0 to 1.
+
+    `question` scores a question by the statistics of all answers to it, the last of
+    which is 1 for every answer.
+    """
+
+    def scores(sums: Sequence[float]) -> tuple[float | None, ...]:
+        """Return the scores of a question with one answer."""
+        if not sums or sums[-1] != 1:
+            return (None,) * len(names)
+        found = question.scores({tuple(sums): 1})
+        return tuple(
+            score if least <= 1 else None
+            for score, least in zip(found, question.least, strict=True)
+        )
+
+    return Measure(
+        tuple(names),
+        f"{signature}|scale:0-1",
+        "0-1",
+        statistics,
+        scores,
+        is_mean=True,
+        is_bounded=True,
+        question=question,
     )
 
 

@@ -62,11 +62,26 @@ class UnscorableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
+class QuestionMeasure:
+    """How a metric scores a question by all answers to it."""
+
+    #: Returns a score for each name from the statistics of the answers to one question,
+    #: each with the number of answers that have it. It is asked only for the names
+    #: whose `least` is reached.
+    scores: Callable[[Mapping[Statistics, int]], tuple[float | None, ...]]
+    #: The fewest answers to a question of which each score can be computed.
+    least: tuple[int, ...]
+    #: The statistics of a missing answer that counts as 0.
+    missing: Statistics
+
+
+@dataclass(frozen=True, slots=True)
 class Measure:
     """One metric with its parameters.
 
     The score of one record is `scores(statistics(answer, references))`. The score of
-    many is `scores` of the sum of their statistics, which may be added in any order.
+    many is `scores` of the sum of their statistics, which may be added in any order;
+    with `question` it is the mean of the scores of questions.
     """
 
     #: The names of its scores, in their order.
@@ -95,6 +110,13 @@ class Measure:
     #: an answer and its references: then `statistics` and `batch` are not used. Raises
     #: `UnscorableError`.
     of_sample: Callable[[Sample], Statistics] | None = None
+    #: Whether the score of one answer is 0 or the best score: wrong or right.
+    is_binary: bool = False
+    #: Returns a text that is the same for answers that count as the same answer; None
+    #: if the metric does not say which do.
+    same_answer: Callable[[str], str] | None = None
+    #: How a question is scored, if questions are scored and not answers.
+    question: QuestionMeasure | None = None
 
     @property
     def is_bounded_mean(self) -> bool:

@@ -69,8 +69,19 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     if operation == DIFFERENCE:
         signature += f"|epsilon:{parameters.values['epsilon']}"
     return mean_measure(
-        "number-check", f"{signature}|refs:{rule}", score_over_references(check, rule)
+        "number-check",
+        f"{signature}|refs:{rule}",
+        score_over_references(check, rule),
+        is_binary=True,
+        same_answer=_number_text,
     )
+
+
+def _number_text(answer: str) -> str:
+    """Return the last number of an answer as text; raises `UnscorableError`."""
+    number = number_in(answer, "answer")
+    is_whole = isinstance(number, int) or number.is_integer()
+    return str(int(number) if is_whole else number)
 
 
 def _comparison(

@@ -76,7 +76,12 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         f"|several:{several}|unreadable:{unreadable}|refs:{rule}"
     )
     return mean_measure(
-        "number-match", signature, score_over_references(check, rule), scale
+        "number-match",
+        signature,
+        score_over_references(check, rule),
+        scale,
+        is_binary=True,
+        same_answer=lambda answer: f"{read(answer)}",
     )
 
 

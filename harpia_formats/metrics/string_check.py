@@ -43,7 +43,13 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     signature = (
         f"string-check|{OWN_LIBRARY}|op:{operation.replace(' ', '-')}|refs:{rule}"
     )
-    return mean_measure("string-check", signature, score_over_references(check, rule))
+    return mean_measure(
+        "string-check",
+        signature,
+        score_over_references(check, rule),
+        is_binary=True,
+        same_answer=str,
+    )
 
 
 METRIC = Metric(

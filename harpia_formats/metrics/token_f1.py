@@ -45,7 +45,13 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         return f_score(overlap(mine, other), len(mine), len(other))
 
     signature = f"f1|{OWN_LIBRARY}|norm:{chosen}|empty:{empty}|refs:{rule}"
-    return mean_measure("f1", signature, score_over_references(score, rule), scale)
+    return mean_measure(
+        "f1",
+        signature,
+        score_over_references(score, rule),
+        scale,
+        same_answer=normal,
+    )
 
 
 METRIC = Metric(

@@ -5,16 +5,17 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Self
 
+from harpia_formats.scoring.distribution import RunningDistribution
 from harpia_formats.scoring.exact_sum import ExactSum
 from harpia_formats.scoring.intervals import (
     LEAST,
     NO_SPREAD,
     ONE_QUESTION,
-    QUANTA,
     QuestionMoments,
     remark_of,
     wilson_interval,
 )
+from harpia_formats.scoring.question_scores import QuestionTotals
 from harpia_formats.scoring.resampled import (
     NO_SUCH_SCORE,
     GroupAnswer,
@@ -22,65 +23,9 @@ from harpia_formats.scoring.resampled import (
     Outcome,
     ResampledMetrics,
 )
-from harpia_formats.scoring.scores import (
-    ComputedMetric,
-    Group,
-    MetricScore,
-    ScoreDistribution,
-)
+from harpia_formats.scoring.scores import ComputedMetric, Group, MetricScore
 
 _WILSON = "wilson|number:effective|quantile:t|unit:question"
-
-
-@dataclass(slots=True)
-class _Distribution:
-    """The running distribution of one score over single answers."""
-
-    count: int = 0
-    total: ExactSum = field(default_factory=ExactSum)
-    #: Sums of the scores and of their squares, in multiples of 1/QUANTA.
-    quanta: int = 0
-    squares: int = 0
-    minimum: float | None = None
-    maximum: float | None = None
-
-    def add(self, values: Sequence[float]) -> None:
-        """Add the scores of some answers."""
-        if not values:
-            return
-        ends = [end for end in (self.minimum, self.maximum) if end is not None]
-        self.minimum, self.maximum = min((*ends, *values)), max((*ends, *values))
-        self.count += len(values)
-        self.total.add(values)
-        whole = [round(value * QUANTA) for value in values]
-        self.quanta += sum(whole)
-        self.squares += sum([value * value for value in whole])
-
-    def merge(self, other: Self) -> None:
-        """Add the scores of `other`."""
-        for value in (other.minimum, other.maximum):
-            if value is not None:
-                ends = (value, self.minimum, self.maximum)
-                self.minimum = min(end for end in ends if end is not None)
-                self.maximum = max(end for end in ends if end is not None)
-        self.count += other.count
-        self.total.merge(other.total)
-        self.quanta += other.quanta
-        self.squares += other.squares
-
-    def distribution(self) -> ScoreDistribution:
-        """Return the distribution so far."""
-        if not self.count:
-            return ScoreDistribution()
-        spread = self.squares * self.count - self.quanta**2
-        return ScoreDistribution(
-            self.count,
-            self.total.value,
-            self.squares / QUANTA**2,
-            spread / (self.count * QUANTA) ** 2,
-            self.minimum,
-            self.maximum,
-        )
 
 
 @dataclass(slots=True)
@@ -91,17 +36,17 @@ class _MetricTotals:
     count: int = 0
     unscored: int = 0
     sums: list[ExactSum] = field(default_factory=list)
-    distributions: list[_Distribution] = field(default_factory=list)
+    distributions: list[RunningDistribution] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.distributions = [_Distribution() for _ in self.metric.names]
+        self.distributions = [RunningDistribution() for _ in self.metric.names]
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add the outcomes of some answers."""
         scored = [outcome for outcome in outcomes if not isinstance(outcome, str)]
         self.unscored += len(outcomes) - len(scored) - outcomes.count(NO_SUCH_SCORE)
         self.count += len(scored)
-        if not scored:
+        if not scored or self.metric.measure.question is not None:
             return
         columns = zip(*(statistics for statistics, _ in scored), strict=True)
         self.sums = self.sums or [ExactSum() for _ in scored[0][0]]
@@ -170,11 +115,17 @@ class GroupTotals:
         for totals, more in zip(self._totals, other._totals, strict=True):
             totals.merge(more)
 
-    def group(self, level: float, moments: Sequence[QuestionMoments]) -> Group:
+    def group(
+        self,
+        level: float,
+        moments: Sequence[QuestionMoments],
+        questions: Mapping[int, Sequence[QuestionTotals]],
+    ) -> Group:
         """Return the scores of the group, with intervals at `level` (0 to 1).
 
-        `moments` are the sums over questions for each score of each metric, empty if
-        they are not known.
+        `moments` are the sums over questions for each score of each metric that scores
+        answers, empty if they are not known. `questions` has the scores of the others
+        by the place of the metric.
         """
         resampled = {} if self.resampled is None else self.resampled.intervals(level)
         found = iter(moments or repeat(QuestionMoments()))
@@ -184,7 +135,9 @@ class GroupTotals:
             self.answers,
             tuple(
                 chain.from_iterable(
-                    self._scores(
+                    self._question_scores(totals, questions[at], level)
+                    if at in questions
+                    else self._scores(
                         totals,
                         [next(found) for _ in totals.metric.names],
                         resampled.get(at),
@@ -236,4 +189,34 @@ class GroupTotals:
                 standard_error=mine.standard_error if measure.is_mean else None,
                 remark=remark,
                 lower_is_better=measure.lower_is_better,
+            )
+
+    def _question_scores(
+        self, totals: _MetricTotals, questions: Sequence[QuestionTotals], level: float
+    ) -> Iterable[MetricScore]:
+        """Yield the scores of a metric that scores questions, with their intervals."""
+        measure = totals.metric.measure
+        for name, found in zip(totals.metric.names, questions, strict=True):
+            moments = found.moments
+            interval, method, remark = None, "", ""
+            if self.resampled is not None and moments.questions:
+                interval = wilson_interval(moments, level, measure.best)
+                method = f"{_WILSON}|level:{level!r}" if interval else ""
+                remark = remark_of(moments, measure.best)
+            yield MetricScore(
+                metric=totals.metric.request.label,
+                name=name,
+                value=found.value,
+                signature=measure.signature,
+                scale=measure.scale,
+                is_mean=True,
+                count=found.answers,
+                unscored=totals.unscored + found.left_out_answers,
+                interval=interval,
+                spread=found.distribution.distribution(),
+                method=method,
+                questions=moments.questions,
+                standard_error=moments.standard_error,
+                remark=remark,
+                left_out=found.left_out,
             )

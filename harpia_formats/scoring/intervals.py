@@ -54,6 +54,9 @@ class QuestionMoments:
     squares: int = 0
     products: int = 0
     square_answers: int = 0
+    #: The number of independent answers that there are at most behind the mean, if that
+    #: is not the number of `answers`.
+    independent: int = 0
 
     def add(self, answers: Sequence[int], totals: Sequence[int]) -> None:
         """Add questions: how many answers each has, and the sum of their scores."""
@@ -104,7 +107,7 @@ def effective_number(moments: QuestionMoments, best: float = 1.0) -> float:
     if variance <= 0 or not 0 < share < 1:
         return moments.questions
     found = share * (1 - share) / variance
-    return min(max(found, moments.questions), moments.answers)
+    return min(max(found, moments.questions), moments.independent or moments.answers)
 
 
 def wilson_interval(

@@ -115,6 +115,9 @@ def zero_outcome(measure: Measure, sample: Sample) -> Outcome:
     For a pooled metric it is that of an empty answer, which adds the length of the
     references to the sums.
     """
+    if measure.question is not None:
+        nothing = measure.question.missing
+        return nothing, measure.scores(nothing)
     if measure.is_mean:
         nothing = (*((0.0,) * len(measure.names)), 1.0)
         if measure.scores(nothing) == nothing[:-1]:

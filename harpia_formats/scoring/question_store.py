@@ -7,22 +7,13 @@ part after the other, with integers: their order does not change the result.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
-from itertools import chain, groupby
+from itertools import groupby
 from math import fsum
 from operator import attrgetter
-from struct import Struct
-from typing import IO
 
-from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.scoring.intervals import QUANTA, QuestionMoments
-from harpia_formats.scoring.questions import WIDTH
+from harpia_formats.scoring.parted_entries import HELD, PARTS, PartedEntries
 from harpia_formats.scoring.resampled import GroupAnswer, Outcome
-
-#: Bytes of entries that are held in memory before they are written to a file.
-HELD = 2 * 1024 * 1024
-#: Parts of the entries by the first byte of the digest, which are added up one by one.
-_PARTS = 256
 
 #: The answers and the totals of one question, for each score.
 _Row = tuple[list[int], list[int]]
@@ -35,13 +26,8 @@ class QuestionStore:
         #: The number of scores of each metric, and of all.
         self._names = tuple(names)
         self._scores = scores = sum(names)
-        #: The digest, the group, and for each score the answers and their sum.
-        self._entry = Struct(f"<{WIDTH}sI{scores}I{scores}d")
-        self._left = self._held = held
-        self._parts = [bytearray() for _ in range(_PARTS)]
-        #: The offset and size of each piece of each part in the file.
-        self._runs: list[list[tuple[int, int]]] = [[] for _ in range(_PARTS)]
-        self._file: IO[bytes] | None = None
+        #: The group, and for each score the answers and their sum.
+        self._entries = PartedEntries(f"I{scores}I{scores}d", held)
 
     def add(
         self, key: bytes, group: int, answers: Sequence[int], sums: Sequence[float]
@@ -50,16 +36,15 @@ class QuestionStore:
 
         Raises `SourceError` if the temporary file cannot be written.
         """
-        self._parts[key[0]] += self._entry.pack(key, group, *answers, *sums)
-        self._left -= self._entry.size
-        if self._left < 0:
-            self._write_held()
+        self._entries.add(key, group, *answers, *sums)
 
     def add_answers(self, answers: Iterable[GroupAnswer], group: int) -> None:
         """Add answers to their questions, those of one record as one entry.
 
         Raises `SourceError` if the temporary file cannot be written.
         """
+        if not self._scores:
+            return
         for _, part in groupby(answers, key=attrgetter("record_number")):
             mine = list(part)
             rows = [list(self._values(answer.outcomes)) for answer in mine]
@@ -74,7 +59,8 @@ class QuestionStore:
     def _values(self, outcomes: Iterable[Outcome]) -> Iterator[float | None]:
         """Yield the scores of an answer, None for each that it does not have."""
         for outcome, names in zip(outcomes, self._names, strict=True):
-            yield from (None,) * names if isinstance(outcome, str) else outcome[1]
+            missing = isinstance(outcome, str)
+            yield from (None,) * names if missing else outcome[1][:names]
 
     def moments(self, wholes: Sequence[Collection[int]]) -> list[list[QuestionMoments]]:
         """Return the sums over questions for each score, for each of some wholes.
@@ -83,9 +69,9 @@ class QuestionStore:
         answer with that score. Raises `SourceError` if the temporary file fails.
         """
         found = [self._empty() for _ in wholes]
-        for part in range(_PARTS):
+        for part in range(PARTS):
             by_group: dict[int, dict[bytes, _Row]] = {}
-            for key, group, *numbers in self._entries(part):
+            for key, group, *numbers in self._entries.of_part(part):
                 _add_to(by_group.setdefault(group, {}), key, self._row(numbers))
             for moments, groups in zip(found, wholes, strict=True):
                 mine = [by_group[group] for group in groups if group in by_group]
@@ -100,42 +86,9 @@ class QuestionStore:
         answers = [int(number) for number in numbers[: self._scores]]
         return answers, [round(total * QUANTA) for total in numbers[self._scores :]]
 
-    def _entries(self, part: int) -> Iterator[tuple[bytes, int, *tuple[float, ...]]]:
-        for data in chain(self._stored(part), [bytes(self._parts[part])]):
-            yield from self._entry.iter_unpack(data)
-
-    def _stored(self, part: int) -> Iterator[bytes]:
-        """Yield the entries of a part that are in the file, some at a time."""
-        for offset, size in self._runs[part]:
-            try:
-                assert self._file is not None  # noqa: S101 - it holds the run
-                self._file.seek(offset)
-                yield self._file.read(size)
-            except OSError as error:
-                raise SourceError("temporary file", error_reason(error)) from error
-
-    def _write_held(self) -> None:
-        """Move all entries that are in memory to the file."""
-        try:
-            if self._file is None:
-                from tempfile import TemporaryFile  # noqa: PLC0415 - only large runs need it
-
-                self._file = TemporaryFile()  # noqa: SIM115 - `close` closes it
-            for part, runs in zip(self._parts, self._runs, strict=True):
-                if part:
-                    runs.append((self._file.seek(0, 2), len(part)))
-                    self._file.write(part)
-                    part.clear()
-            self._file.flush()
-        except OSError as error:
-            raise SourceError("temporary file", error_reason(error)) from error
-        self._left = self._held
-
     def close(self) -> None:
         """Remove the temporary file, if there is one."""
-        if self._file:
-            with suppress(OSError):  # from data that could not be written before
-                self._file.close()
+        self._entries.close()
 
 
 def _add_to(questions: dict[bytes, _Row], key: bytes, row: _Row) -> None:

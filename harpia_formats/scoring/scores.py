@@ -1,7 +1,7 @@
 """The scores of a data set, of its groups and of its answers."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
@@ -93,6 +93,45 @@ class ScoreDistribution:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOutQuestions:
+    """The questions with too few answers for a score."""
+
+    questions: int = 0
+    #: The fewest and the most answers that one of them has.
+    fewest: int = 0
+    most: int = 0
+    #: How many answers the score needs.
+    least: int = 0
+
+    def with_more(self, answers: Sequence[int], least: int) -> "LeftOutQuestions":
+        """Return them with more questions, which have so many answers."""
+        if not answers:
+            return self
+        ends = (self.fewest, self.most) if self.questions else ()
+        every = (*answers, *ends)
+        count = self.questions + len(answers)
+        return LeftOutQuestions(count, min(every), max(every), least)
+
+    def note(self, name: str, scored: int) -> str:
+        """Return which questions a score leaves out, for people.
+
+        `scored` is the number of questions that have it.
+        """
+        has = f"{self.most:,}" if self.fewest == self.most else ""
+        has = has or f"{self.fewest:,} to {self.most:,}"
+        every = self.questions + scored
+        if not scored:
+            return (
+                f"{name} has no score: it needs {self.least:,} answers to a question, "
+                f"and the {every:,} questions have {has}"
+            )
+        return (
+            f"{name} leaves out {self.questions:,} of {every:,} questions, which have "
+            f"{has} answers and not {self.least:,}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class MetricScore:
     """One score of one metric over many answers."""
 
@@ -105,14 +144,14 @@ class MetricScore:
     signature: str
     #: "0-1" or "0-100", or "any" for scores without a known scale.
     scale: str
-    #: Whether it is the mean of the scores of single answers.
+    #: Whether it is the mean of the scores of single answers, or of questions.
     is_mean: bool
     #: The number of scored answers, and of answers without a score.
     count: int
     unscored: int
     #: The confidence interval, None if it is unknown.
     interval: tuple[float, float] | None
-    #: The distribution of the scores of single answers.
+    #: The distribution of the scores of single answers, or of questions.
     spread: ScoreDistribution
     #: The method and parameters of the interval, "" if there is none.
     method: str = ""
@@ -124,6 +163,8 @@ class MetricScore:
     remark: str = ""
     #: Whether a lower score is better; None if neither is known to be.
     lower_is_better: bool | None = False
+    #: The questions without a score, if questions are scored and not answers.
+    left_out: LeftOutQuestions = LeftOutQuestions()
 
     @property
     def full_name(self) -> str:
@@ -331,6 +372,9 @@ class Scores(Result):
         if not self.is_whole:
             raise ValidationFailed(self.report)
         for score in chain.from_iterable(system.scores for system in self.systems):
+            if score.value is None and score.left_out.questions:
+                name = score_name(score.metric, score.name)
+                raise ScoreError(score.left_out.note(name, 0))
             if score.value is None:
                 raise ScoreError(
                     f"{score.metric}.{score.name} has no score: none of "

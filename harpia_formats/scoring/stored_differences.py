@@ -73,8 +73,8 @@ class StoredDifferences:
 
     def __post_init__(self) -> None:
         for number, metric in enumerate(self.measured):
-            # The score of one answer by a pooled metric is another quantity.
-            if metric.measure.is_mean:
+            # The score of one answer by another metric is another quantity.
+            if metric.measure.is_mean and metric.measure.question is None:
                 for at, name in enumerate(metric.measure.names):
                     self._places.setdefault(_plain(name), (number, at))
 

@@ -3,7 +3,7 @@
 Answers of several models are never added up: they are several systems.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from msgspec import UNSET
@@ -16,9 +16,10 @@ from harpia_formats.scoring.bootstrap import PoissonBootstrap
 from harpia_formats.scoring.groups import EVALUATION, MODEL, NONE, AnswerGrouping
 from harpia_formats.scoring.intervals import QuestionMoments
 from harpia_formats.scoring.options import Missing, ScoreOptions
+from harpia_formats.scoring.question_scores import QuestionTotals, RepeatedAnswerStore
 from harpia_formats.scoring.question_store import QuestionStore
 from harpia_formats.scoring.resampled import GroupAnswer, ResampledMetrics
-from harpia_formats.scoring.scores import ComputedMetric, Group
+from harpia_formats.scoring.scores import ComputedMetric, Group, score_name
 
 #: The system of a group, and the values of the fields by which it is grouped.
 _Key = tuple[str, ...]
@@ -49,11 +50,20 @@ class SystemTotals:
     #: The numbers of references that records have.
     _references: set[int] = field(default_factory=set)
     _store: QuestionStore = field(init=False)
-    #: The sums over questions of each group by its identity.
+    _repeated: RepeatedAnswerStore = field(init=False)
+    #: The sums over questions of each group by its identity, and the scores of
+    #: questions by the place of their metric.
     _moments: dict[int, list[QuestionMoments]] = field(default_factory=dict)
+    _questions: dict[int, dict[int, list[QuestionTotals]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._store = QuestionStore([len(metric.names) for metric in self.measured])
+        self._store = QuestionStore(
+            [
+                0 if metric.measure.question else len(metric.names)
+                for metric in self.measured
+            ]
+        )
+        self._repeated = RepeatedAnswerStore(self.measured)
 
     def add(self, answers: Iterable[Answer]) -> None:
         """Add some answers."""
@@ -75,11 +85,16 @@ class SystemTotals:
             totals = self.systems.get(system) or self._new_system(system)
             totals.add(part)
             if not has_fields or EVALUATION in self.grouping.by:
-                self._store.add_answers(part, min(totals.numbers))
+                self._add_to_questions(part, totals)
         for key, part in groups.items():
             totals = self.groups.get(key) or self._new_group(key)
             totals.add(part)
-            self._store.add_answers(part, min(totals.numbers))
+            self._add_to_questions(part, totals)
+
+    def _add_to_questions(self, part: list[GroupAnswer], totals: GroupTotals) -> None:
+        number = min(totals.numbers)
+        self._store.add_answers(part, number)
+        self._repeated.add_answers(part, number)
 
     def _new_system(self, name: str) -> GroupTotals:
         self.grouping.check(len(self.systems) + 1)
@@ -128,9 +143,9 @@ class SystemTotals:
                 )
                 system.numbers = set().union(*mine)
         wholes = [totals.numbers for _, totals in every]
-        self._moments = dict(
-            zip((id(one) for _, one in every), self._store.moments(wholes), strict=True)
-        )
+        keys = [id(totals) for _, totals in every]
+        self._moments = dict(zip(keys, self._store.moments(wholes), strict=True))
+        self._questions = dict(zip(keys, self._repeated.totals(wholes), strict=True))
 
     def _merge_unnamed(self, name: str) -> None:
         """Count the answers without a model for the system `name`."""
@@ -175,8 +190,11 @@ class SystemTotals:
 
     def _group(self, key: _Key, totals: GroupTotals) -> Group:
         totals.key = self.grouping.names_of(key, is_split=self.is_split)
-        moments = self._moments.get(id(totals), [])
-        group = totals.group(self.options.level, moments)
+        group = totals.group(
+            self.options.level,
+            self._moments.get(id(totals), []),
+            self._questions.get(id(totals), {}),
+        )
         if self.are_stored:
             return _without_other_scores(group)
         if not self._references:
@@ -199,7 +217,19 @@ class SystemTotals:
         )
 
     def notes(self) -> list[str]:
-        """Return notes on the models, for people."""
+        """Return notes on the models and on questions left out, for people."""
+        return [*self._model_notes(), *self._left_out_notes()]
+
+    def _left_out_notes(self) -> Iterator[str]:
+        """Yield which questions have too few answers for a score."""
+        for system in self.system_scores():
+            whose = f" of {system.key[MODEL]}" if MODEL in system.key else ""
+            for score in system.scores:
+                if score.left_out.questions:
+                    name = f"{score_name(score.metric, score.name)}{whose}"
+                    yield score.left_out.note(name, score.questions)
+
+    def _model_notes(self) -> list[str]:
         if not self.is_split or MODEL in self.grouping.by:
             return list(self._notes)
         apart = (
@@ -211,6 +241,7 @@ class SystemTotals:
     def close(self) -> None:
         """Remove temporary files."""
         self._store.close()
+        self._repeated.close()
 
 
 def _without_other_scores(group: Group) -> Group:

@@ -11,11 +11,6 @@ from harpia_formats.scoring.results.format import Files
 from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 from harpia_formats.text.sanitize import escaped
 
-#: Metrics whose score of one answer means right or wrong.
-BINARY = frozenset(
-    "em accuracy string-check number-check number-match fuzzy-match "
-    "multiple-choice".split()
-)
 #: Added to the signature of a pooled metric for the score of a single answer.
 ROW_LEVEL = "|of:row"
 #: The most that rounding may add to the best score.
@@ -36,6 +31,8 @@ class ScoreColumn:
     is_pooled: bool = False
     #: Whether a lower score is better.
     lower_is_better: bool = False
+    #: Whether its value for one answer means right or wrong.
+    is_binary: bool = False
 
     @property
     def best(self) -> float:
@@ -54,11 +51,6 @@ class ScoreColumn:
         It differs for a metric whose score of many answers is not the mean of theirs.
         """
         return f"{self.signature}{ROW_LEVEL if self.is_pooled else ''}"
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether its value means right or wrong."""
-        return self.metric in BINARY
 
     def bounded(self, value: float) -> float:
         """Return the score, reduced to the best one if rounding exceeded that."""
@@ -81,6 +73,7 @@ def columns_of(measured: Iterable[ComputedMetric]) -> tuple[ScoreColumn, ...]:
             scale=metric.measure.scale,
             is_pooled=not metric.measure.is_mean,
             lower_is_better=bool(metric.measure.lower_is_better),
+            is_binary=metric.measure.is_binary,
         )
         for metric, name in every
     )
