@@ -1,6 +1,7 @@
 """All metrics: one module for each, in one table by name."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harpia_formats.extensions import entry_points
@@ -20,6 +21,7 @@ from harpia_formats.metrics import (
     nltk_bleu,
     number_check,
     number_match,
+    pass_at_k,
     rouge,
     sentence_bleu,
     string_check,
@@ -42,6 +44,7 @@ METRICS: dict[str, Metric] = {
         string_check.METRIC,
         number_check.METRIC,
         number_match.METRIC,
+        pass_at_k.METRIC,
         bleu.METRIC,
         sentence_bleu.METRIC,
         nltk_bleu.METRIC,
@@ -83,17 +86,48 @@ def plugin_metric(name: str) -> Metric | None:
     return metric
 
 
+def numbered(name: str) -> tuple[str, int | None]:
+    """Return the metric and the k that a name such as `pass@5` means: `pass@k`, 5.
+
+    Any other name is returned as it is, without a k.
+    """
+    head, _, number = name.rpartition("@")
+    metric = f"{head}@k"
+    if metric not in METRICS or not re.fullmatch("[1-9][0-9]{0,8}", number):
+        return name, None
+    return metric, int(number)
+
+
+def nearest_metric(name: str, known: Iterable[str]) -> str:
+    """Return the known name that `name` misspells, "" if there is none.
+
+    Of a name with a number, such as `pas@5`, it has the same number.
+    """
+    head, at, number = name.rpartition("@")
+    if not at or not number.isdecimal():
+        return nearest(name, known)
+    near = nearest(f"{head}@k", known)
+    return f"{near[:-1]}{number}" if near.endswith("@k") else ""
+
+
 def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
     """Return the metric called `name` with its parameters settled.
+
+    A name such as `pass@5` is that of `pass@k` with this k.
 
     Raises `MetricError` for an unknown name or parameter, a bad value, and a package
     that is not installed, and `PluginError` for a plug-in that cannot be used.
     """
-    metric = METRICS.get(name) or plugin_metric(name)
+    whole, k = numbered(name)
+    if k is not None:
+        if "k" in parameters:
+            raise MetricError(f"the name {name} says k: leave out the parameter k")
+        parameters = {**parameters, "k": k}
+    metric = METRICS.get(whole) or plugin_metric(whole)
     if metric is not None:
         return metric.build(parameters)
     known_names = metric_names()
-    near = nearest(name, known_names)
+    near = nearest_metric(name, known_names)
     meant = f"; did you mean {near}?" if near else ""
     known = ", ".join(known_names)
     raise MetricError(f"no metric is called {name!r} (known: {known}){meant}")
@@ -107,5 +141,7 @@ __all__ = [
     "UnscorableError",
     "measure_of",
     "metric_names",
+    "nearest_metric",
+    "numbered",
     "plugin_metric",
 ]

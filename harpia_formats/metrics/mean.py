@@ -15,7 +15,7 @@ from harpia_formats.metrics.metric import (
 FACTORS = {"0-1": 1, "0-100": 100}
 
 
-def mean_measure(
+def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     name: str,
     signature: str,
     score: Callable[[str, Sequence[str]], float],

@@ -52,6 +52,19 @@ class Parameters:
             raise self.wrong(name, f"a whole number from {least} to {MOST}")
         return int(value)
 
+    def wholes(self, name: str, least: int = 0, most: int = MOST) -> tuple[int, ...]:
+        """Return the value, an integer or a list of different ones, as a tuple.
+
+        Each must be from `least` to `most`.
+        """
+        value = self.values[name]
+        found = value if isinstance(value, list | tuple) else [value]
+        are_whole = all(type(one) is int and least <= one <= most for one in found)
+        if not found or not are_whole or len({*found}) < len(found):
+            wanted = f"a whole number from {least} to {most}, or a list of such numbers"
+            raise self.wrong(name, wanted)
+        return tuple(found)
+
     def scale(self) -> str:
         """Return the scale, "0-1" or "0-100", which may also be given as 1 or 100."""
         value = self.values["scale"]

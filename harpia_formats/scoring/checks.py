@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 
 from harpia_formats.conversion.options import Output as OutputPlace
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.results.format import ResultFormat
+from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.text.spelling import nearest
 
 
@@ -45,4 +46,19 @@ def check_names(names: Iterable[str], target: ResultFormat) -> None:
             hint = f"; did you mean {near}?" if near else ""
             raise ScoreError(
                 f"{target.id} has no place for {name}{hint} (it has: {known})"
+            )
+
+
+def check_question_metrics(
+    measured: Iterable[ComputedMetric], target: ResultFormat
+) -> None:
+    """Raise `ScoreError` for a metric of questions in a format of scores of answers."""
+    if target.takes_questions:
+        return
+    for metric in measured:
+        if metric.measure.question is not None:
+            raise ScoreOptionsError(
+                f"{target.id} holds the scores of single answers, and "
+                f"{metric.request.label} scores questions: leave it out, or write "
+                "nemo-results or harpia-output, which hold the scores of all answers"
             )

@@ -3,14 +3,19 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from harpia_formats.metrics import metric_names, plugin_metric
+from harpia_formats.metrics import (
+    metric_names,
+    nearest_metric,
+    numbered,
+    plugin_metric,
+)
 from harpia_formats.model.metric_profile import (
     MetricProfile,
     MetricRequest,
     ScoreError,
 )
 from harpia_formats.scoring.profiles import DEFAULT
-from harpia_formats.text.spelling import edits_between, nearest
+from harpia_formats.text.spelling import edits_between
 
 
 def requests_named(
@@ -27,7 +32,8 @@ def requests_named(
     for given in names:
         own, equals, name = given.rpartition("=")
         found = _requests_of(profile, name)
-        if name not in profile.metrics and name in DEFAULT.metrics:
+        metric = numbered(name)[0]
+        if not {name, metric} & {*profile.metrics} and metric in DEFAULT.metrics:
             notes.append(
                 f"the profile {profile.id} has no {name}: taken as in the profile "
                 f"{DEFAULT.id}"
@@ -41,15 +47,26 @@ def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:
 
     Raises `ScoreError` for a name that neither has.
     """
+    metric, k = numbered(name)
     for metrics in (profile.metrics, DEFAULT.metrics):
         if name in metrics:
             return metrics[name]
+        if k is not None and metric in metrics:
+            return [_of_k(request, k) for request in metrics[metric]]
     if plugin_metric(name) is not None:
         return [MetricRequest(name)]
     known = dict.fromkeys([*profile.metrics, *metric_names()])
-    near = nearest(name, known) or _short_name(name, known)
+    near = nearest_metric(name, known) or _short_name(name, known)
     hint = f"; did you mean {near}?" if near else ""
     raise ScoreError(f"no metric is called {name!r}{hint} (known: {', '.join(known)})")
+
+
+def _of_k(request: MetricRequest, k: int) -> MetricRequest:
+    """Return the request of a metric such as `pass@k` for one k, named by it."""
+    metric, label = (
+        f"{name.removesuffix('k')}{k}" for name in (request.metric, request.label)
+    )
+    return replace(request, metric=metric, key=label)
 
 
 def _renamed(found: Sequence[MetricRequest], own: str, name: str) -> MetricRequest:

@@ -59,8 +59,8 @@ class QuestionStore:
     def _values(self, outcomes: Iterable[Outcome]) -> Iterator[float | None]:
         """Yield the scores of an answer, None for each that it does not have."""
         for outcome, names in zip(outcomes, self._names, strict=True):
-            missing = isinstance(outcome, str)
-            yield from (None,) * names if missing else outcome[1][:names]
+            found = (None,) * names if isinstance(outcome, str) else outcome[1]
+            yield from found[:names]
 
     def moments(self, wholes: Sequence[Collection[int]]) -> list[list[QuestionMoments]]:
         """Return the sums over questions for each score, for each of some wholes.

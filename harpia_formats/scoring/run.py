@@ -27,7 +27,12 @@ from harpia_formats.registry import (
     result_format_named,
 )
 from harpia_formats.scoring.answer_stream import AnswerScorer, StoredOutcomes
-from harpia_formats.scoring.checks import check_names, check_unused, first_problem
+from harpia_formats.scoring.checks import (
+    check_names,
+    check_question_metrics,
+    check_unused,
+    first_problem,
+)
 from harpia_formats.scoring.groups import NONE, AnswerGrouping
 from harpia_formats.scoring.measure import BatchQueue
 from harpia_formats.scoring.notes import notes_of
@@ -291,6 +296,7 @@ class Scoring:
         is_needed = self._target is not None or self._observers
         if self._writer is not None or not is_needed:
             return self._writer
+        check_question_metrics(self._answers.measured, self._target)
         config = self._selection.configured
         configured = {"task": config.task, "tree": config.tree} if config else {}
         names = {key: value for key, value in configured.items() if value}

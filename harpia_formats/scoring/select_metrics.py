@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.io.side_input import read_side_input
-from harpia_formats.metrics import MetricError
+from harpia_formats.metrics import MetricError, numbered
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
@@ -196,11 +196,14 @@ def _with_parameters(
     metric that the user renamed does not have.
     """
     of_metric, of_label = {}, {}
+    family, k = numbered(request.metric)
     for full, value in parameters.items():
         metric, _, name = full.partition(".")
+        # A name such as pass@5 has the parameters of pass@k, but says k itself.
+        is_of_metric = metric == family and not (name == "k" and k is not None)
         if name and metric == request.label:
             of_label[name] = value
-        elif name and metric == request.metric and not request.is_renamed:
+        elif name and is_of_metric and not request.is_renamed:
             of_metric[name] = value
         else:
             continue

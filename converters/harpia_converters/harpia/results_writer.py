@@ -216,5 +216,7 @@ def _log(files: Files, run: ResultRun) -> _Log:
     return _Log(files, run, tuple(entry for entry in entries_of(run) if entry.indices))
 
 
-OUTPUT = ResultFormat(id="harpia-output", profile=HARPIA.id, writer=_output)
+OUTPUT = ResultFormat(
+    id="harpia-output", profile=HARPIA.id, writer=_output, takes_questions=True
+)
 LOG = ResultFormat(id="harpia-log", profile=HARPIA.id, writer=_log)

@@ -147,6 +147,7 @@ RESULTS = ResultFormat(
     profile="nemo",
     writer=_writer,
     holds_models=True,
+    takes_questions=True,
     names={
         "task": "the name of the task or group of the scores",
         "tree": "where the scores are put: tasks or groups",

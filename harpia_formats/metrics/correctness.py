@@ -1,0 +1,100 @@
+"""What makes an answer correct, for metrics that count correct answers."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harpia_formats.metrics.library import OWN_LIBRARY
+from harpia_formats.metrics.metric import Measure, MetricError
+from harpia_formats.metrics.parameters import Parameters, read_parameters
+
+#: The metric that tells whether an answer is correct, and the score from which on it is
+#: if its scores are not only 0 and the best one.
+DEFAULTS: Mapping[str, Any] = {"correct": "em", "threshold": None}
+#: Begins the names of the parameters of that metric.
+PREFIX = "correct."
+
+
+@dataclass(frozen=True, slots=True)
+class Correctness:
+    """Whether an answer is correct, by the score of another metric."""
+
+    #: Returns 1.0 for a correct answer and 0.0 for another one; raises
+    #: `UnscorableError`.
+    of: Callable[[str, Sequence[str]], float]
+    #: The parts of a signature that say what makes an answer correct.
+    signature: str
+    #: Returns a text that is the same for answers that count as the same answer; None
+    #: if the metric does not say which do.
+    same_answer: Callable[[str], str] | None
+
+
+def read_with_correctness(
+    metric: str, defaults: Mapping[str, Any], given: Mapping[str, Any]
+) -> tuple[Parameters, Correctness]:
+    """Return the parameters of a metric, and what makes an answer correct.
+
+    Parameters that begin with `PREFIX` are those of the metric that tells. Raises
+    `MetricError` for an unknown parameter, a bad value, and a metric that cannot tell.
+    """
+    inner = {
+        name.removeprefix(PREFIX): value
+        for name, value in given.items()
+        if name.startswith(PREFIX)
+    }
+    own = {name: value for name, value in given.items() if not name.startswith(PREFIX)}
+    parameters = read_parameters(metric, defaults, own)
+    return parameters, _correctness(parameters, inner)
+
+
+def _correctness(parameters: Parameters, inner: Mapping[str, Any]) -> Correctness:
+    """Return what makes an answer correct; raises `MetricError`."""
+    from harpia_formats.metrics import measure_of  # noqa: PLC0415 - it imports this module
+
+    name = parameters.values["correct"]
+    if not isinstance(name, str):
+        raise parameters.wrong("correct", "the name of a metric")
+    try:
+        base = measure_of(name, inner)
+    except MetricError as error:
+        raise MetricError(
+            f"{error} (the metric of the parameter correct of {parameters.metric})"
+        ) from error
+    least = _least(parameters, name, base)
+
+    def is_correct(answer: str, references: Sequence[str]) -> float:
+        (score,) = base.scores(base.statistics(answer, references))
+        return float(score is not None and score >= least)
+
+    head, *parts = base.signature.split("|")
+    left = [part for part in parts if part != OWN_LIBRARY and part[:6] != "scale:"]
+    if parameters.values["threshold"] is not None:
+        left.append(f"threshold:{least:g}of{base.best:g}")
+    return Correctness(
+        is_correct, "|".join([f"correct:{head}", *left]), base.same_answer
+    )
+
+
+def _least(parameters: Parameters, name: str, base: Measure) -> float:
+    """Return the score from which on an answer is correct; raises `MetricError`."""
+    reason = ""
+    if base.question is not None:
+        reason = "scores questions and not answers"
+    elif base.of_sample is not None:
+        reason = f"needs the {' and '.join(base.needs)} of a record"
+    elif len(base.names) > 1:
+        reason = f"has several scores ({', '.join(base.names)})"
+    elif base.lower_is_better is not False:
+        reason = "has no score of which more is better"
+    if reason:
+        raise parameters.wrong("correct", f"another metric: {name} {reason}")
+    if parameters.values["threshold"] is not None:
+        return parameters.number("threshold")
+    if not base.is_binary:
+        raise parameters.wrong(
+            "correct",
+            f"a metric whose scores are 0 or 1: those of {name} may be neither, unless "
+            f"{parameters.metric}.threshold says from which score on an answer is "
+            "correct",
+        )
+    return base.best

@@ -1,0 +1,70 @@
+"""pass@k: the chance that at least one of k answers to a question is correct.
+
+Source: Chen and others, Evaluating Large Language Models Trained on Code (2021). Of n
+answers to a question, c are correct; of all sets of k of them, the share that holds a
+correct one is 1 - C(n - c, k) / C(n, k), an unbiased estimate. The score of many
+questions is the mean of theirs.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from math import comb
+from typing import Any
+
+from harpia_formats.metrics.correctness import DEFAULTS as CORRECTNESS
+from harpia_formats.metrics.correctness import read_with_correctness
+from harpia_formats.metrics.library import OWN_LIBRARY
+from harpia_formats.metrics.mean import question_measure
+from harpia_formats.metrics.metric import (
+    Measure,
+    Metric,
+    QuestionMeasure,
+    Statistics,
+)
+
+NAME = "pass@k"
+DEFAULTS = {"k": 1, **CORRECTNESS}
+
+
+@lru_cache(maxsize=1 << 16)
+def pass_at_k(answers: int, correct: int, k: int) -> float:
+    """Return the share of the sets of `k` of the answers that hold a correct one.
+
+    `k` is at least 1 and at most the number of answers. The share is computed with
+    integers and rounded once.
+    """
+    every = comb(answers, k)
+    return (every - comb(answers - correct, k)) / every
+
+
+def _measure_of(given: Mapping[str, Any]) -> Measure:
+    parameters, correctness = read_with_correctness(NAME, DEFAULTS, given)
+    every_k = parameters.wholes("k", 1)
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        return correctness.of(answer, references), 1.0
+
+    def scores(answers: Mapping[Statistics, int]) -> tuple[float | None, ...]:
+        count = sum(answers.values())
+        correct = answers.get((1.0, 1.0), 0)
+        return tuple(
+            pass_at_k(count, correct, k) if k <= count else None for k in every_k
+        )
+
+    return question_measure(
+        [f"pass@{k}" for k in every_k],
+        f"{NAME}|{OWN_LIBRARY}|{correctness.signature}",
+        statistics,
+        QuestionMeasure(scores, every_k, missing=(0.0, 1.0)),
+    )
+
+
+METRIC = Metric(
+    NAME,
+    "The mean over questions of the chance that at least one of k answers is correct, "
+    "estimated without bias from all answers to the question: 1 - C(n-c, k) / C(n, k) "
+    "for c correct ones of n. `correct` is the metric that tells, `pass@5` a name "
+    "for k = 5.",
+    DEFAULTS,
+    _measure_of,
+)

@@ -1,0 +1,196 @@
+"""Scores of questions by all answers to them, over a data set."""
+
+import io
+import json
+import random
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from harpia_formats.metrics.pass_at_k import pass_at_k
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.metric_requests import requests_named
+from harpia_formats.scoring.profiles import DEFAULT
+from harpia_formats.scoring.question_scores import RepeatedAnswerStore
+from harpia_formats.scoring.questions import digest_of
+from harpia_formats.scoring.resampled import GroupAnswer
+from harpia_formats.scoring.scores import computed_metric
+from unchecked import score
+
+
+def row(number: int, *answers: str | None, **more: Any) -> dict[str, Any]:
+    """Return a record whose right answer is its number."""
+    return {
+        "id": f"q{number}",
+        "prompt": f"what is {number}?",
+        "references": [str(number)],
+        "outputs": [{"model": "m", "text": text} for text in answers],
+    } | more
+
+
+def lines(rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as lines."""
+    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+
+def repeated(questions: int = 300, times: int = 5) -> list[dict[str, Any]]:
+    """Return a line for each of several answers to each question."""
+    chance = random.Random(5)  # noqa: S311 - a seed, not secrecy
+    return [
+        row(number, str(number) if chance.random() < number / questions else "?")
+        for _ in range(times)
+        for number in range(questions)
+    ]
+
+
+def test_the_score_is_the_mean_over_questions() -> None:
+    """Questions count alike, whatever the number of their answers."""
+    rows = [row(1, "1", "?", "1"), row(2, "?", "?"), row(3, *["3"] * 10)]
+
+    found = score(lines(rows), metrics=("pass@1", "pass@2", "em"))
+
+    assert found["pass@1"].value == pytest.approx((2 / 3 + 0 + 1) / 3)
+    assert found["pass@2"].value == pytest.approx(2 / 3)
+    assert found["em"].value == pytest.approx(12 / 15)
+    assert (found["pass@2"].questions, found["pass@2"].count) == (3, 15)
+
+
+def test_pass_at_1_is_the_mean_of_as_many_answers_to_each_question() -> None:
+    """With as many answers to each question, pass@1 is em: value, error, interval."""
+    found = score(lines(repeated()), metrics=("pass@1", "em"))
+    one, other = found["pass@1"], found["em"]
+
+    assert one.value == pytest.approx(other.value, abs=1e-12)
+    assert one.standard_error == pytest.approx(other.standard_error)
+    assert one.interval == pytest.approx(other.interval)
+    assert one.method == other.method
+
+
+def test_order_of_lines_and_jobs_change_no_digit() -> None:
+    """The scores and intervals are the same for any order and number of workers."""
+    rows = repeated()
+    mixed = random.Random(7).sample(rows, len(rows))  # noqa: S311 - a seed, not secrecy
+    metrics = ("pass@1", "pass@3", "pass@5")
+
+    one, other = (
+        score(lines(each), metrics=metrics, jobs=jobs).table()
+        for each, jobs in ((rows, 1), (mixed, 2))
+    )
+
+    assert one == other
+
+
+def test_questions_with_too_few_answers_are_left_out_and_counted() -> None:
+    """They have no score, and a note says how many they are."""
+    rows = [row(1, "1", "?", "?"), row(2, "2", "2"), row(3, "?")]
+
+    found = score(lines(rows), metrics=("pass@3",))
+    only = found["pass@3"]
+
+    assert only.value == 1
+    assert (only.questions, only.count, only.unscored) == (1, 3, 3)
+    assert only.left_out.questions == 2
+    assert (
+        "pass@3 leaves out 2 of 3 questions, which have 1 to 2 answers and not 3"
+        in found.said
+    )
+
+
+def test_no_question_with_enough_answers_is_no_score() -> None:
+    """The message says how many answers the questions have."""
+    message = "pass@9 has no score: it needs 9 answers to a question, and the 2 "
+    data = lines([row(1, "1", "?"), row(2, "2", "2")])
+
+    found = score(data, metrics=("pass@9",))
+
+    assert found["pass@9"].value is None
+    assert not found.ok
+    assert any(note.startswith(message) for note in found.said)
+    with pytest.raises(ScoreError, match=message):
+        harpia_formats.score(data, metrics=("pass@9",))
+
+
+def test_missing_answers_are_left_out_or_wrong() -> None:
+    """A missing answer is no answer to its question, or a wrong one."""
+    data = lines([row(1, "1", None, None), row(2, "2", "?", "?")])
+
+    omitted = score(data, metrics=("pass@1", "pass@2"), missing="skip")
+    counted = score(data, metrics=("pass@1", "pass@2"), missing="zero")
+
+    assert omitted["pass@1"].value == pytest.approx((1 + 1 / 3) / 2)
+    assert omitted["pass@2"].questions == 1
+    assert omitted["pass@2"].unscored == 3
+    assert counted["pass@1"].value == pytest.approx(1 / 3)
+    assert counted["pass@2"].value == pytest.approx(2 / 3)
+
+
+def test_groups_and_models_have_questions_of_their_own() -> None:
+    """Answers of a question count within their group and their model."""
+    rows = [
+        row(number, str(number), "?", category=category)
+        | {"outputs": [{"model": model, "text": text} for text in texts]}
+        for number, category, model, texts in (
+            (1, "a", "x", ["1", "?"]),
+            (2, "b", "x", ["2", "2"]),
+            (1, "a", "y", ["?", "?"]),
+            (2, "b", "y", ["?", "2"]),
+        )
+    ]
+
+    found = score(lines(rows), metrics=("pass@1",), by=("category",))
+
+    assert [system.scores[0].value for system in found.systems] == [0.75, 0.25]
+    assert [group.scores[0].value for group in found.groups] == [0.5, 1, 0, 0.5]
+
+
+def test_answers_of_a_question_in_several_groups_are_one_question_of_the_model() -> (
+    None
+):
+    """Groups by metadata part the answers of a question, and the system joins them."""
+    rows = [row(1, text, metadata={"seed": seed}) for seed, text in enumerate("1?1?")]
+
+    found = score(lines(rows), metrics=("pass@2",), by=("metadata.seed",))
+
+    assert found["pass@2"].value == pass_at_k(4, 2, 2)
+    assert [group.scores[0].value for group in found.groups] == [None] * 4
+
+
+def test_entries_in_a_file_give_the_same_scores() -> None:
+    """Whether answers are held in memory or in a file changes nothing."""
+    requests, _ = requests_named(DEFAULT, ["pass@2"])
+    metrics = [computed_metric(request) for request in requests]
+    stores = RepeatedAnswerStore(metrics, 10**6), RepeatedAnswerStore(metrics, 100)
+    for number in range(200):
+        outcome = ((float(number % 3 == 0), 1.0), (None,))
+        answer = GroupAnswer(number, digest_of(f"{number % 40}"), (outcome,))
+        for store in stores:
+            store.add_answers([answer], 1)
+
+    (one,), (other,) = (store.totals([[1]]) for store in stores)
+    for store in stores:
+        store.close()
+
+    assert one[0][0].value == other[0][0].value
+    assert one[0][0].moments == other[0][0].moments
+
+
+@pytest.mark.parametrize("to", ["csv", "record", "harpia-log", "haystack-results"])
+def test_forms_with_scores_of_answers_refuse_scores_of_questions(to: str) -> None:
+    """A score of a question has no place beside one answer."""
+    with pytest.raises(ScoreError, match=r"pass@1 scores questions: leave it out"):
+        score(lines([row(1, "1")]), metrics=("pass@1",), to=to, output=io.BytesIO())
+
+
+def test_results_of_all_answers_hold_scores_of_questions() -> None:
+    """NeMo's results have the score, and statistics over questions."""
+    target = io.BytesIO()
+    data = lines([row(1, "1", "?"), row(2, "2", "2")])
+
+    score(data, metrics=("pass@1",), to="nemo-results", output=target)
+    document = json.loads(target.getvalue())
+    metrics = document["tasks"]["evaluation"]["metrics"]
+    found = metrics["pass@1"]["scores"]["pass@1"]
+
+    assert found["value"] == 0.75
+    assert (found["stats"]["count"], found["stats"]["min"]) == (2, 0.5)
