@@ -79,12 +79,14 @@ def question_measure(
     )
 
 
-def sample_mean_measure(
+def sample_mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     name: str,
     signature: str,
     score: Callable[[Sample], float],
     needs: tuple[str, ...],
     scale: str = "0-1",
+    *,
+    is_binary: bool = False,
 ) -> Measure:
     """Return a metric that is the mean of `score` over records with other needs.
 
@@ -111,6 +113,7 @@ def sample_mean_measure(
         means(1),
         is_mean=True,
         is_bounded=True,
+        is_binary=is_binary,
         needs=needs,
         of_sample=of_sample,
     )

@@ -57,7 +57,9 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         f"multiple-choice|{OWN_LIBRARY}|index:{'no' if first is None else first}"
         f"|reference:{kind}|unreadable:{unreadable}|refs:{rule}"
     )
-    return sample_mean_measure("multiple-choice", signature, score, NEEDS, scale)
+    return sample_mean_measure(
+        "multiple-choice", signature, score, NEEDS, scale, is_binary=True
+    )
 
 
 def _first_index(parameters: Parameters) -> int | None:

@@ -296,7 +296,8 @@ class Scoring:
         is_needed = self._target is not None or self._observers
         if self._writer is not None or not is_needed:
             return self._writer
-        check_question_metrics(self._answers.measured, self._target)
+        if self._target is not None:
+            check_question_metrics(self._answers.measured, self._target)
         config = self._selection.configured
         configured = {"task": config.task, "tree": config.tree} if config else {}
         names = {key: value for key, value in configured.items() if value}
