@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from harpia_formats.metrics.label_reading import LabelScores
 from harpia_formats.model.errors import HarpiaFormatsError
 
 #: Numbers of one record, or their sums over many, which are added place by place.
@@ -117,6 +118,9 @@ class Measure:
     same_answer: Callable[[str], str] | None = None
     #: How a question is scored, if questions are scored and not answers.
     question: QuestionMeasure | None = None
+    #: The scores of counts by pair of labels; None for any other metric. `statistics`
+    #: and `scores` of such a metric are for labels that are given only.
+    labels: LabelScores | None = None
 
     @property
     def is_bounded_mean(self) -> bool:

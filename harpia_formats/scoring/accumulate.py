@@ -15,14 +15,15 @@ from harpia_formats.scoring.intervals import (
     remark_of,
     wilson_interval,
 )
+from harpia_formats.scoring.label_totals import LabelTotals
 from harpia_formats.scoring.question_scores import QuestionTotals
 from harpia_formats.scoring.resampled import (
     NO_SUCH_SCORE,
     GroupAnswer,
-    Interval,
     Outcome,
     ResampledMetrics,
 )
+from harpia_formats.scoring.resampled_labels import ResampledInterval, label_pair
 from harpia_formats.scoring.scores import ComputedMetric, Group, MetricScore
 
 _WILSON = "wilson|number:effective|quantile:t|unit:question"
@@ -37,9 +38,14 @@ class _MetricTotals:
     unscored: int = 0
     sums: list[ExactSum] = field(default_factory=list)
     distributions: list[RunningDistribution] = field(default_factory=list)
+    #: The counts of a metric of labels, which has no sums.
+    labels: LabelTotals | None = None
 
     def __post_init__(self) -> None:
         self.distributions = [RunningDistribution() for _ in self.metric.names]
+        if self.metric.measure.labels is not None:
+            name = self.metric.request.label
+            self.labels = LabelTotals(name, self.metric.measure.labels)
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Add the outcomes of some answers."""
@@ -47,6 +53,9 @@ class _MetricTotals:
         self.unscored += len(outcomes) - len(scored) - outcomes.count(NO_SUCH_SCORE)
         self.count += len(scored)
         if not scored or self.metric.measure.question is not None:
+            return
+        if self.labels is not None:
+            self.labels.add(filter(None, map(label_pair, scored)))
             return
         columns = zip(*(statistics for statistics, _ in scored), strict=True)
         self.sums = self.sums or [ExactSum() for _ in scored[0][0]]
@@ -60,6 +69,8 @@ class _MetricTotals:
         """Add the answers of `other`."""
         self.count += other.count
         self.unscored += other.unscored
+        if self.labels is not None and other.labels is not None:
+            self.labels.merge(other.labels)
         if other.sums:
             self.sums = self.sums or [ExactSum() for _ in other.sums]
             for total, more in zip(self.sums, other.sums, strict=True):
@@ -70,6 +81,8 @@ class _MetricTotals:
 
     def values(self) -> tuple[float | None, ...]:
         """Return the scores of all answers so far."""
+        if self.labels is not None:
+            return self.labels.values()
         if not self.sums:
             return (None,) * len(self.metric.names)
         return self.metric.measure.scores([total.value for total in self.sums])
@@ -111,7 +124,7 @@ class GroupTotals:
         self.records += other.records
         self.answers += other.answers
         if self.resampled is not None and other.resampled is not None:
-            self.resampled.bootstrap.merge(other.resampled.bootstrap)
+            self.resampled.merge(other.resampled)
         for totals, more in zip(self._totals, other._totals, strict=True):
             totals.merge(more)
 
@@ -152,11 +165,13 @@ class GroupTotals:
         self,
         totals: _MetricTotals,
         moments: Sequence[QuestionMoments],
-        resampled: Sequence[Interval] | None,
+        resampled: Sequence[ResampledInterval] | None,
         level: float,
     ) -> Iterable[MetricScore]:
         """Yield the scores of one metric with their intervals."""
         measure = totals.metric.measure
+        labels = totals.labels
+        confusion = None if labels is None else labels.confusion()
         for at, (name, value) in enumerate(
             zip(totals.metric.names, totals.values(), strict=True)
         ):
@@ -170,9 +185,12 @@ class GroupTotals:
                 interval = wilson_interval(mine, level, measure.best)
                 method = f"{_WILSON}|level:{level!r}"
                 remark = remark_of(mine, measure.best)
-            elif resampled is not None and (limits := resampled[at]) is not None:
+            elif resampled and (limits := resampled[at].limits) is not None:
                 interval, method = limits, self.resampled.method(level)
                 remark = NO_SPREAD if limits[0] == limits[1] else ""
+                remark = remark or resampled[at].remark
+            if value is None and measure.labels is not None and totals.count:
+                remark = measure.labels.undefined
             yield MetricScore(
                 metric=totals.metric.request.label,
                 name=name,
@@ -189,6 +207,7 @@ class GroupTotals:
                 standard_error=mine.standard_error if measure.is_mean else None,
                 remark=remark,
                 lower_is_better=measure.lower_is_better,
+                confusion=confusion,
             )
 
     def _question_scores(

@@ -52,15 +52,21 @@ def measure_batch(
     outcomes, seconds = [], []
     for measure in measures:
         start = time.perf_counter()
-        of_sample = measure.of_sample
-        found = (
-            _statistics(measure, pairs)
-            if of_sample is None
-            else [_statistics_of_sample(of_sample, measure, one) for one in samples]
-        )
-        outcomes.append(_outcomes_of(measure, found))
+        outcomes.append(_measured(measure, pairs, samples))
         seconds.append(time.perf_counter() - start)
     return BatchResult(outcomes, seconds)
+
+
+def _measured(
+    measure: Measure, pairs: Sequence[Pair], samples: Sequence[Sample]
+) -> list[Outcome]:
+    if measure.labels is not None:
+        return [_label_outcome(measure, *pair) for pair in pairs]
+    of_sample = measure.of_sample
+    if of_sample is None:
+        return _outcomes_of(measure, _statistics(measure, pairs))
+    found = [_statistics_of_sample(of_sample, measure, one) for one in samples]
+    return _outcomes_of(measure, found)
 
 
 def _outcomes_of(measure: Measure, found: Sequence[Statistics | str]) -> list[Outcome]:
@@ -70,6 +76,21 @@ def _outcomes_of(measure: Measure, found: Sequence[Statistics | str]) -> list[Ou
         else _outcome(statistics, measure.scores(statistics))
         for statistics in found
     ]
+
+
+def _label_outcome(
+    measure: Measure, answer: str | None, references: Sequence[str]
+) -> Outcome:
+    """Return the labels of an answer by a metric of labels, which has no score of it.
+
+    A missing answer is None.
+    """
+    assert measure.labels is not None  # noqa: S101 - it is a metric of labels
+    try:
+        pair = measure.labels.reading.pair(answer, references)
+    except UnscorableError as error:
+        return str(error)
+    return pair, (None,) * len(measure.names)
 
 
 def _outcome(statistics: Statistics, scores: tuple[float | None, ...]) -> Outcome:
@@ -113,11 +134,13 @@ def zero_outcome(measure: Measure, sample: Sample) -> Outcome:
     """Return the outcome of a sample whose missing answer counts as 0.
 
     For a pooled metric it is that of an empty answer, which adds the length of the
-    references to the sums.
+    references to the sums. For a metric of labels it has no label.
     """
     if measure.question is not None:
         nothing = measure.question.missing
         return nothing, measure.scores(nothing)
+    if measure.labels is not None:
+        return _label_outcome(measure, None, sample.references)
     if measure.is_mean:
         nothing = (*((0.0,) * len(measure.names)), 1.0)
         if measure.scores(nothing) == nothing[:-1]:

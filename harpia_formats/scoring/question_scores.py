@@ -13,7 +13,7 @@ from harpia_formats.metrics.metric import QuestionMeasure, Statistics
 from harpia_formats.scoring.distribution import RunningDistribution
 from harpia_formats.scoring.intervals import QUANTA, QuestionMoments
 from harpia_formats.scoring.parted_entries import HELD, PARTS, PartedEntries
-from harpia_formats.scoring.resampled import GroupAnswer, statistics_width
+from harpia_formats.scoring.resampled import GroupAnswer, numbers_of, statistics_width
 from harpia_formats.scoring.scores import ComputedMetric, LeftOutQuestions
 
 #: The answers to one question: how many have the same statistics.
@@ -88,9 +88,9 @@ class RepeatedAnswerStore:
         for at, entries in self._entries.items():
             counts: Counter[tuple[bytes, Statistics]] = Counter()
             for answer in answers:
-                outcome = answer.outcomes[at]
-                if not isinstance(outcome, str):
-                    counts[answer.question, outcome[0]] += 1
+                numbers = numbers_of(answer.outcomes[at])
+                if numbers is not None:
+                    counts[answer.question, numbers] += 1
             for (question, statistics), count in counts.items():
                 entries.add(question, group, count, *statistics)
 

@@ -14,6 +14,7 @@ from operator import attrgetter
 from harpia_formats.scoring.intervals import QUANTA, QuestionMoments
 from harpia_formats.scoring.parted_entries import HELD, PARTS, PartedEntries
 from harpia_formats.scoring.resampled import GroupAnswer, Outcome
+from harpia_formats.scoring.resampled_labels import label_pair
 
 #: The answers and the totals of one question, for each score.
 _Row = tuple[list[int], list[int]]
@@ -57,10 +58,17 @@ class QuestionStore:
             )
 
     def _values(self, outcomes: Iterable[Outcome]) -> Iterator[float | None]:
-        """Yield the scores of an answer, None for each that it does not have."""
+        """Yield the scores of an answer, None for each that it does not have.
+
+        An answer with labels has no score of its own, and is counted with 0.
+        """
         for outcome, names in zip(outcomes, self._names, strict=True):
-            found = (None,) * names if isinstance(outcome, str) else outcome[1]
-            yield from found[:names]
+            if isinstance(outcome, str):
+                yield from (None,) * names
+            elif label_pair(outcome) is None:
+                yield from outcome[1][:names]
+            else:
+                yield from (0.0,) * names
 
     def moments(self, wholes: Sequence[Collection[int]]) -> list[list[QuestionMoments]]:
         """Return the sums over questions for each score, for each of some wholes.

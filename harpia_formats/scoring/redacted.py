@@ -5,10 +5,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harpia_formats.metrics import metric_names
+from harpia_formats.metrics.label_reading import OTHER
 from harpia_formats.redaction.names import NumberedNames, notes_shown
 from harpia_formats.redaction.reports import Redaction
 from harpia_formats.scoring.answer_rows import AnswerRow
 from harpia_formats.scoring.compared import ComparedScore
+from harpia_formats.scoring.confusion import Confusion
 from harpia_formats.scoring.groups import NONE
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 
@@ -47,6 +49,7 @@ class ScoreRedaction:
 
     def _score(self, score: MetricScore) -> MetricScore:
         metric, name = self.metric(score.metric), self.metric(score.name)
+        score = replace(score, confusion=self._confusion(score.confusion))
         if self.by_options:
             return replace(score, metric=metric, name=name)
         return replace(score, metric=metric, name=name, signature="", remark="")
@@ -67,6 +70,16 @@ class ScoreRedaction:
             key=key,
             scores={self.metric(name): value for name, value in row.scores.items()},
         )
+
+    def _confusion(self, found: Confusion | None) -> Confusion | None:
+        """Return a confusion matrix whose labels are numbers."""
+        if found is None:
+            return None
+        labels = (
+            name if name == OTHER else self._names.of("label", name)
+            for name in found.labels
+        )
+        return replace(found, labels=tuple(labels))
 
     def compared(self, scores: Sequence[ComparedScore]) -> tuple[ComparedScore, ...]:
         """Return compared scores."""

@@ -2,17 +2,23 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 from harpia_formats.metrics import Measure
+from harpia_formats.metrics.label_reading import LabelPair
 from harpia_formats.metrics.metric import Sample, Statistics
 from harpia_formats.scoring.bootstrap import PoissonBootstrap
+from harpia_formats.scoring.resampled_labels import (
+    ResampledInterval,
+    ResampledLabels,
+)
 from harpia_formats.scoring.scores import ComputedMetric
 
-#: The statistics and the scores of one answer by one metric, or why it has none.
-Outcome = tuple[Statistics, tuple[float | None, ...]] | str
+#: The statistics and the scores of one answer by one metric, or why it has none. For a
+#: metric of labels they are its pair of labels, and no scores.
+Outcome = tuple[Statistics | LabelPair, tuple[float | None, ...]] | str
 #: The outcome of an answer that a metric is not about, so that it does not lack it.
 NO_SUCH_SCORE = ""
-Interval = tuple[float, float] | None
 
 #: A text and a sample that every metric can score.
 _ANY = "1 2 3 4 5 6"
@@ -22,9 +28,18 @@ _BOOTSTRAP = "bootstrap|limits:percentiles|unit:question"
 
 def statistics_width(measure: Measure) -> int:
     """Return the number of statistics of a metric."""
+    if measure.labels is not None:
+        return len(LabelPair._fields)
     if measure.of_sample is not None:
         return len(measure.of_sample(_ANY_SAMPLE))
     return len(measure.statistics(_ANY, [_ANY]))
+
+
+def numbers_of(outcome: Outcome) -> Statistics | None:
+    """Return the statistics of an outcome that add up, None if it has none."""
+    if isinstance(outcome, str) or isinstance(outcome[0], LabelPair):
+        return None
+    return outcome[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +61,17 @@ class ResampledMetrics:
     bootstrap: PoissonBootstrap
     _places: list[int] = field(default_factory=list)
     _widths: list[int] = field(default_factory=list)
+    _labels: ResampledLabels = field(init=False)
 
     def __post_init__(self) -> None:
+        bootstrap = self.bootstrap
+        self._labels = ResampledLabels(
+            self.metrics, bootstrap.replicates, bootstrap.seed
+        )
         self._places = [
             at
             for at, metric in enumerate(self.metrics)
-            if not metric.measure.is_bounded_mean
+            if not (metric.measure.is_bounded_mean or metric.measure.labels)
         ]
         self._widths = [
             statistics_width(self.metrics[at].measure) for at in self._places
@@ -59,6 +79,7 @@ class ResampledMetrics:
 
     def add(self, answers: Sequence[GroupAnswer]) -> None:
         """Add answers, with zeros where a metric has no score."""
+        self._labels.add(answers)
         if not self._places:
             return
         keys = [answer.question for answer in answers]
@@ -66,16 +87,22 @@ class ResampledMetrics:
 
     def _row(self, answer: GroupAnswer) -> Iterable[float]:
         for at, width in zip(self._places, self._widths, strict=True):
-            outcome = answer.outcomes[at]
-            yield from (0.0,) * width if isinstance(outcome, str) else outcome[0]
+            numbers = numbers_of(answer.outcomes[at])
+            yield from (0.0,) * width if numbers is None else numbers
 
-    def intervals(self, level: float) -> dict[int, list[Interval]]:
+    def merge(self, other: Self) -> None:
+        """Add the answers of `other`, which has the same metrics."""
+        self.bootstrap.merge(other.bootstrap)
+        self._labels.merge(other._labels)
+
+    def intervals(self, level: float) -> dict[int, list[ResampledInterval]]:
         """Return the intervals of each resampled metric by its place."""
-        found = iter(self.bootstrap.intervals(self._scores, level))
-        return {
-            at: [next(found, None) for _ in self.metrics[at].names]
+        limits = iter(self.bootstrap.intervals(self._scores, level))
+        found = {
+            at: [ResampledInterval(next(limits, None)) for _ in self.metrics[at].names]
             for at in self._places
         }
+        return found | self._labels.intervals(level)
 
     def _scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
         """Return the scores of all metrics, whose statistics are concatenated."""

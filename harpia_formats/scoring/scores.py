@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any, ClassVar
 
 from harpia_formats.metrics import Measure, measure_of
+from harpia_formats.metrics.label_reading import LabelPair
 from harpia_formats.metrics.metric import MetricError, Statistics
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.model.problem import Problem
@@ -14,6 +15,7 @@ from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import Report, ValidationFailed
 from harpia_formats.model.result import Result
 from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.scoring.confusion import Confusion
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class ScoredAnswer:
     #: The scores of each metric, None for each that is missing.
     values: tuple[tuple[float | None, ...], ...]
     #: The statistics of each metric, None if the answer could not be scored.
-    statistics: tuple[Statistics | None, ...]
+    statistics: tuple[Statistics | LabelPair | None, ...]
     #: The record with its place in the file.
     placed: PlacedRecord
     #: Whether another evaluation had the answer, so that it counts in its group only.
@@ -165,6 +167,8 @@ class MetricScore:
     lower_is_better: bool | None = False
     #: The questions without a score, if questions are scored and not answers.
     left_out: LeftOutQuestions = LeftOutQuestions()
+    #: The number of answers by pair of labels, of a metric of labels.
+    confusion: Confusion | None = None
 
     @property
     def full_name(self) -> str:
@@ -212,11 +216,15 @@ class Group:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores as plain data that can be written as JSON."""
+        rows = [_as_row(score) for score in self.scores]
+        for row, score in zip(rows, self.scores, strict=True):
+            if score.confusion is not None:
+                row["confusion"] = score.confusion.to_dict()
         return {
             "key": dict(self.key),
             "records": self.records,
             "answers": self.answers,
-            "scores": [_as_row(score) for score in self.scores],
+            "scores": rows,
         }
 
     def __getitem__(self, name: str) -> MetricScore:
@@ -375,6 +383,10 @@ class Scores(Result):
             if score.value is None and score.left_out.questions:
                 name = score_name(score.metric, score.name)
                 raise ScoreError(score.left_out.note(name, 0))
+            if score.value is None and score.confusion is not None:
+                raise ScoreError(
+                    f"{score.metric}.{score.name} has no score: {score.remark}"
+                )
             if score.value is None:
                 raise ScoreError(
                     f"{score.metric}.{score.name} has no score: none of "

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from harpia_formats.metrics.label_reading import LabelPair
+from harpia_formats.model.metric_profile import ScoreOptionsError
 from harpia_formats.scoring.match_questions import QuestionTable
 from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import ResultRun
@@ -37,7 +39,10 @@ class SystemAnswers:
         for column, width, statistics in zip(
             self.columns, self.widths, scored.statistics, strict=True
         ):
-            column.extend((math.nan,) * width if statistics is None else statistics)
+            if statistics is None or isinstance(statistics, LabelPair):
+                column.extend((math.nan,) * width)
+            else:
+                column.extend(statistics)
 
     def close(self, scores: Scores) -> None:
         """Do nothing: a comparison writes no results."""
@@ -46,7 +51,14 @@ class SystemAnswers:
         """Do nothing: there is no file to discard."""
 
     def begin(self, run: ResultRun) -> "SystemAnswers":
-        """Prepare a column for each metric of the run, and return this object."""
+        """Prepare a column for each metric of the run, and return this object.
+
+        Raises `ScoreError` for a metric of labels.
+        """
+        for metric in run.measured:
+            if metric.measure.labels is not None:
+                name = metric.request.label
+                raise ScoreOptionsError(f"{name} is not compared: it has labels")
         self.widths = [statistics_width(metric.measure) for metric in run.measured]
         self.columns = [array("d") for _ in run.measured]
         return self

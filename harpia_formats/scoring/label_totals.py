@@ -1,0 +1,90 @@
+"""The numbers of answers by pair of labels, of one system or group."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Self
+
+from harpia_formats.metrics.label_reading import (
+    MOST_LABELS,
+    OTHER,
+    LabelPair,
+    LabelScores,
+)
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
+from harpia_formats.scoring.confusion import Confusion
+from harpia_formats.text.sanitize import safe
+
+#: The labels that an error shows, and their characters.
+_EXAMPLES, _SHOWN = 3, 40
+
+
+class TooManyLabelsError(ScoreError):
+    """Texts that are no labels, since there are too many of them."""
+
+    def __init__(self, metric: str, examples: Iterable[str]) -> None:
+        self._metric = metric
+        texts = ", ".join(repr(safe(text, _SHOWN)) for text in examples)
+        super().__init__(self._message(f" ({texts}, ...)"))
+
+    def _message(self, examples: str) -> str:
+        return (
+            f"{self._metric} finds more than {MOST_LABELS} labels{examples}: these are "
+            f"texts, not labels; --param {self._metric}.labels=A,B,C names the labels"
+        )
+
+    def without_values(self) -> ScoreError:
+        """Return the error without the labels."""
+        return ScoreOptionsError(self._message(""))
+
+
+@dataclass(slots=True)
+class LabelTotals:
+    """Counts answers by pair of labels; raises `TooManyLabelsError`."""
+
+    #: The name of the metric.
+    name: str
+    scores: LabelScores
+    _pairs: Counter[LabelPair] = field(default_factory=Counter)
+    _labels: dict[str, None] = field(default_factory=dict)
+
+    def add(self, pairs: Iterable[LabelPair]) -> None:
+        """Add the pairs of some answers."""
+        self._add(Counter(pairs))
+
+    def merge(self, other: Self) -> None:
+        """Add the answers of `other`."""
+        self._add(other._pairs)
+
+    def _add(self, pairs: Counter[LabelPair]) -> None:
+        for pair in pairs:
+            if pair not in self._pairs:
+                self._labels.update(dict.fromkeys(pair))
+        if len(self._labels) - (OTHER in self._labels) > MOST_LABELS:
+            raise TooManyLabelsError(self.name, list(self._labels)[:_EXAMPLES])
+        self._pairs.update(pairs)
+
+    def values(self) -> tuple[float | None, ...]:
+        """Return the scores of all answers so far."""
+        labels = self.scores.reading.ordered(self._labels)
+        places = {label: place for place, label in enumerate(labels)}
+        size = len(labels)
+        sums = [0] * (3 * size + 1)
+        for pair, count in self._pairs.items():
+            at, other = places[pair.reference], places[pair.answer]
+            sums[at] += count * (at == other)
+            sums[size + at] += count
+            sums[2 * size + other] += count
+            sums[-1] += count * self.scores.reading.distance(pair)
+        return self.scores.scores_of(sums, labels)
+
+    def confusion(self) -> Confusion | None:
+        """Return the number of answers of each pair; None without answers."""
+        if not self._pairs:
+            return None
+        labels = self.scores.reading.ordered(self._labels)
+        rows = (
+            tuple(self._pairs[LabelPair(reference, answer)] for answer in labels)
+            for reference in labels
+        )
+        return Confusion(labels, tuple(rows))

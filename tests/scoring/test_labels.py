@@ -1,0 +1,284 @@
+"""Scores of labels over whole data sets: totals, intervals, groups, errors."""
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import harpia_formats
+from harpia_formats.metrics import measure_of
+from harpia_formats.metrics.label_reading import OTHER, LabelPair
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.record import Output, Record
+from harpia_formats.scoring.bootstrap import PoissonBootstrap
+from harpia_formats.scoring.label_bootstrap import LabelBootstrap
+from harpia_formats.scoring.label_totals import LabelTotals, TooManyLabelsError
+from harpia_formats.scoring.questions import question_key
+from harpia_formats.scoring.scores import Scores
+
+ALL = ("precision", "recall", "f1-macro", "f1-micro", "f1-weighted", "mcc", "kappa")
+LABELS = st.sampled_from(["yes", "no", "não", "نعم", ""])
+
+
+def written(path: Path, rows: Iterable[dict[str, Any]]) -> Path:
+    """Write rows as JSON Lines."""
+    lines = (json.dumps(row, ensure_ascii=False) for row in rows)
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def rows_of(
+    pairs: Sequence[tuple[str | None, str]], **more: Any
+) -> list[dict[str, Any]]:
+    """Return a record for each pair of an answer and a reference."""
+    return [
+        {
+            "id": number,
+            "prompt": f"question {number}",
+            "references": [reference],
+            "outputs": [{"model": "m", "text": answer} if answer is not None else {}],
+            **more,
+        }
+        for number, (answer, reference) in enumerate(pairs)
+    ]
+
+
+def random_pairs(count: int, seed: int = 7) -> list[tuple[str, str]]:
+    """Return answers and references, of which about two thirds agree."""
+    chance = random.Random(seed)  # noqa: S311 - a seed, not secrecy
+    names = ["pos", "neg", "neu", "Neg "]
+    found = []
+    for _ in range(count):
+        reference = chance.choice(names)
+        answer = reference if chance.random() < 0.6 else chance.choice(names)
+        found.append((answer, reference))
+    return found
+
+
+def score(path: Path, **options: Any) -> Scores:
+    """Return the scores of a file of records."""
+    options = {"metrics": ALL, "from_": "record", "replicates": 100, **options}
+    return harpia_formats.score(path, **options)
+
+
+def test_confusion_counts_answers_by_both_labels(tmp_path: Path) -> None:
+    """A row has the answers to references with its label, a column those of answers."""
+    pairs = [("b", "a"), ("a", "a"), ("A ", "a"), ("c", "b"), ("b", "b")]
+    found = score(written(tmp_path / "a.jsonl", rows_of(pairs)))
+
+    confusion = found["mcc"].confusion
+    assert confusion is not None
+    assert confusion.labels == ("a", "b", "c")
+    assert confusion.counts == ((2, 1, 0), (0, 1, 1), (0, 0, 0))
+    (system,) = found.to_dict()["systems"]
+    assert system["scores"][0]["confusion"] == {
+        "labels": ["a", "b", "c"],
+        "counts": [[2, 1, 0], [0, 1, 1], [0, 0, 0]],
+    }
+
+
+def test_given_labels_keep_their_order(tmp_path: Path) -> None:
+    """Given labels are in their order, also those that do not occur, then no label."""
+    path = written(tmp_path / "a.jsonl", rows_of([("x", "b"), ("b", "b")]))
+    found = score(path, metrics=("mcc",), parameters={"mcc.labels": ["c", "b", "a"]})
+
+    confusion = found["mcc"].confusion
+    assert confusion is not None
+    assert confusion.labels == ("c", "b", "a", OTHER)
+    assert confusion.counts[1] == (0, 1, 0, 1)
+
+
+def test_scores_are_equal_for_any_number_of_workers(tmp_path: Path) -> None:
+    """Two processes give the same scores, intervals and counts as one."""
+    path = written(tmp_path / "a.jsonl", rows_of(random_pairs(700)))
+    one, two = (score(path, jobs=jobs) for jobs in (1, 2))
+
+    assert one.systems == two.systems
+    assert {each.questions for each in one} == {700}
+    assert all(each.interval and each.interval[0] < each.interval[1] for each in one)
+    assert {each.count for each in one} == {700}
+
+
+def test_order_of_answers_changes_no_digit(tmp_path: Path) -> None:
+    """The same records in another order have the same scores and intervals."""
+    rows = rows_of(random_pairs(300))
+    turned = random.Random(3).sample(rows, len(rows))  # noqa: S311 - a seed
+    paths = [
+        written(tmp_path / name, part) for name, part in (("a", rows), ("b", turned))
+    ]
+
+    first, second = map(score, paths)
+    assert first.systems == second.systems
+
+
+def test_groups_and_models_have_labels_of_their_own(tmp_path: Path) -> None:
+    """The counts of groups of a model add up to those of the model."""
+    pairs = random_pairs(200)
+    rows = [
+        {**row, "category": "xy"[number % 2], "outputs": [{"model": model, "text": a}]}
+        for model in ("m1", "m2")
+        for number, (row, (a, _)) in enumerate(zip(rows_of(pairs), pairs, strict=True))
+    ]
+    found = score(written(tmp_path / "a.jsonl", rows), by=("category",))
+
+    assert [dict(group.key) for group in found.groups] == [
+        {"model": model, "category": name} for model in ("m1", "m2") for name in "xy"
+    ]
+    assert len({system.scores for system in found.systems}) == 1
+    wholes = [group["mcc"].confusion for group in found.groups[:2]]
+    total = found.systems[0]["mcc"].confusion
+    assert total is not None
+    sums = [
+        tuple(map(sum, zip(*rows, strict=True)))
+        for rows in zip(*(each.counts for each in wholes if each), strict=True)
+    ]
+    assert tuple(sums) == total.counts
+
+
+def test_repeated_answers_are_one_question(tmp_path: Path) -> None:
+    """Ten copies of each answer do not make an interval narrower."""
+    pairs = random_pairs(60)
+    rows = rows_of(pairs)
+    copies = [{**row, "outputs": row["outputs"] * 10} for row in rows]
+    one = score(written(tmp_path / "one.jsonl", rows))
+    ten = score(written(tmp_path / "ten.jsonl", copies))
+
+    assert [each.questions for each in ten] == [each.questions for each in one]
+    assert [each.count for each in ten] == [600] * len(ALL)
+    for single, copied in zip(one, ten, strict=True):
+        assert copied.value == pytest.approx(single.value)
+        assert copied.interval == pytest.approx(single.interval)
+
+
+def test_missing_answers_are_wrong_if_they_count(tmp_path: Path) -> None:
+    """With missing="zero" an answer that is not there has no label."""
+    path = written(
+        tmp_path / "a.jsonl", rows_of([("a", "a"), (None, "b"), (None, "a")])
+    )
+    skipped, zero = (
+        score(path, missing=how, metrics=("recall", "mcc")) for how in ("skip", "zero")
+    )
+
+    assert skipped["recall"].value == 1
+    assert skipped["recall"].unscored == 2
+    assert zero["recall"].value == pytest.approx(1 / 4)
+    assert zero["mcc"].confusion is not None
+    assert zero["mcc"].confusion.labels == ("a", "b", OTHER)
+
+
+def test_texts_are_refused(tmp_path: Path) -> None:
+    """More than 100 labels are an error with examples, which redaction hides."""
+    pairs = [(f"secret answer {number}", "yes") for number in range(101)]
+    path = written(tmp_path / "a.jsonl", rows_of(pairs))
+    with pytest.raises(ScoreError, match="'secret answer 0'") as caught:
+        score(path)
+    with pytest.raises(ScoreError, match="more than 100 labels: these") as hidden:
+        score(path, redact=True)
+
+    assert "--param precision.labels=" in str(caught.value)
+    assert "secret" not in str(hidden.value)
+
+
+def test_redaction_numbers_the_labels(tmp_path: Path) -> None:
+    """A confusion matrix shows no label of the data if values are hidden."""
+    path = written(tmp_path / "a.jsonl", rows_of([("x", "y"), ("y", "y")]))
+    found = score(path, redact=True, metrics=("mcc",), missing="skip")
+
+    confusion = found["mcc"].confusion
+    assert confusion is not None
+    assert confusion.labels == ("label 1", "label 2")
+
+
+def test_one_label_has_no_kappa_but_a_reason(tmp_path: Path) -> None:
+    """Where kappa is not defined, the error says why."""
+    path = written(tmp_path / "a.jsonl", rows_of([("a", "a"), ("a", "a")]))
+
+    with pytest.raises(ScoreError, match="all references and answers have one label"):
+        score(path, metrics=("kappa",))
+
+
+def test_replicates_without_a_score_are_counted(tmp_path: Path) -> None:
+    """The interval leaves them out, and a remark says how many they are."""
+    path = written(tmp_path / "a.jsonl", rows_of([("a", "a"), ("a", "a"), ("b", "b")]))
+    found = score(path, metrics=("kappa",), replicates=1000)["kappa"]
+
+    assert found.value == 1
+    assert found.interval == (1, 1)
+    assert "no replicate differs" in found.remark
+    path = written(tmp_path / "b.jsonl", rows_of([("a", "a"), ("a", "b"), ("b", "b")]))
+    found = score(path, metrics=("kappa",), replicates=1000)["kappa"]
+    assert found.remark.endswith(
+        "replicates have no score: the interval is approximate"
+    )
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12), st.integers(0, 12))
+def test_replicates_are_those_of_the_statistics(
+    pairs: list[tuple[str, str]], cut: int
+) -> None:
+    """Counts of labels, merged of two parts, give the replicates of statistics."""
+    pytest.importorskip("numpy", reason="the extra score is not installed")
+    labels = ["no", "yes", "", "não", "نعم"]
+    measures = [
+        measure_of("mcc", {"labels": labels}),
+        measure_of("kappa", {"labels": labels, "weights": "quadratic"}),
+    ]
+    keys = [
+        question_key(Record(id=number, outputs=[Output()]), number)
+        for number in range(len(pairs))
+    ]
+    for measure in measures:
+        assert measure.labels is not None
+        dense = PoissonBootstrap(20, 5)
+        dense.add(keys, [measure.statistics(a, [r]) for a, r in pairs])
+        parts = [LabelBootstrap(measure.labels.reading, 20, 5) for _ in range(2)]
+        found = [LabelPair(reference, answer) for answer, reference in pairs]
+        parts[0].add(keys[:cut], found[:cut])
+        parts[1].add(keys[cut:], found[cut:])
+        parts[0].merge(parts[1])
+        ours = [row[0] for row in parts[0].replicated([measure.labels])]
+
+        assert ours == list(dense.replicated(measure.scores))
+
+
+@given(st.lists(st.tuples(LABELS, LABELS), max_size=20), st.integers(0, 20))
+def test_merged_totals_are_those_of_the_whole(
+    pairs: list[tuple[str, str]], cut: int
+) -> None:
+    """Totals of two parts in any order give the scores and counts of all answers."""
+    labels = measure_of("f1-macro", {}).labels
+    assert labels is not None
+    found = [LabelPair(*each) for each in pairs]
+    whole, one, other = (LabelTotals("f1-macro", labels) for _ in range(3))
+    whole.add(found)
+    one.add(found[:cut])
+    other.add(found[cut:])
+    other.merge(one)
+
+    assert other.values() == whole.values()
+    assert other.confusion() == whole.confusion()
+    if found:
+        confusion = whole.confusion()
+        assert confusion is not None
+        assert sum(map(sum, confusion.counts)) == Counter(found).total()
+
+
+def test_the_number_of_labels_is_bounded() -> None:
+    """A hundred labels are scored, and one more is an error."""
+    labels = measure_of("f1-macro", {}).labels
+    assert labels is not None
+    totals = LabelTotals("f1-macro", labels)
+    names = [str(number) for number in range(100)]
+    totals.add(map(LabelPair, names, names))
+    totals.add(map(LabelPair, names, repeat(OTHER)))
+
+    with pytest.raises(TooManyLabelsError):
+        totals.add([LabelPair("100", "0")])
