@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harpia_formats.figures.answer_counts import AnswerCounts
 from harpia_formats.figures.kinds import Kind, kinds_of
 from harpia_formats.figures.library import FigureError, check_matplotlib, settings
 from harpia_formats.figures.write import png_of, svg_of
@@ -78,6 +79,9 @@ class PictureFiles:
         check_matplotlib()
         self._reads = reads
         self.files = [picture_file(text, command) for text in given]
+        needs_answers = any(file.kind.needs_answers for file in self.files)
+        #: The scores of single answers, None if no picture needs them.
+        self.counts = AnswerCounts() if needs_answers else None
         taken = list(others)
         group = OutputGroup(overwrite=True, reads=reads)
         for file in self.files:
@@ -94,7 +98,7 @@ class PictureFiles:
         group = OutputGroup(overwrite=True, reads=self._reads)
         try:
             for file in self.files:
-                data, said = _drawn(file, result)
+                data, said = self._drawn(file, result)
                 group.open(file.place).write(data)
                 notes += [f"{masked(file.place)}: {note}" for note in said]
             group.commit()
@@ -103,15 +107,15 @@ class PictureFiles:
             raise
         return notes
 
-
-def _drawn(file: PictureFile, result: Any) -> tuple[bytes, Sequence[str]]:
-    """Return the bytes of a picture, and what is not drawn in it."""
-    with settings():
-        drawing = file.kind.draw(result)
-        if file.is_svg:
-            return svg_of(drawing), drawing.notes
-        data, notes = png_of(drawing)
-        return data, (*drawing.notes, *notes)
+    def _drawn(self, file: PictureFile, result: Any) -> tuple[bytes, Sequence[str]]:
+        """Return the bytes of a picture, and what is not drawn in it."""
+        counts = [self.counts] if file.kind.needs_answers else []
+        with settings():
+            drawing = file.kind.draw(result, *counts)
+            if file.is_svg:
+                return svg_of(drawing), drawing.notes
+            data, notes = png_of(drawing)
+            return data, (*drawing.notes, *notes)
 
 
 def _check_replaceable(place: str) -> None:

@@ -17,8 +17,11 @@ class Kind:
     summary: str
     #: The command whose result it is drawn of: `score` or `score compare`.
     command: str
-    #: Returns the drawing of a result of that command.
-    draw: "Callable[[Any], Drawing]"
+    #: Returns the drawing of a result of that command, and of the counts of its answers
+    #: if it needs these.
+    draw: "Callable[..., Drawing]"
+    #: Whether it needs the scores of single answers.
+    needs_answers: bool = False
 
 
 def _scores(found: Any) -> "Drawing":
@@ -27,11 +30,37 @@ def _scores(found: Any) -> "Drawing":
     return draw_scores(found)
 
 
+def _distributions(found: Any, counts: Any) -> "Drawing":
+    from harpia_formats.figures.distributions import draw_distributions  # noqa: PLC0415 - only pictures need it
+
+    return draw_distributions(found, counts)
+
+
+def _lengths(found: Any, counts: Any) -> "Drawing":
+    from harpia_formats.figures.lengths import draw_lengths  # noqa: PLC0415 - only pictures need it
+
+    return draw_lengths(found, counts)
+
+
 #: The kinds by their names. The first one of a command is drawn if none is named.
 KINDS = {
     kind.name: kind
     for kind in (
         Kind("scores", "scores with intervals by model and group", "score", _scores),
+        Kind(
+            "distributions",
+            "scores of single answers by model",
+            "score",
+            _distributions,
+            needs_answers=True,
+        ),
+        Kind(
+            "lengths",
+            "mean scores by the length of the answer",
+            "score",
+            _lengths,
+            needs_answers=True,
+        ),
     )
 }
 

@@ -131,7 +131,7 @@ def test_the_number_of_rows_has_a_limit_that_is_said(tmp_path: Path) -> None:
 
 
 @settings(
-    max_examples=6,
+    max_examples=4,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

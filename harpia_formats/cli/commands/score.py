@@ -159,7 +159,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     pictures = PlotFiles(
         plots, "score", paths or [], [*others, *reports.paths], exclude=exclude or ()
     )
-    run = scoring_of(paths or ["-"], to, output, options)
+    run = scoring_of(paths or ["-"], to, output, options, pictures.observers)
     print_problems(reports.keeping(run), progress)
     scores = run.scores()
     code = _print_scores(scores, is_table_extra=to is not None, quiet=quiet)

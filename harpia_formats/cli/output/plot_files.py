@@ -8,6 +8,7 @@ from harpia_formats.model.result import Result
 
 if TYPE_CHECKING:  # most runs draw nothing: start-up time
     from harpia_formats.figures.files import PictureFiles
+    from harpia_formats.scoring.results.format import Observer
 
 
 class PlotFiles:
@@ -36,6 +37,12 @@ class PlotFiles:
 
             reads = FilesRead(inputs, exclude=exclude, unpackers=all_unpackers())
             self._files = PictureFiles(given, command, reads, others)
+
+    @property
+    def observers(self) -> "list[Observer]":
+        """What gets the answers of the run, if a picture needs them."""
+        counts = None if self._files is None else self._files.counts
+        return [] if counts is None else [counts.begin]
 
     def write(self, result: Result, *, is_whole: bool) -> None:
         """Draw a result, and tell what is not drawn; raises `SinkError`.

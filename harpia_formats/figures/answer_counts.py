@@ -1,0 +1,137 @@
+"""Counts of the scores of single answers, by model, score and length of the answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Self
+
+from msgspec import UNSET
+
+from harpia_formats.figures.value_counts import RangeCounts, ScaleCounts
+from harpia_formats.metrics.metric import BEST
+from harpia_formats.model.bins import index_of
+from harpia_formats.scoring.groups import MODEL, NONE
+from harpia_formats.scoring.intervals import QUANTA
+from harpia_formats.scoring.results.columns import columns_of, values_of
+from harpia_formats.scoring.results.format import ResultRun
+from harpia_formats.scoring.scores import ScoredAnswer, Scores
+
+
+@dataclass(slots=True)
+class LengthCount:
+    """The answers of about one length."""
+
+    answers: int = 0
+    #: The sum of their scores, in multiples of 1/QUANTA so that it is exact.
+    quanta: int = 0
+
+    @property
+    def mean(self) -> float:
+        """The mean of their scores."""
+        return self.quanta / QUANTA / self.answers
+
+
+@dataclass(slots=True)
+class ScoreCounts:
+    """One score of the answers of one model."""
+
+    values: ScaleCounts | RangeCounts
+    #: By the index of the length, two of which double it.
+    lengths: dict[int, LengthCount] = field(default_factory=dict)
+    answers: int = 0
+    quanta: int = 0
+
+    def add(self, value: float, length: int | None) -> None:
+        """Count the score of an answer of so many characters, None if not known."""
+        quanta = round(value * QUANTA)
+        self.values.add(value)
+        self.answers += 1
+        self.quanta += quanta
+        if length is not None:
+            of_length = self.lengths.setdefault(index_of(length) // 2, LengthCount())
+            of_length.answers += 1
+            of_length.quanta += quanta
+
+    def merge(self, other: Self) -> None:
+        """Add the answers of another part, which are of the same score."""
+        self.values.merge(other.values)  # type: ignore[arg-type]  # of one score
+        self.answers += other.answers
+        self.quanta += other.quanta
+        for index, more in other.lengths.items():
+            of_length = self.lengths.setdefault(index, LengthCount())
+            of_length.answers += more.answers
+            of_length.quanta += more.quanta
+
+    @property
+    def mean(self) -> float:
+        """The mean of the scores."""
+        return self.quanta / QUANTA / self.answers
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOfAnswers:
+    """A score that each answer may have."""
+
+    #: The name of the score of a single answer in results.
+    label: str
+    scale: str
+    #: Whether it is a rate of errors, which may be above its scale.
+    is_error_rate: bool
+
+    def counts(self) -> ScoreCounts:
+        """Return counts without any answer."""
+        best = None if self.is_error_rate else BEST.get(self.scale)
+        return ScoreCounts(RangeCounts() if best is None else ScaleCounts(best))
+
+
+@dataclass(slots=True)
+class AnswerCounts:
+    """Counts the answers of a run; a `ResultWriter` that writes nothing."""
+
+    scores: tuple[ScoreOfAnswers, ...] = ()
+    _models: dict[str, list[ScoreCounts]] = field(default_factory=dict)
+    #: The names of the systems, in the order of the scores.
+    _systems: list[str] = field(default_factory=list)
+
+    def begin(self, run: ResultRun) -> "AnswerCounts":
+        """Take the metrics of a run, and return this object."""
+        self.scores = tuple(
+            ScoreOfAnswers(column.row_label, column.scale, column.lower_is_better)
+            for column in columns_of(run.measured)
+        )
+        self._models.clear()
+        return self
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Count the scores of an answer, once if several rows hold it."""
+        if scored.is_repeated:
+            return
+        name = NONE if scored.output.model is UNSET else scored.output.model
+        found = self._models.get(name)
+        if found is None:
+            found = self._models[name] = self._none()
+        length = None if scored.answer is None else len(scored.answer)
+        for counts, value in zip(found, values_of(scored), strict=True):
+            if value is not None:
+                counts.add(value, length)
+
+    def close(self, scores: Scores) -> None:
+        """Take the names of the systems, as they are without redaction."""
+        self._systems = [system.key.get(MODEL, NONE) for system in scores.systems]
+
+    def drop(self) -> None:
+        """Do nothing: there is no file to discard."""
+
+    def of_systems(self) -> list[Sequence[ScoreCounts]]:
+        """Return the counts of each system, in the order of `Scores.systems`."""
+        if len(self._systems) == 1:
+            # Answers without a model are of the only one there is.
+            joined = self._none()
+            for counts in self._models.values():
+                for whole, part in zip(joined, counts, strict=True):
+                    whole.merge(part)
+            return [joined]
+        return [self._models.get(name) or self._none() for name in self._systems]
+
+    def _none(self) -> list[ScoreCounts]:
+        """Return counts of no answer for each score."""
+        return [score.counts() for score in self.scores]

@@ -1,0 +1,133 @@
+"""A picture of how the scores of single answers are distributed, by model."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from harpia_formats.figures.answer_counts import AnswerCounts, ScoreCounts
+from harpia_formats.figures.drawing import SMALL, Drawing, described, first_of, label
+from harpia_formats.figures.grid import Grid, grid_of
+from harpia_formats.figures.look import MUTED, SERIES, SURFACE
+from harpia_formats.scoring.scores import Scores
+
+TITLE = "Scores of single answers"
+#: Rows and columns of one picture.
+MOST_ROWS, MOST_COLUMNS = 50, 4
+#: Answers of a model without a score, or with one, cannot be distributed.
+_FEWEST = 2
+_ALL = "all answers"
+
+
+def draw_distributions(scores: Scores, counts: AnswerCounts) -> Drawing:
+    """Return a histogram for each score and model; call it within `settings`."""
+    chosen, notes = chosen_scores(scores, counts, MOST_ROWS, MOST_COLUMNS)
+    rows, columns, cells = chosen
+    few = [
+        f"{columns[at]} of {rows[row]} ({of_score.answers:,})"
+        for row, of_row in enumerate(cells)
+        for at, of_score in enumerate(of_row)
+        if of_score.answers < _FEWEST
+    ]
+    if few:
+        notes.append(f"not drawn (less than two answers): {first_of(few)}")
+    beyond = sum(cell.values.beyond for of_row in cells for cell in of_row)
+    if beyond:
+        notes.append(f"{beyond:,} scores beyond their scale are in the bar at its end")
+    caption = [
+        "Bars are shares of the answers with a score. A triangle is their mean.",
+        *(f"\u2013 {note}" for note in notes),
+    ]
+    grid = Grid(rows, columns, 0.55, "score of an answer", caption)
+    figure, axes = grid_of(grid)
+    for at in range(len(columns)):
+        _draw_column([row[at] for row in axes], [row[at] for row in cells])
+    description = described(_sentences(rows, columns, cells))
+    return Drawing(figure, TITLE, description, tuple(notes))
+
+
+Cells = Sequence[Sequence[ScoreCounts]]
+
+
+def chosen_scores(
+    scores: Scores, counts: AnswerCounts, most_rows: int, most_columns: int
+) -> tuple[tuple[list[str], list[str], Cells], list[str]]:
+    """Return the models, the scores and their counts that are drawn.
+
+    With them it returns what is not drawn, in sentences.
+    """
+    rows = [label(", ".join(system.key.values())) or _ALL for system in scores.systems]
+    columns = [label(score.label) for score in counts.scores]
+    notes = []
+    if len(rows) > most_rows:
+        notes.append(f"the first {most_rows:,} of {len(rows):,} models are drawn")
+    if len(columns) > most_columns:
+        notes.append(f"the first {most_columns:,} of {len(columns):,} scores are drawn")
+    cells = [row[:most_columns] for row in counts.of_systems()[:most_rows]]
+    return (rows[:most_rows], columns[:most_columns], cells), notes
+
+
+def _draw_column(axes: Sequence[Any], cells: Sequence[ScoreCounts]) -> None:
+    """Draw the histograms of one score, which share their axes."""
+    drawn = [cell for cell in cells if cell.answers >= _FEWEST]
+    bins = [cell.values.bins() for cell in drawn]
+    every = [one for of_cell in bins for one in of_cell]
+    low = min((one.low for one in every), default=0.0)
+    high = max((one.high for one in every), default=1.0)
+    room = (high - low) * 0.02 or 0.5
+    share = max(
+        (
+            one.count / cell.answers
+            for cell, of_cell in zip(drawn, bins, strict=True)
+            for one in of_cell
+        ),
+        default=1.0,
+    )
+    for one, cell in zip(axes, cells, strict=True):
+        one.set_xlim(low - room, high + room)
+        one.set_ylim(0, share * 1.08)
+        one.set_yticks([share], [f"{100 * share:.0f} %"], size=SMALL, color=MUTED)
+        one.tick_params(axis="y", length=0)
+        one.spines["left"].set_visible(False)
+        one.grid(visible=True, axis="y")
+        if not drawn:
+            one.set_xticks([])
+        if cell.answers < _FEWEST:
+            one.set_yticks([])
+            sentence = "one answer" if cell.answers else "no answer has a score"
+            one.text(
+                low, share * 0.3, sentence, size=SMALL, color=MUTED, style="italic"
+            )
+            continue
+        _draw_bars(one, cell, (high - low) * 0.02)
+
+
+def _draw_bars(axes: Any, cell: ScoreCounts, least: float) -> None:
+    """Draw one histogram, whose bars are at least so wide, and a mark at its mean."""
+    for one in cell.values.bins():
+        width = max(one.high - one.low, least, 1e-9)
+        axes.bar(
+            (one.low + one.high) / 2,
+            one.count / cell.answers,
+            width,
+            color=SERIES[0][0],
+            edgecolor=SURFACE,
+            lw=0.6,
+        )
+    axes.plot([cell.mean], [0], marker="^", color=SERIES[1][0], clip_on=False, ms=5.5)
+
+
+def _sentences(
+    rows: Sequence[str], columns: Sequence[str], cells: Cells
+) -> Iterator[str]:
+    """Yield the distributions in words."""
+    for row, of_row in zip(rows, cells, strict=True):
+        for column, cell in zip(columns, of_row, strict=True):
+            if cell.answers < _FEWEST:
+                continue
+            filled = [one for one in cell.values.bins() if one.count]
+            top = max(filled, key=lambda one: one.count)
+            yield (
+                f"{column} of {row}: mean {cell.mean:.4f} of {cell.answers:,} answers, "
+                f"from {filled[0].low:.4g} to {filled[-1].high:.4g}; "
+                f"{100 * top.count / cell.answers:.0f} % are from {top.low:.4g} to "
+                f"{top.high:.4g}."
+            )

@@ -1,0 +1,103 @@
+"""Pictures of the scores of single answers, and of scores by length."""
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harpia_formats.figures.files import PictureFiles
+from harpia_formats.io.files_read import FilesRead
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.run import Scoring
+
+pytest.importorskip("matplotlib", reason="pictures need the extra report")
+
+KINDS = ("distributions", "lengths")
+
+
+def data_of(answers: list[tuple[str | None, str]]) -> bytes:
+    """Return a record for each model and answer, whose reference is `yes it is`."""
+    rows = [
+        {
+            "id": str(number),
+            "prompt": f"q{number}",
+            "references": ["yes it is"],
+            "outputs": [{"text": text} | ({"model": model} if model else {})],
+        }
+        for number, (model, text) in enumerate(answers)
+    ]
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def written(
+    folder: Path, answers: list[tuple[str | None, str]], **options: Any
+) -> tuple[dict[str, str], list[str]]:
+    """Return the SVG of each kind, and what is said of them."""
+    places = {name: folder / f"{name}.svg" for name in KINDS}
+    files = PictureFiles(
+        [f"{name}={place}" for name, place in places.items()], "score", FilesRead()
+    )
+    chosen = ScoreOptions(metrics=("em", "f1"), jobs=1, **options)
+    observers = [] if files.counts is None else [files.counts.begin]
+    run = Scoring([data_of(answers)], options=chosen, observers=observers)
+    list(run)
+    notes = files.write(run.scores())
+    return {
+        name: place.read_text(encoding="utf-8") for name, place in places.items()
+    }, notes
+
+
+def description_of(picture: str) -> str:
+    """Return the description of an SVG."""
+    root = ET.fromstring(picture)  # noqa: S314 - our own text
+    return str(root[1].text)
+
+
+def test_shares_and_means_are_in_the_description(tmp_path: Path) -> None:
+    """Each model has its own distribution, with the answers that it has a score for."""
+    answers: list[tuple[str | None, str]] = [
+        *[("a", "yes it is")] * 3,
+        ("a", "no"),
+        *[("b", "no")] * 6,
+    ]
+    pictures, notes = written(tmp_path, answers)
+    distributions = description_of(pictures["distributions"])
+
+    assert "em of a: mean 0.7500 of 4 answers, from 0 to 1; 75 %" in distributions
+    assert "em of b: mean 0.0000 of 6 answers, from 0 to 0.05; 100 %" in distributions
+    lengths = description_of(pictures["lengths"])
+    assert "em of b by characters: 0.0000 for 2 to 3." in lengths
+    assert "em of a by" not in lengths
+    assert any("no length that 5 answers have" in note for note in notes)
+
+
+def test_answers_without_a_model_are_of_the_only_one(tmp_path: Path) -> None:
+    """They are counted with those of the model, as in the scores."""
+    answers: list[tuple[str | None, str]] = [(None, "no"), ("a", "yes it is")] * 2
+    pictures, _ = written(tmp_path, answers)
+
+    assert "em of all answers: mean 0.5000 of 4 answers" in description_of(
+        pictures["distributions"]
+    )
+
+
+def test_one_answer_is_said_and_not_drawn(tmp_path: Path) -> None:
+    """The distribution of one number is a sentence."""
+    pictures, notes = written(tmp_path, [("a", "no"), ("b", "no"), ("b", "no")])
+
+    assert "not drawn (less than two answers): em of a (1)" in notes[0]
+    assert ">one answer</text>" in pictures["distributions"]
+    assert "em of a" not in description_of(pictures["distributions"])
+
+
+def test_names_of_models_are_redacted(tmp_path: Path) -> None:
+    """Models are called by the numbers that they have in the table."""
+    pictures, _ = written(
+        tmp_path, [("secret", "no"), ("other", "no")] * 5, redact=True
+    )
+
+    for picture in pictures.values():
+        assert ">model 2</text>" in picture
+        assert "secret" not in picture
