@@ -20,6 +20,7 @@ from harpia_formats.metrics import (
     kappa,
     label_f1,
     mcc,
+    length,
     multiple_choice,
     nltk_bleu,
     number_check,
@@ -27,6 +28,7 @@ from harpia_formats.metrics import (
     pass_at_k,
     precision,
     recall,
+    relative_length,
     rouge,
     sentence_bleu,
     string_check,
@@ -68,6 +70,8 @@ METRICS: dict[str, Metric] = {
         document_mrr.METRIC,
         document_ndcg.METRIC,
         document_recall.METRIC,
+        length.METRIC,
+        relative_length.METRIC,
         bertscore.METRIC,
     )
 }

@@ -33,7 +33,7 @@ from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Record, Score
 from harpia_formats.scoring.groups import score_in
 from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
@@ -189,9 +189,16 @@ def _writer(files: Files, run: ResultRun, sample_format: _SampleFormat) -> _Samp
             )
         except ConversionError as error:
             raise ScoreError(str(error)) from error
+    columns = columns_of(run.measured)
+    for column in columns:
+        if not column.has_best:
+            raise ScoreOptionsError(
+                f"a row of {sample_format.format.id} says whether its answer is "
+                f"correct, and no {column.metric} is right or wrong; leave it out"
+            )
     return _Samples(
         files=files,
-        columns=columns_of(run.measured),
+        columns=columns,
         sample_format=sample_format,
         settings=settings,
         mapper=RecordMapper(

@@ -1,5 +1,6 @@
 """The scores of a run as a flat list of columns, for writers of results."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -33,11 +34,13 @@ class ScoreColumn:
     lower_is_better: bool = False
     #: Whether its value for one answer means right or wrong.
     is_binary: bool = False
+    #: Whether a score can be the best, as no length is.
+    has_best: bool = True
 
     @property
     def best(self) -> float:
-        """The best score on its scale."""
-        return BEST[self.scale]
+        """The best score on its scale, infinity if it has none."""
+        return BEST.get(self.scale, math.inf)
 
     @property
     def row_label(self) -> str:
@@ -74,6 +77,7 @@ def columns_of(measured: Iterable[ComputedMetric]) -> tuple[ScoreColumn, ...]:
             is_pooled=not metric.measure.is_mean,
             lower_is_better=bool(metric.measure.lower_is_better),
             is_binary=metric.measure.is_binary,
+            has_best=metric.measure.lower_is_better is not None,
         )
         for metric, name in every
     )
