@@ -106,6 +106,7 @@ PROFILES: dict[str, str] = {
     "nemo": "harpia_converters.nemo.profile:NEMO",
     "nemo-custom": "harpia_converters.nemo.profile:NEMO_CUSTOM",
     "nemo-sdk": "harpia_converters.nemo.profile:NEMO_SDK",
+    "nemo-evaluator": "harpia_converters.nemo.profile:NEMO_EVALUATOR",
     "haystack": "harpia_converters.haystack.profile:PROFILE",
 }
 

@@ -8,29 +8,65 @@ from collections.abc import Mapping
 from typing import Any
 
 from harpia_formats.metrics.library import OWN_LIBRARY
-from harpia_formats.metrics.mean import mean_measure
-from harpia_formats.metrics.metric import Measure, Metric
+from harpia_formats.metrics.mean import mean_measure, sample_mean_measure
+from harpia_formats.metrics.metric import (
+    PAIR,
+    Measure,
+    Metric,
+    Sample,
+    UnscorableError,
+)
 from harpia_formats.metrics.parameters import read_parameters
 from harpia_formats.metrics.references import RULES, score_over_references
 from harpia_formats.metrics.text.normalise import NORMALISATIONS
 
-DEFAULTS = {"normalisation": "nel", "references": "max", "scale": "0-1"}
+DEFAULTS = {
+    "normalisation": "nel",
+    "targets": "references",
+    "references": "max",
+    "scale": "0-1",
+}
+#: What an answer is compared with: the references, or the texts in the member
+#: `correct_answers` of the metadata where a record has them.
+TARGETS = ("references", "correct_answers")
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
     parameters = read_parameters("fuzzy-match", DEFAULTS, given)
     chosen = parameters.choice("normalisation", tuple(NORMALISATIONS))
     rule, scale = parameters.choice("references", RULES), parameters.scale()
+    targets = parameters.choice("targets", TARGETS)
     normal = NORMALISATIONS[chosen]
 
     def is_match(answer: str, reference: str) -> float:
         mine, other = normal(answer), normal(reference)
         return float(other in mine or mine in other)
 
-    signature = f"fuzzy-match|{OWN_LIBRARY}|norm:{chosen}|refs:{rule}"
-    score = score_over_references(is_match, rule)
-    return mean_measure(
-        "fuzzy-match", signature, score, scale, is_binary=True, same_answer=normal
+    signature = f"fuzzy-match|{OWN_LIBRARY}|norm:{chosen}|targets:{targets}|refs:{rule}"
+    best = score_over_references(is_match, rule)
+    if targets == "references":
+        return mean_measure(
+            "fuzzy-match", signature, best, scale, is_binary=True, same_answer=normal
+        )
+
+    def of_sample(sample: Sample) -> float:
+        answer, texts = sample.answer or "", sample.correct_answers
+        if texts is None:
+            return best(answer, sample.references)
+        if not isinstance(texts, list) or not all(
+            isinstance(one, str) for one in texts
+        ):
+            raise UnscorableError("metadata.correct_answers is no list of texts")
+        return max((is_match(answer, text) for text in texts), default=0.0)
+
+    return sample_mean_measure(
+        "fuzzy-match",
+        signature,
+        of_sample,
+        PAIR,
+        scale,
+        is_binary=True,
+        uses=("correct_answers",),
     )
 
 

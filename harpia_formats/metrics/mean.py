@@ -87,6 +87,7 @@ def sample_mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     scale: str = "0-1",
     *,
     is_binary: bool = False,
+    uses: tuple[str, ...] = (),
 ) -> Measure:
     """Return a metric that is the mean of `score` over records with other needs.
 
@@ -115,6 +116,7 @@ def sample_mean_measure(  # noqa: PLR0913 - each is another fact of the metric
         is_bounded=True,
         is_binary=is_binary,
         needs=needs,
+        uses=uses,
         of_sample=of_sample,
     )
 

@@ -44,6 +44,10 @@ class Sample(NamedTuple):
     #: as decoded JSON; None if the record has no list.
     retrieved_documents: Any = None
     ground_truth_documents: Any = None
+    #: What `metadata.correct_answers` holds, None if the record has none.
+    correct_answers: Any = None
+    #: The part of the answer that a tool scored, None if the record names none.
+    extracted: str | None = None
 
     def lacking(self, needs: Sequence[str]) -> str:
         """Return the first field in `needs` that the record lacks, "" if it has all."""
@@ -107,6 +111,8 @@ class Measure:
     lower_is_better: bool | None = False
     #: The fields of `Sample` that a record must have; one that lacks any has no score.
     needs: tuple[str, ...] = PAIR
+    #: The fields of `Sample` that it reads as well where a record has them.
+    uses: tuple[str, ...] = ()
     #: The statistics of a sample with these fields, for a metric that needs others than
     #: an answer and its references: then `statistics` and `batch` are not used. Raises
     #: `UnscorableError`.

@@ -34,7 +34,7 @@ class SampleNeeds:
     def of_metrics(cls, measured: Iterable[ComputedMetric]) -> Self | None:
         """Return what the metrics need; None if only answers and references."""
         needs = [
-            metric.measure.needs
+            (*metric.measure.needs, *metric.measure.uses)
             for metric in measured
             if metric.measure.of_sample is not None
         ]
@@ -55,6 +55,10 @@ class SampleNeeds:
         for name in _DOCUMENTS:
             if name in self.fields:
                 found[name] = documents_of(record, output, name)
+        if "correct_answers" in self.fields and record.metadata is not UNSET:
+            found["correct_answers"] = record.metadata.get("correct_answers")
+        if "extracted" in self.fields:
+            found["extracted"] = extracted_text(output)
         size = sum(map(_characters, found.values()))
         return Sample(text, record.references or (), **found), size
 
@@ -73,6 +77,19 @@ def documents_of(record: Record, output: Output, name: str) -> Any:
     return _slim(metadata.get(name))
 
 
+def extracted_text(output: Output) -> str | None:
+    """Return the part of an answer that a tool scored, None if none is named.
+
+    It is the value that the last attribution of the answer says was extracted.
+    """
+    for attribution in reversed(output.attribution or []):
+        if isinstance(attribution, Mapping):
+            value = attribution.get("extracted_value")
+            if isinstance(value, str):
+                return value
+    return None
+
+
 def _slim(documents: Any) -> Any:
     """Return a list of documents without what no metric reads, such as embeddings."""
     if not isinstance(documents, list):
@@ -86,7 +103,7 @@ def _slim(documents: Any) -> Any:
 def _characters(values: Any) -> int:
     """Return about how many characters the texts in a list have."""
     if not isinstance(values, list):
-        return 0
+        return len(values) if isinstance(values, str) else 0
     texts = (one.get("content") if isinstance(one, dict) else one for one in values)
     return sum(len(text) if isinstance(text, str) else 1 for text in texts)
 

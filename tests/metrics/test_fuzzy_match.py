@@ -1,11 +1,15 @@
 """fuzzy-match: NeMo's definition, with all that it takes for a match."""
 
+import json
 import re
 import string
 import unicodedata
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+import harpia_formats
 from harpia_formats.metrics import measure_of
 from text_kinds import text_pairs
 
@@ -52,3 +56,24 @@ def test_it_is_the_definition_of_nemo() -> None:
         mine, others = normal(answer), [normal(each) for each in references]
         expected = any(other in mine or mine in other for other in others)
         assert matches(answer, references) == expected, (answer, references)
+
+
+def test_the_profile_takes_the_correct_answers_of_the_metadata(tmp_path: Path) -> None:
+    """Where a record has them they count in the place of its reference, as in NeMo."""
+    metadata: list[Any] = [{"correct_answers": ["b", "c"]}, {}, {"correct_answers": []}]
+    rows = [
+        {"metadata": each, "references": ["x"], "outputs": [{"text": "C!"}]}
+        for each in (*metadata, {"correct_answers": "c"})
+    ]
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    found = harpia_formats.score(
+        file, from_="record", profile="nemo-evaluator", missing="skip"
+    )
+
+    fuzzy, exact = found["fuzzy_match"], found["exact_match"]
+    assert (fuzzy.value, fuzzy.count, fuzzy.unscored) == (1 / 3, 3, 1)
+    assert (exact.value, exact.count) == (0, 4)
+    assert "|targets:correct_answers|refs:first" in fuzzy.signature
+    assert "no list of texts" in found.problems[0].message

@@ -106,3 +106,26 @@ SDK = MetricDefinitions(
 
 #: An addition of ours to the SDK: BLEU of the corpus with all references.
 OF_ALL_REFERENCES = {"corpus_all": (_corpus("corpus_all", "all"),)}
+
+#: The open NeMo Evaluator, main branch of July 2026: whether its answers are right.
+EVALUATOR = MetricDefinitions(
+    "the NeMo Evaluator",
+    {
+        "exact_match": (
+            MetricRequest(
+                "em",
+                {"normalisation": "nel", **_first},
+                key="exact_match",
+                names=("exact_match",),
+            ),
+        ),
+        "fuzzy_match": (
+            MetricRequest(
+                "fuzzy-match",
+                {"normalisation": "nel", "targets": "correct_answers", **_first},
+                key="fuzzy_match",
+                names=("fuzzy_match",),
+            ),
+        ),
+    },
+)

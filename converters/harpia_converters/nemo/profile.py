@@ -1,10 +1,11 @@
-"""The metric profiles nemo, nemo-custom and nemo-sdk."""
+"""The metric profiles nemo, nemo-custom, nemo-sdk and nemo-evaluator."""
 
 from functools import partial
 
 from harpia_converters.nemo.config_metrics import configured_metrics
 from harpia_converters.nemo.metric_definitions import (
     CUSTOM,
+    EVALUATOR,
     OF_ALL_REFERENCES,
     SDK,
     SIMILARITY,
@@ -34,4 +35,11 @@ NEMO_SDK = MetricProfile(
     metrics={**SDK.metrics, **OF_ALL_REFERENCES},
     usual=("exact-match", "f1", "bleu", "rouge"),
     of_config=partial(configured_metrics, other=SDK),
+)
+NEMO_EVALUATOR = MetricProfile(
+    id="nemo-evaluator",
+    summary="NVIDIA's open NeMo Evaluator (main branch): exact_match and fuzzy_match "
+    "after its own normalisation, the latter by metadata.correct_answers if there are.",
+    metrics=EVALUATOR.metrics,
+    usual=tuple(EVALUATOR.metrics),
 )
