@@ -42,6 +42,12 @@ def _lengths(found: Any, counts: Any) -> "Drawing":
     return draw_lengths(found, counts)
 
 
+def _confusions(found: Any) -> "Drawing":
+    from harpia_formats.figures.confusions import draw_confusions  # noqa: PLC0415 - only pictures need it
+
+    return draw_confusions(found)
+
+
 #: The kinds by their names. The first one of a command is drawn if none is named.
 KINDS = {
     kind.name: kind
@@ -54,6 +60,7 @@ KINDS = {
             _distributions,
             needs_answers=True,
         ),
+        Kind("confusion", "confusion matrix of labels", "score", _confusions),
         Kind(
             "lengths",
             "mean scores by the length of the answer",
