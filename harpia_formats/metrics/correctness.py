@@ -1,11 +1,11 @@
 """What makes an answer correct, for metrics that count correct answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.metrics.library import OWN_LIBRARY
-from harpia_formats.metrics.metric import Measure, MetricError
+from harpia_formats.metrics.metric import Measure, MetricError, Sample
 from harpia_formats.metrics.parameters import Parameters, read_parameters
 
 #: The metric that tells whether an answer is correct, and the score from which on it is
@@ -21,12 +21,15 @@ class Correctness:
 
     #: Returns 1.0 for a correct answer and 0.0 for another one; raises
     #: `UnscorableError`.
-    of: Callable[[str, Sequence[str]], float]
+    of: Callable[[Sample], float]
+    #: The fields of a sample that it needs, and that it reads if there are any.
+    needs: tuple[str, ...]
+    uses: tuple[str, ...]
     #: The parts of a signature that say what makes an answer correct.
     signature: str
     #: Returns a text that is the same for answers that count as the same answer; None
     #: if the metric does not say which do.
-    same_answer: Callable[[str], str] | None
+    same_answer: Callable[[Sample], str] | None
 
 
 def read_with_correctness(
@@ -62,8 +65,12 @@ def _correctness(parameters: Parameters, inner: Mapping[str, Any]) -> Correctnes
         ) from error
     least = _least(parameters, name, base)
 
-    def is_correct(answer: str, references: Sequence[str]) -> float:
-        (score,) = base.scores(base.statistics(answer, references))
+    def is_correct(sample: Sample) -> float:
+        if base.of_sample is None:
+            statistics = base.statistics(sample.answer or "", sample.references)
+        else:
+            statistics = base.of_sample(sample)
+        (score,) = base.scores(statistics)
         return float(score is not None and score >= least)
 
     head, *parts = base.signature.split("|")
@@ -71,7 +78,11 @@ def _correctness(parameters: Parameters, inner: Mapping[str, Any]) -> Correctnes
     if parameters.values["threshold"] is not None:
         left.append(f"threshold:{least:g}of{base.best:g}")
     return Correctness(
-        is_correct, "|".join([f"correct:{head}", *left]), base.same_answer
+        is_correct,
+        base.needs,
+        base.uses,
+        "|".join([f"correct:{head}", *left]),
+        base.same_answer,
     )
 
 
@@ -80,8 +91,8 @@ def _least(parameters: Parameters, name: str, base: Measure) -> float:
     reason = ""
     if base.question is not None:
         reason = "scores questions and not answers"
-    elif base.of_sample is not None:
-        reason = f"needs the {' and '.join(base.needs)} of a record"
+    elif "answer" not in base.needs:
+        reason = "does not score the answer"
     elif len(base.names) > 1:
         reason = f"has several scores ({', '.join(base.names)})"
     elif base.lower_is_better is not False:

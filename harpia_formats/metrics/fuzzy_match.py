@@ -67,6 +67,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         scale,
         is_binary=True,
         uses=("correct_answers",),
+        same_answer=lambda sample: normal(sample.answer or ""),
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from harpia_formats.metrics.metric import (
     LACKS,
+    PAIR,
     Measure,
     QuestionMeasure,
     Sample,
@@ -41,20 +42,26 @@ def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
         is_mean=True,
         is_bounded=True,
         is_binary=is_binary,
-        same_answer=same_answer,
+        same_answer=None
+        if same_answer is None
+        else lambda sample: same_answer(sample.answer or ""),
     )
 
 
-def question_measure(
+def question_measure(  # noqa: PLR0913 - each is another fact of it
     names: Sequence[str],
     signature: str,
-    statistics: Callable[[str, Sequence[str]], Statistics],
+    of_sample: Callable[[Sample], Statistics],
     question: QuestionMeasure,
+    *,
+    needs: tuple[str, ...] = PAIR,
+    uses: tuple[str, ...] = (),
 ) -> Measure:
     """Return a metric that is the mean over questions of scores from 0 to 1.
 
-    `question` scores a question by the statistics of all answers to it, the last of
-    which is 1 for every answer.
+    `of_sample` returns the statistics of a sample that has all fields in `needs`, and
+    may have those in `uses`; the last of them is 1. `question` scores a question by
+    those of all answers to it.
     """
 
     def scores(sums: Sequence[float]) -> tuple[float | None, ...]:
@@ -71,12 +78,30 @@ def question_measure(
         tuple(names),
         f"{signature}|scale:0-1",
         "0-1",
-        statistics,
+        _statistics_of_pair(of_sample, needs),
         scores,
         is_mean=True,
         is_bounded=True,
+        needs=needs,
+        uses=uses,
+        of_sample=of_sample if uses or needs != PAIR else None,
         question=question,
     )
+
+
+def _statistics_of_pair(
+    of_sample: Callable[[Sample], Statistics], needs: tuple[str, ...]
+) -> Callable[[str, Sequence[str]], Statistics]:
+    """Return a function of an answer and its references for one of a sample."""
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        sample = Sample(answer, references)
+        lacking = sample.lacking(needs)
+        if lacking:
+            raise UnscorableError(LACKS[lacking])
+        return of_sample(sample)
+
+    return statistics
 
 
 def sample_mean_measure(  # noqa: PLR0913 - each is another fact of the metric
@@ -88,33 +113,28 @@ def sample_mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     *,
     is_binary: bool = False,
     uses: tuple[str, ...] = (),
+    same_answer: Callable[[Sample], str] | None = None,
 ) -> Measure:
     """Return a metric that is the mean of `score` over records with other needs.
 
-    `score` takes a sample that has all fields in `needs`, and returns a number from 0
-    to 1. All else is as in `mean_measure`.
+    `score` and `same_answer` take a sample that has all fields in `needs`, and `score`
+    returns a number from 0 to 1. All else is as in `mean_measure`.
     """
     factor = FACTORS[scale]
 
     def of_sample(sample: Sample) -> Statistics:
         return score(sample) * factor, 1
 
-    def statistics(answer: str, references: Sequence[str]) -> Statistics:
-        sample = Sample(answer, references)
-        lacking = sample.lacking(needs)
-        if lacking:
-            raise UnscorableError(LACKS[lacking])
-        return of_sample(sample)
-
     return Measure(
         (name,),
         f"{signature}|scale:{scale}",
         scale,
-        statistics,
+        _statistics_of_pair(of_sample, needs),
         means(1),
         is_mean=True,
         is_bounded=True,
         is_binary=is_binary,
+        same_answer=same_answer,
         needs=needs,
         uses=uses,
         of_sample=of_sample,

@@ -120,8 +120,8 @@ class Measure:
     #: Whether the score of one answer is 0 or the best score: wrong or right.
     is_binary: bool = False
     #: Returns a text that is the same for answers that count as the same answer; None
-    #: if the metric does not say which do.
-    same_answer: Callable[[str], str] | None = None
+    #: if the metric does not say which do. Raises `UnscorableError`.
+    same_answer: Callable[[Sample], str] | None = None
     #: How a question is scored, if questions are scored and not answers.
     question: QuestionMeasure | None = None
     #: The scores of counts by pair of labels; None for any other metric. `statistics`

@@ -46,19 +46,32 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
             _right_choice(choices, reference, kinds)
             for reference in references_by_rule(sample.references, rule)
         }
+        return float(choice_in(sample) in right)
+
+    def choice_in(sample: Sample) -> int | None:
+        """Return the choice that an answer names, None if that is wrong."""
         try:
-            return float(choices.in_answer(sample.answer or "") in right)
+            return choices_of(sample.choices, first).in_answer(sample.answer or "")
         except NoChoiceError as error:
             if unreadable == "wrong":
-                return 0.0
+                return None
             raise UnscorableError(str(error)) from error
+
+    def named_choice(sample: Sample) -> str:
+        return f"{choice_in(sample)}"
 
     signature = (
         f"multiple-choice|{OWN_LIBRARY}|index:{'no' if first is None else first}"
         f"|reference:{kind}|unreadable:{unreadable}|refs:{rule}"
     )
     return sample_mean_measure(
-        "multiple-choice", signature, score, NEEDS, scale, is_binary=True
+        "multiple-choice",
+        signature,
+        score,
+        NEEDS,
+        scale,
+        is_binary=True,
+        same_answer=named_choice,
     )
 
 

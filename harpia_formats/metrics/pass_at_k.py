@@ -6,7 +6,7 @@ correct one is 1 - C(n - c, k) / C(n, k), an unbiased estimate. The score of man
 questions is the mean of theirs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from math import comb
 from typing import Any
@@ -19,6 +19,7 @@ from harpia_formats.metrics.metric import (
     Measure,
     Metric,
     QuestionMeasure,
+    Sample,
     Statistics,
 )
 
@@ -41,8 +42,8 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     parameters, correctness = read_with_correctness(NAME, DEFAULTS, given)
     every_k = parameters.wholes("k", 1)
 
-    def statistics(answer: str, references: Sequence[str]) -> Statistics:
-        return correctness.of(answer, references), 1.0
+    def of_sample(sample: Sample) -> Statistics:
+        return correctness.of(sample), 1.0
 
     def scores(answers: Mapping[Statistics, int]) -> tuple[float | None, ...]:
         count = sum(answers.values())
@@ -54,8 +55,10 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     return question_measure(
         [f"pass@{k}" for k in every_k],
         f"{NAME}|{OWN_LIBRARY}|{correctness.signature}",
-        statistics,
+        of_sample,
         QuestionMeasure(scores, every_k, missing=(0.0, 1.0)),
+        needs=correctness.needs,
+        uses=correctness.uses,
     )
 
 
