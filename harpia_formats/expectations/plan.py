@@ -7,9 +7,9 @@ from typing import Any
 
 from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.table import DATA_SETS, LIMIT_KEYS
-from harpia_formats.expectations.toml_lines import TomlLines
 from harpia_formats.io.urls import is_url
 from harpia_formats.model.problem import Because, Excerpt, Place, pointer_of
+from harpia_formats.settings.toml_lines import TomlLines
 from harpia_formats.settings.toml_text import toml_key
 from harpia_formats.text.describe import short_literal
 

@@ -49,10 +49,10 @@ def make_options(
         if name not in types_by_name:
             raise OptionError(_unknown_option(name, list(types_by_name)))
         wanted = types_by_name[name]
-        if not _fits(value, wanted):
+        if not fits_type(value, wanted):
             is_name = isinstance(value, str) and get_origin(wanted) is tuple
             hint = f"; did you mean ({value!r},)?" if is_name else ""
-            words = _described(wanted)
+            words = type_in_words(wanted)
             raise OptionError(f"{name} must be {words}, not {value!r}{hint}")
         is_several = get_origin(wanted) is tuple
         values[name] = tuple(value) if is_several else value
@@ -67,27 +67,27 @@ def _unknown_option(name: str, known: list[str]) -> str:
     return f"there is no option {name}; {hint}"
 
 
-def _fits(value: Any, wanted: Any) -> bool:
+def fits_type(value: Any, wanted: Any) -> bool:
     """Return whether a value is of a type; true for types that are not compared."""
     origin = get_origin(wanted)
     if origin in {Union, types.UnionType}:
-        return any(_fits(value, member) for member in get_args(wanted))
+        return any(fits_type(value, member) for member in get_args(wanted))
     if origin is Literal:
         return value in get_args(wanted)
     if origin is tuple:
         items = isinstance(value, (tuple, list, set, frozenset))
-        return items and all(_fits(item, get_args(wanted)[0]) for item in value)
+        return items and all(fits_type(item, get_args(wanted)[0]) for item in value)
     if wanted in {int, float} and isinstance(value, bool):
         return False
     kind = (int, float) if wanted is float else origin or wanted
     return not isinstance(kind, (type, tuple)) or isinstance(value, kind)
 
 
-def _described(wanted: Any) -> str:
+def type_in_words(wanted: Any) -> str:
     """Return the words for the values of a type."""
     origin = get_origin(wanted)
     if origin in {Union, types.UnionType}:
-        words = [_described(member) for member in get_args(wanted)]
+        words = [type_in_words(member) for member in get_args(wanted)]
         return " or ".join(dict.fromkeys(words))
     if origin is Literal:
         return ", ".join(map(repr, get_args(wanted)))

@@ -190,30 +190,44 @@ def select_metrics(
 def _with_parameters(
     unused: dict[str, Any], parameters: Mapping[str, Any], request: MetricRequest
 ) -> MetricRequest:
-    """Return a request with its parameters added, and remove them from `unused`.
-
-    Parameters of its name in results are preferred to those of its metric, which a
-    metric that the user renamed does not have.
-    """
-    of_metric, of_label = {}, {}
-    family, k = numbered(request.metric)
-    for full, value in parameters.items():
-        metric, _, name = full.partition(".")
-        # A name such as pass@5 has the parameters of pass@k, but says k itself.
-        is_of_metric = metric == family and not (name == "k" and k is not None)
-        if name and metric == request.label:
-            of_label[name] = value
-        elif name and is_of_metric and not request.is_renamed:
-            of_metric[name] = value
-        else:
-            continue
+    """Return a request with its parameters added, and remove them from `unused`."""
+    for full, _ in _names_of_parameters(request, parameters):
         unused.pop(full, None)
-    found = {**of_metric, **of_label}
+    found = parameters_of_request(request, parameters)
     return (
         replace(request, parameters={**request.parameters, **found})
         if found
         else request
     )
+
+
+def parameters_of_request(
+    request: MetricRequest, parameters: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return those of `parameters`, keyed by `metric.parameter`, of one metric."""
+    names = _names_of_parameters(request, parameters)
+    return {name: parameters[full] for full, name in names}
+
+
+def _names_of_parameters(
+    request: MetricRequest, parameters: Iterable[str]
+) -> list[tuple[str, str]]:
+    """Return each `metric.parameter` of a metric, and the name of the parameter.
+
+    Those of its name in results come last: they are preferred to those of its metric,
+    which a metric that the user renamed does not have.
+    """
+    of_metric, of_label = [], []
+    family, k = numbered(request.metric)
+    for full in parameters:
+        metric, _, name = full.partition(".")
+        # A name such as pass@5 has the parameters of pass@k, but says k itself.
+        is_of_metric = metric == family and not (name == "k" and k is not None)
+        if name and metric == request.label:
+            of_label.append((full, name))
+        elif name and is_of_metric and not request.is_renamed:
+            of_metric.append((full, name))
+    return [*of_metric, *of_label]
 
 
 def _check_parameters(

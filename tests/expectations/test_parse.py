@@ -12,7 +12,7 @@ from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.parse import parse_plan
 from harpia_formats.expectations.plan import Plan
 from harpia_formats.expectations.table import KEYS, Key, Kind
-from harpia_formats.expectations.toml_lines import TomlLines
+from harpia_formats.settings.toml_lines import TomlLines
 from harpia_formats.schema.bundled import schema_text
 
 START = '[datasets.a]\nfiles = "a.jsonl"\n'

@@ -1,0 +1,1 @@
+"""Recipes: the options of `score` and `score compare` in a file."""

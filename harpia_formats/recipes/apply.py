@@ -1,0 +1,201 @@
+"""Combine a recipe with the options of a command."""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from harpia_formats.metrics import METRICS, MetricError, plugin_metric
+from harpia_formats.metrics.parameters import read_parameters
+from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.metric_profile import MetricRequest
+from harpia_formats.recipes.definitions import Definitions, definitions_of, settled
+from harpia_formats.recipes.parse import PARAMETERS, Recipe
+from harpia_formats.recipes.table import Command, Key
+from harpia_formats.registry import result_format_named
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.profiles import profile_named
+from harpia_formats.scoring.scores import computed_metric
+from harpia_formats.scoring.select_metrics import parameters_of_request
+from harpia_formats.text.spelling import nearest
+
+#: The keys that select metrics.
+_SELECTING = {"config", "metrics", "profile", "stored", "to"}
+Run = TypeVar("Run")
+
+
+@dataclass(frozen=True, slots=True)
+class Applied(Generic[Run]):
+    """The options of a run with a recipe."""
+
+    options: ScoreOptions
+    #: What is read and written, of the type that the command has.
+    run: Run
+    #: Which values of the recipe were replaced, for people.
+    notes: tuple[str, ...] = ()
+
+
+def apply_recipe(
+    recipe: Recipe,
+    command: Command,
+    options: ScoreOptions,
+    run: Run,
+    given: Collection[str],
+) -> Applied[Run]:
+    """Return options with the values of a recipe for those that were not `given`.
+
+    `given` are the names of keys. Tables are merged, name by name. Raises `RecipeError`
+    for names of metrics, parameters and profiles that are not known.
+    """
+    keys = command.all_keys()
+    _check_definitions(recipe, given)
+    of_options: dict[str, Any] = {}
+    of_run: dict[str, Any] = {}
+    replaced: list[str] = []
+    for name, value in recipe.values.items():
+        key, own = keys[name], value
+        is_option = key.field in ScoreOptions.__dataclass_fields__
+        if name in given:
+            now = getattr(options if is_option else run, key.field)
+            replaced += _replaced(key, value, now)
+            own = {**value, **now} if _is_merged(key, value, now) else now
+        (of_options if is_option else of_run)[key.field] = own
+    found = replace(options, **of_options)
+    whole: Any = replace(run, **of_run)  # type: ignore[type-var]  # a dataclass
+    notes = []
+    if replaced:
+        notes.append(f"{recipe.path}: {', '.join(replaced)} replaced by options")
+    found, unused = _with_used(recipe, found, getattr(whole, "to", None), given)
+    if unused:
+        notes.append(
+            f"{recipe.path}: the parameters {', '.join(unused)} are of metrics that "
+            "the options leave out"
+        )
+    return Applied(found, whole, tuple(notes))
+
+
+def _is_merged(key: Key, value: Any, now: Any) -> bool:
+    both = isinstance(value, Mapping) and isinstance(now, Mapping)
+    return both and key.is_table
+
+
+def _replaced(key: Key, value: Any, now: Any) -> list[str]:
+    """Return the key of a value that is replaced, or those in its table."""
+    if not _is_merged(key, value, now):
+        return [key.name] if value != now else []
+    return [
+        f"{key.name}.{name}"
+        for name in value
+        if name in now and now[name] != value[name]
+    ]
+
+
+def _with_used(
+    recipe: Recipe, options: ScoreOptions, to: str | None, given: Collection[str]
+) -> tuple[ScoreOptions, list[str]]:
+    """Return options without parameters of a recipe that change nothing.
+
+    They are those that a metric has anyway, and, if options replace the metrics, those
+    of metrics that are not computed, which are returned, too.
+    """
+    stated: Mapping[str, Any] = recipe.values.get(PARAMETERS, {})
+    definitions = definitions_of(options, to) if stated else None
+    if definitions is None:
+        return options, []
+    values, unused = dict(options.parameters), []
+    for full, value in stated.items():
+        if not _is_same(values[full], value):
+            continue  # it is replaced
+        if not _requests_with(definitions, full, value):
+            if _SELECTING & set(given):
+                unused.append(full)
+                del values[full]
+        elif not _is_used(definitions, values, full):
+            del values[full]
+    return replace(options, parameters=values), unused
+
+
+def _requests_with(
+    definitions: Definitions, full: str, value: Any
+) -> list[MetricRequest]:
+    """Return the metrics to which a parameter belongs."""
+    own = {full: value}
+    return [one for one in definitions.requests if parameters_of_request(one, own)]
+
+
+def _is_used(definitions: Definitions, values: Mapping[str, Any], full: str) -> bool:
+    """Tell whether a parameter changes a metric."""
+    others = {name: value for name, value in values.items() if name != full}
+    return any(
+        not _is_same(settled(request, values), settled(request, others))
+        for request in definitions.requests
+    )
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Tell whether two values are equal, and of the same types."""
+    return repr(one) == repr(other)
+
+
+def _check_definitions(recipe: Recipe, given: Collection[str]) -> None:
+    """Raise `RecipeError` for names in a recipe that are not known, at their lines."""
+    values = recipe.values
+    of_recipe = {name: values[name] for name in _SELECTING if name in values}
+    to = of_recipe.pop("to", None)
+    alone = replace(ScoreOptions(), **of_recipe)
+    try:
+        found = definitions_of(alone, to)
+    except HarpiaFormatsError as error:
+        raise recipe.error((_wrong(values),), str(error)) from error
+    if found is None:
+        return
+    for full, value in values.get(PARAMETERS, {}).items():
+        place = (PARAMETERS, *full.split(".", 1))
+        requests = _requests_with(found, full, value)
+        if not requests and not _SELECTING & set(given):
+            names = [one.label for one in found.requests]
+            reason = "is a parameter of a metric that the recipe does not name"
+            near = nearest(place[1], names)
+            hint = f"; did you mean {near}?" if near else f" ({', '.join(names)})"
+            raise recipe.error(place, f"{reason}{hint}")
+        for request in requests:
+            reason = _refused(request, place[2], value)
+            if reason:
+                raise recipe.error(place, reason)
+
+
+def _refused(request: MetricRequest, name: str, value: Any) -> str:
+    """Return why a metric cannot have a parameter, "" if it can.
+
+    What it cannot have without the parameter either is reported when it is computed.
+    """
+    metric = METRICS.get(request.metric) or plugin_metric(request.metric)
+    changed = replace(request, parameters={**request.parameters, name: value})
+    try:
+        if metric is not None:
+            read_parameters(metric.name, metric.parameters, {name: value})
+    except MetricError as error:
+        return str(error)
+    try:
+        computed_metric(request)
+    except MetricError:
+        return ""
+    try:
+        computed_metric(changed)
+    except MetricError as error:
+        return str(error)
+    return ""
+
+
+def _wrong(values: Mapping[str, Any]) -> str:
+    """Return the key whose value is not known, of those that select metrics."""
+    checks: dict[str, Callable[[str], object]] = {
+        "to": result_format_named,
+        "profile": profile_named,
+    }
+    for name, check in checks.items():
+        if name in values:
+            try:
+                check(values[name])
+            except HarpiaFormatsError:
+                return name
+    return "metrics"

@@ -1,0 +1,68 @@
+"""The metrics that options select, without reading any answer."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from harpia_formats.detection.detect_files import detect_files
+from harpia_formats.io.inputs import Input
+from harpia_formats.metrics import METRICS, plugin_metric
+from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
+from harpia_formats.registry import adapter_of, format_of, result_format_named
+from harpia_formats.scoring.metric_requests import requests_named
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.profiles import DEFAULT, profile_named
+from harpia_formats.scoring.select_metrics import (
+    MetricSelection,
+    parameters_of_request,
+)
+from harpia_formats.scoring.verdicts import holds_verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """A profile, and the metrics that options select of it."""
+
+    profile: MetricProfile
+    names: tuple[str, ...]
+    #: The metrics, before parameters of the options change them.
+    requests: tuple[MetricRequest, ...]
+
+
+def definitions_of(options: ScoreOptions, to: str | None) -> Definitions | None:
+    """Return what options select, None if what is read selects the metrics.
+
+    Raises `ScoreError` for names that are not known.
+    """
+    if options.stored or options.config is not None:
+        return None
+    usual = DEFAULT.id if to is None else result_format_named(to).profile
+    profile = profile_named(options.profile or usual)
+    if MetricSelection(profile, options).depends_on_input:
+        return None
+    names = options.metrics or profile.usual
+    requests, _ = requests_named(profile, names)
+    return Definitions(profile, tuple(names), tuple(requests))
+
+
+def reads_verdicts(inputs: Iterable[Input], options: ScoreOptions) -> bool:
+    """Tell whether an input holds verdicts of a judge, by its beginning."""
+    if options.from_ is not None:
+        formats = {options.from_}
+    else:
+        found = detect_files(inputs, options.delimiter)
+        formats = {one.format for one in found if one.format is not None}
+    try:
+        known = [format_of(name) for name in formats]
+    except HarpiaFormatsError:  # which scoring reports
+        return False
+    return any(one.adapter and holds_verdicts(adapter_of(one)) for one in known)
+
+
+def settled(request: MetricRequest, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every parameter with which a metric is computed."""
+    metric = METRICS.get(request.metric) or plugin_metric(request.metric)
+    defaults = metric.parameters if metric is not None else {}
+    own = parameters_of_request(request, parameters)
+    return {**defaults, **request.parameters, **own}

@@ -1,0 +1,107 @@
+"""The keys of recipes, derived from the dataclasses of options."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, fields
+from os import PathLike
+from types import UnionType
+from typing import Any, get_args, get_origin
+
+from harpia_formats.scoring.options import ScoreOptions
+
+#: Options that are objects of a program.
+_OF_PROGRAMS = {"executor", "progress"}
+#: The keys of other commands and of the command line, and those of recipes instead.
+OTHER_NAMES = {
+    "files": "inputs",
+    "map": "columns",
+    "name": "names",
+    "param": "parameters",
+    "references-from": "reference-from",
+    "set": "constants",
+    "skip-invalid": "on-invalid",
+    "with": "companion",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRun:
+    """What `score` reads and writes."""
+
+    #: Files, folders or patterns; standard input if there are none.
+    inputs: tuple[PathLike[str] | str, ...] = ()
+    #: The id of the format of results to write; a table if None.
+    to: str | None = None
+    #: The file of the results; - is standard output.
+    output: PathLike[str] | str = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key of a recipe."""
+
+    #: The name in recipes, such as `skip-unknown`.
+    name: str
+    #: The name of the field of the dataclass.
+    field: str
+    type: Any
+    #: The value without the key.
+    default: Any
+
+    @property
+    def is_path(self) -> bool:
+        """Whether a text is a path, which starts from the folder of the recipe."""
+        return _has_path(self.type)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether it holds values by names, which are merged with those given."""
+        is_mapping = any(get_origin(one) is Mapping for one in _members(self.type))
+        return is_mapping and not self.is_path
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that takes recipes, and its keys."""
+
+    #: The words behind `harpia-formats`.
+    name: str
+    #: What it reads and writes.
+    run: type
+    #: The fields of `ScoreOptions` that it has not.
+    without: frozenset[str] = frozenset()
+
+    def all_keys(self) -> dict[str, Key]:
+        """Return every key by its name: what is read and written first."""
+        of_options = [
+            _key(one)
+            for one in fields(ScoreOptions)
+            if one.name not in _OF_PROGRAMS | self.without
+        ]
+        found = [*map(_key, fields(self.run)), *of_options]
+        return {key.name: key for key in found}
+
+
+SCORE = Command("score", ScoreRun)
+COMMANDS = (SCORE,)
+
+
+def key_name(field: str) -> str:
+    """Return the key of a field: `from` for `from_`, `skip-unknown`."""
+    return field.rstrip("_").replace("_", "-")
+
+
+def _key(field: "Field[Any]") -> Key:
+    factory = field.default_factory
+    default = field.default if factory is MISSING else factory()
+    return Key(key_name(field.name), field.name, field.type, default)
+
+
+def _members(kind: Any) -> tuple[Any, ...]:
+    """Return the types of a union, or the type itself."""
+    return get_args(kind) if isinstance(kind, UnionType) else (kind,)
+
+
+def _has_path(kind: Any) -> bool:
+    if get_origin(kind) is tuple:
+        return _has_path(get_args(kind)[0])
+    return any(get_origin(one) is PathLike for one in _members(kind))
