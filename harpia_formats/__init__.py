@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     )
     from harpia_formats.python_api.arguments import Output as Destination
     from harpia_formats.python_api.records import Records
+    from harpia_formats.recipes.error import RecipeError
     from harpia_formats.registry import UnknownFormat
     from harpia_formats.repair.fix import FixReport
     from harpia_formats.repair.result import Change
@@ -104,6 +105,7 @@ __all__ = [
     "PluginError",
     "PreflightError",
     "Problem",
+    "RecipeError",
     "Record",
     "Records",
     "Report",
@@ -579,6 +581,7 @@ def score(
     *inputs: Input,
     to: str | None = None,
     output: Destination = None,
+    recipe: Path | None = None,
     **options: Unpack[ScoreArguments],
 ) -> Scores:
     """Score the answers in `inputs`, and return the scores of the whole data set.
@@ -588,12 +591,15 @@ def score(
     are the fields of `harpia_formats.scoring.options.ScoreOptions`, such as
     `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. With `stored=True`
     none is computed: the scores are those that the answers hold. It runs in one process
-    unless `jobs`, `executor` or `engine` is given.
+    unless `jobs`, `executor` or `engine` is given. `recipe` is a file with options, as
+    `harpia-formats score --recipe` reads it; what is given here replaces its values,
+    and its reports and pictures are not written.
 
     Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
     `on_invalid="skip"`; `ScoreError` if an answer has no score, unless `missing` says
-    how such answers count; and `ScoreError`, `EngineError`, `SinkError`,
-    `UnknownFormat`, `MapError` or `ValueError` for a scoring that is not possible. What
+    how such answers count; `RecipeError` for a recipe that cannot be used; and
+    `ScoreError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
+    `ValueError` for a scoring that is not possible. What
     was left out is counted in `unscored` of each score and in `skipped`, and the first
     findings are in `problems`.
     """
@@ -602,12 +608,23 @@ def score(
     from harpia_formats.scoring.options import ScoreOptions
     from harpia_formats.scoring.stored_run import scoring_of
 
-    run = scoring_of(
-        file_inputs(inputs),
-        to,
-        output,
-        make_options(ScoreOptions, _in_one_process(options)),
-    )
+    if recipe is None:
+        chosen = make_options(ScoreOptions, _in_one_process(options))
+        run = scoring_of(file_inputs(inputs), to, output, chosen)
+    else:
+        from os import fspath
+        from typing import cast
+
+        from harpia_formats.recipes.apply import python_options
+        from harpia_formats.recipes.table import SCORE, ScoreRun
+
+        place = "-" if output is None else output
+        given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
+        found = python_options(fspath(recipe), SCORE, options, given)
+        files = found.run
+        run = scoring_of(
+            file_inputs(files.inputs), files.to, files.output, found.options
+        )
     for _ in run:
         continue
     scores = run.scores()
@@ -826,6 +843,7 @@ _lazy_names = {
     "PluginError": "extensions.entry_points",
     "PreflightError": "expectations.error",
     "Problem": "model.problem",
+    "RecipeError": "recipes.error",
     "Record": "model.record",
     "Records": "python_api.records",
     "Report": "model.report",

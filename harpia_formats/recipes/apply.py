@@ -1,16 +1,17 @@
 """Combine a recipe with the options of a command."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from dataclasses import replace
+from typing import Any
 
 from harpia_formats.metrics import METRICS, MetricError, plugin_metric
 from harpia_formats.metrics.parameters import read_parameters
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.metric_profile import MetricRequest
+from harpia_formats.python_api.make_options import make_options
 from harpia_formats.recipes.definitions import Definitions, definitions_of, settled
-from harpia_formats.recipes.parse import PARAMETERS, Recipe
-from harpia_formats.recipes.table import Command, Key
+from harpia_formats.recipes.parse import PARAMETERS, Recipe, read_recipe
+from harpia_formats.recipes.table import Applied, Command, Key, Run, key_name
 from harpia_formats.registry import result_format_named
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import profile_named
@@ -20,18 +21,6 @@ from harpia_formats.text.spelling import nearest
 
 #: The keys that select metrics.
 _SELECTING = {"config", "metrics", "profile", "stored", "to"}
-Run = TypeVar("Run")
-
-
-@dataclass(frozen=True, slots=True)
-class Applied(Generic[Run]):
-    """The options of a run with a recipe."""
-
-    options: ScoreOptions
-    #: What is read and written, of the type that the command has.
-    run: Run
-    #: Which values of the recipe were replaced, for people.
-    notes: tuple[str, ...] = ()
 
 
 def apply_recipe(
@@ -53,24 +42,48 @@ def apply_recipe(
     replaced: list[str] = []
     for name, value in recipe.values.items():
         key, own = keys[name], value
-        is_option = key.field in ScoreOptions.__dataclass_fields__
+        is_option = key.option in ScoreOptions.__dataclass_fields__
         if name in given:
-            now = getattr(options if is_option else run, key.field)
+            now = getattr(options if is_option else run, key.option)
             replaced += _replaced(key, value, now)
             own = {**value, **now} if _is_merged(key, value, now) else now
-        (of_options if is_option else of_run)[key.field] = own
+        (of_options if is_option else of_run)[key.option] = own
     found = replace(options, **of_options)
     whole: Any = replace(run, **of_run)  # type: ignore[type-var]  # a dataclass
     notes = []
     if replaced:
-        notes.append(f"{recipe.path}: {', '.join(replaced)} replaced by options")
+        notes.append(f"{recipe.path}: options replace its {', '.join(replaced)}")
     found, unused = _with_used(recipe, found, getattr(whole, "to", None), given)
     if unused:
+        names = dict.fromkeys(full.partition(".")[0] for full in unused)
         notes.append(
-            f"{recipe.path}: the parameters {', '.join(unused)} are of metrics that "
-            "the options leave out"
+            f"{recipe.path}: options leave out the metrics that its parameters of "
+            f"{', '.join(names)} are for"
         )
     return Applied(found, whole, tuple(notes))
+
+
+def python_options(
+    path: str,
+    command: Command,
+    options: Mapping[str, Any],
+    run: Run,
+) -> Applied[Run]:
+    """Return the options of a Python function with those of the recipe at `path`.
+
+    `options` are those that were given, by names of fields. What is read and written is
+    that of `run` where it is not the default. It is one process unless they or the
+    recipe say more. Raises `OptionError` and `RecipeError`.
+    """
+    keys = command.all_keys().values()
+    given = {key_name(name) for name in options} | {
+        key.name
+        for key in keys
+        if hasattr(run, key.option) and getattr(run, key.option) != key.default
+    }
+    # A recipe means the same everywhere: its defaults are those of the command line.
+    base = make_options(ScoreOptions, {"jobs": 1, "missing": "skip", **options})
+    return apply_recipe(read_recipe(path, command), command, base, run, given)
 
 
 def _is_merged(key: Key, value: Any, now: Any) -> bool:
@@ -132,8 +145,15 @@ def _is_used(definitions: Definitions, values: Mapping[str, Any], full: str) -> 
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values are equal, and of the same types."""
-    return repr(one) == repr(other)
+    """Tell whether two values are equal, and of the same types when written."""
+    return repr(_plain(one)) == repr(_plain(other))
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with lists in the place of tuples."""
+    if isinstance(value, Mapping):
+        return {name: _plain(member) for name, member in value.items()}
+    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
 
 
 def _check_definitions(recipe: Recipe, given: Collection[str]) -> None:

@@ -27,6 +27,9 @@ from harpia_formats.text.spelling import nearest
 
 _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
 _line = re.compile(r"line ([0-9]+)")
+_AT_END = " (at end of document)"
+#: What stands before a path in NAME=FILE.
+_name = re.compile(r"[A-Za-z][\w-]*=")
 #: The table of parameters: one table for each metric.
 PARAMETERS = "parameters"
 
@@ -64,7 +67,7 @@ def parse_recipe(data: bytes, path: str, command: Command) -> Recipe:
     try:
         document = toml_document(data, path)
     except SettingsError as error:
-        raise _with_line(error) from error
+        raise _with_line(error, data) from error
     lines = TomlLines(data.decode("utf-8-sig"))
     empty = Recipe(path, {}, lines)
     keys, values = command.all_keys(), {}
@@ -77,11 +80,14 @@ def parse_recipe(data: bytes, path: str, command: Command) -> Recipe:
     return Recipe(path, values, lines)
 
 
-def _with_line(error: SettingsError) -> RecipeError:
+def _with_line(error: SettingsError, data: bytes) -> RecipeError:
     """Return the error of text that is no TOML with the line in its usual place."""
     match = _at_line.search(error.reason) or _line.fullmatch(error.place)
     line = int(match[1]) if match else 0
-    return RecipeError(error.path, line, "", _at_line.sub("", error.reason))
+    if error.reason.endswith(_AT_END):
+        line = len(data.splitlines())
+    reason = _at_line.sub("", error.reason).removesuffix(_AT_END)
+    return RecipeError(error.path, line, "", reason)
 
 
 def _unknown(name: str, command: Command) -> str:
@@ -116,9 +122,9 @@ def _checked(value: Any, key: Key, recipe: Recipe) -> Any:
         _check_texts(found, key, recipe)
     if isinstance(found, list):
         found = tuple(found)
-    if key.field in ScoreOptions.__dataclass_fields__:
+    if key.option in ScoreOptions.__dataclass_fields__:
         try:
-            ScoreOptions(**{key.field: found})
+            ScoreOptions(**{key.option: found})
         except (HarpiaFormatsError, ValueError) as error:
             raise recipe.error(place, str(error)) from error
     return found
@@ -143,7 +149,7 @@ def _check_texts(found: dict[str, Any], key: Key, recipe: Recipe) -> None:
     """Raise `RecipeError` for a value that is no text in a table of texts."""
     for member in get_args(key.type) or ():
         if get_origin(member) is not None:
-            key = Key(key.name, key.field, member, None)
+            key = Key(key.name, key.option, member, None)
     if get_args(key.type)[-1:] != (str,):
         return
     for name, value in found.items():
@@ -154,11 +160,20 @@ def _check_texts(found: dict[str, Any], key: Key, recipe: Recipe) -> None:
 
 def _located(value: Any, key: Key, root: str) -> Any:
     """Return a value whose paths start from the working folder."""
+    if key.has_named_paths:
+        return tuple(_named_path(one, root) for one in value)
     if not key.is_path or isinstance(value, Mapping):
         return value
     if isinstance(value, tuple):
         return tuple(_path(one, root) for one in value)
     return _path(value, root)
+
+
+def _named_path(text: str, root: str) -> str:
+    """Return `[NAME=]FILE` with a path that starts from the folder `root`."""
+    match = _name.match(text)
+    name = match[0] if match else ""
+    return f"{name}{_path(text[len(name) :], root)}"
 
 
 def _path(path: str, root: str) -> str:

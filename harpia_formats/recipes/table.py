@@ -1,10 +1,10 @@
 """The keys of recipes, derived from the dataclasses of options."""
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, dataclass, fields
+from dataclasses import MISSING, Field, dataclass, field, fields
 from os import PathLike
 from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, Generic, TypeVar, get_args, get_origin
 
 from harpia_formats.scoring.options import ScoreOptions
 
@@ -16,11 +16,15 @@ OTHER_NAMES = {
     "map": "columns",
     "name": "names",
     "param": "parameters",
+    "paths": "inputs",
+    "plot": "plots",
     "references-from": "reference-from",
     "set": "constants",
     "skip-invalid": "on-invalid",
     "with": "companion",
 }
+#: The mark of fields whose texts are FILE or NAME=FILE.
+_NAMED = {"has_named_paths": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,24 @@ class ScoreRun:
     to: str | None = None
     #: The file of the results; - is standard output.
     output: PathLike[str] | str = "-"
+    #: Reports to write, as FILE or NAME=FILE.
+    report: tuple[str, ...] = field(default=(), metadata=_NAMED)
+    #: Pictures to draw, as FILE or KIND=FILE.
+    plots: tuple[str, ...] = field(default=(), metadata=_NAMED)
+
+
+Run = TypeVar("Run")
+
+
+@dataclass(frozen=True, slots=True)
+class Applied(Generic[Run]):
+    """The options of a run, with those of a recipe if there is one."""
+
+    options: ScoreOptions
+    #: What is read and written, of the type that the command has.
+    run: Run
+    #: Which values of the recipe were replaced, for people.
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +64,12 @@ class Key:
     #: The name in recipes, such as `skip-unknown`.
     name: str
     #: The name of the field of the dataclass.
-    field: str
+    option: str
     type: Any
     #: The value without the key.
     default: Any
+    #: Whether it holds paths behind names: NAME=FILE.
+    has_named_paths: bool = False
 
     @property
     def is_path(self) -> bool:
@@ -85,15 +109,16 @@ SCORE = Command("score", ScoreRun)
 COMMANDS = (SCORE,)
 
 
-def key_name(field: str) -> str:
+def key_name(option: str) -> str:
     """Return the key of a field: `from` for `from_`, `skip-unknown`."""
-    return field.rstrip("_").replace("_", "-")
+    return option.rstrip("_").replace("_", "-")
 
 
-def _key(field: "Field[Any]") -> Key:
-    factory = field.default_factory
-    default = field.default if factory is MISSING else factory()
-    return Key(key_name(field.name), field.name, field.type, default)
+def _key(of: "Field[Any]") -> Key:
+    factory = of.default_factory
+    default = of.default if factory is MISSING else factory()
+    name = key_name(of.name)
+    return Key(name, of.name, of.type, default, bool(of.metadata))
 
 
 def _members(kind: Any) -> tuple[Any, ...]:

@@ -44,14 +44,16 @@ def recipe_text(command: Command, options: ScoreOptions, run: Any) -> str:
         )
     usage = f"harpia-formats {command.name} --recipe FILE"
     keys = command.all_keys().values()
-    values = {key: _value(key, options, run) for key in keys}
+    values = [(key, _value(key, options, run)) for key in keys]
     lines = [_START.format(command=command.name, usage=usage)]
-    for key, value in values.items():
+    for key, value in values:
+        if key.name == PARAMETERS:
+            continue
         if value is None or (key.is_table and not value):
             lines.append(f"# {key.name} is not given\n")
         elif not key.is_table:
             lines.append(f"{key.name} = {_toml(key.name, value)}\n")
-    for key, value in values.items():
+    for key, value in values:
         if key.is_table and value and key.name != PARAMETERS:
             lines += [f"\n[{key.name}]\n", *_members(key.name, value)]
     lines += _parameter_lines(options.parameters, definitions)
@@ -59,21 +61,20 @@ def recipe_text(command: Command, options: ScoreOptions, run: Any) -> str:
 
 
 def _value(key: Key, options: ScoreOptions, run: Any) -> Any:
-    is_option = key.field in ScoreOptions.__dataclass_fields__
-    return getattr(options if is_option else run, key.field)
+    is_option = key.option in ScoreOptions.__dataclass_fields__
+    return getattr(options if is_option else run, key.option)
 
 
 def _parameter_lines(
     given: Mapping[str, Any], definitions: Definitions | None
 ) -> Iterator[str]:
     """Yield the tables of parameters: all that each metric has."""
-    tables: dict[str, dict[str, Any]] = {}
+    tables = {} if definitions is None else _complete(definitions, given)
+    complete = set(tables)
     for full, value in given.items():
         metric, _, name = full.partition(".")
-        tables.setdefault(metric, {})[name] = value
-    complete = {} if definitions is None else _complete(definitions, given)
-    for metric, values in complete.items():
-        tables[metric] = tables.get(metric, {}) | values
+        if metric not in complete:
+            tables.setdefault(metric, {})[name] = value
     for metric, values in tables.items():
         if values:
             yield f"\n[{PARAMETERS}.{_toml_name(metric)}]\n"

@@ -83,7 +83,9 @@ class ScoreOptions:
     level: float = LEVEL
     #: The number of bootstrap replicates; 0 for no intervals.
     replicates: int = REPLICATES
+    #: The seed of the random draws of intervals.
     seed: int = SEED
+    #: Whether an existing output is replaced.
     overwrite: bool = False
     #: Show no value of a record in problems, names of groups and messages.
     redact: bool = False
@@ -96,6 +98,7 @@ class ScoreOptions:
     #: The document with which the rows are read, such as the results beside the samples
     #: of a harness; None for one that is found by the names of the files.
     companion: PathLike[str] | str | None = None
+    #: The bytes that a row may have; a longer one is an error.
     max_row_bytes: int = ROW_LIMIT
     #: The number of worker processes; 0 for one for each processor.
     jobs: int = 0

@@ -12,8 +12,8 @@ from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.parse import parse_plan
 from harpia_formats.expectations.plan import Plan
 from harpia_formats.expectations.table import KEYS, Key, Kind
-from harpia_formats.settings.toml_lines import TomlLines
 from harpia_formats.schema.bundled import schema_text
+from harpia_formats.settings.toml_lines import TomlLines
 
 START = '[datasets.a]\nfiles = "a.jsonl"\n'
 OTHERS = "".join(

@@ -1,6 +1,8 @@
 """`harpia-formats score`."""
 
 import sys
+from dataclasses import replace
+from os import fspath
 
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.options.common import (
@@ -26,6 +28,13 @@ from harpia_formats.cli.options.common import (
     ShowProgress,
     SkipInvalid,
     SkipUnrecognised,
+)
+from harpia_formats.cli.options.given import Context
+from harpia_formats.cli.options.recipes import (
+    RecipeFile,
+    ShowRecipe,
+    print_recipe,
+    with_recipe,
 )
 from harpia_formats.cli.options.references import ReferencesFrom
 from harpia_formats.cli.options.scoring import (
@@ -56,6 +65,7 @@ from harpia_formats.cli.output.score_table import score_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.choices import ReferenceFrom
+from harpia_formats.recipes.table import Applied, ScoreRun
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.options import ScoreOptions
@@ -64,8 +74,11 @@ from harpia_formats.scoring.stored_run import scoring_of
 
 
 def score(  # noqa: PLR0913 - a parameter for each option, which also makes it long
+    context: Context,
     paths: Paths = None,
     *,
+    recipe: RecipeFile = None,
+    show_recipe: ShowRecipe = False,
     metrics: Metrics = None,
     profile: Profile = None,
     config: Config = None,
@@ -115,12 +128,6 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     - 2: something could not be read, computed or written
     - 3: a bug in harpia-formats
     """
-    progress = Progress(
-        quiet=quiet,
-        when=show_progress,
-        inputs=paths or (),
-        exclude=exclude,
-    )
     options = ScoreOptions(
         from_=from_,
         exclude=tuple(exclude or ()),
@@ -152,17 +159,44 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         max_row_bytes=max_row_bytes,
         jobs=jobs,
         engine=engine,
-        progress=progress.update,
     )
-    others = [output, companion, config]
-    reports = ReportFiles(report, Scores, [*(paths or ()), *others])
+    files = ScoreRun(
+        tuple(paths or ()), to, output, tuple(report or ()), tuple(plots or ())
+    )
+    chosen = with_recipe("score", recipe, options, files, context)
+    if show_recipe:
+        return print_recipe("score", chosen.options, chosen.run)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=chosen.run.inputs,
+        exclude=chosen.options.exclude,
+    )
+    return _score(chosen, progress, recipe, quiet=quiet)
+
+
+def _score(
+    chosen: Applied[ScoreRun], progress: Progress, recipe: str | None, *, quiet: bool
+) -> ExitCode:
+    """Score, write what was asked for, and return the exit code."""
+    options, files = chosen.options, chosen.run
+    others = [files.output, options.companion, options.config, recipe]
+    reports = ReportFiles(files.report, Scores, [*files.inputs, *others])
     pictures = PlotFiles(
-        plots, "score", paths or [], [*others, *reports.paths], exclude=exclude or ()
+        files.plots,
+        "score",
+        [fspath(one) for one in files.inputs],
+        [*others, *reports.paths],
+        exclude=options.exclude,
     )
-    run = scoring_of(paths or ["-"], to, output, options, pictures.observers)
+    options = replace(options, progress=progress.update)
+    run = scoring_of(
+        files.inputs or ["-"], files.to, files.output, options, pictures.observers
+    )
     print_problems(reports.keeping(run), progress)
-    scores = run.scores()
-    code = _print_scores(scores, is_table_extra=to is not None, quiet=quiet)
+    found = run.scores()
+    scores = replace(found, said=(*chosen.notes, *found.said))
+    code = _print_scores(scores, is_table_extra=files.to is not None, quiet=quiet)
     reports.write(scores, ReportOptions())
     pictures.write(scores, is_whole=scores.is_whole)
     return code

@@ -1,0 +1,62 @@
+"""Options of `score` and `score compare` that are about recipes."""
+
+import sys
+from typing import Annotated, Any
+
+from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.options.declare import flag, text
+from harpia_formats.cli.options.given import Context, given_options
+from harpia_formats.cli.output.streams import text_writer
+from harpia_formats.recipes.table import COMMANDS, OTHER_NAMES, Applied
+from harpia_formats.scoring.options import ScoreOptions
+
+RecipeFile = Annotated[
+    str | None,
+    text(
+        "FILE",
+        "Take options from this recipe; those of the command line replace its own.",
+        "--recipe",
+    ),
+]
+ShowRecipe = Annotated[
+    bool,
+    flag("--show-recipe", "Print the options as a recipe with all defaults, and stop."),
+]
+
+
+def with_recipe(
+    name: str, path: str | None, options: ScoreOptions, run: Any, context: Context
+) -> Any:
+    """Return the options of the command `name` with those of the recipe at `path`.
+
+    It is an `Applied`. Raises `RecipeError`, `ScoreError` and `SinkError`.
+    """
+    if path is None:
+        return Applied(options, run)
+    from harpia_formats.recipes.apply import apply_recipe  # noqa: PLC0415 - most runs have no recipe
+    from harpia_formats.recipes.parse import read_recipe  # noqa: PLC0415 - as above
+
+    command = next(one for one in COMMANDS if one.name == name)
+    recipe = read_recipe(path, command)
+    given = {OTHER_NAMES.get(one, one) for one in given_options(context)}
+    applied = apply_recipe(recipe, command, options, run, given)
+    _check_output(path, applied.run)
+    return applied
+
+
+def _check_output(path: str, run: Any) -> None:
+    """Raise `SinkError` if a recipe would be replaced by what the run writes."""
+    from harpia_formats.io.files_read import FilesRead  # noqa: PLC0415 - most runs have no recipe
+
+    output = getattr(run, "output", "-")
+    if output != "-":
+        FilesRead((), [path]).check(output)
+
+
+def print_recipe(name: str, options: ScoreOptions, run: Any) -> ExitCode:
+    """Print options of the command `name` as a recipe. Raises `HarpiaFormatsError`."""
+    from harpia_formats.recipes.write import recipe_text  # noqa: PLC0415 - most runs print no recipe
+
+    command = next(one for one in COMMANDS if one.name == name)
+    text_writer(sys.stdout)(recipe_text(command, options, run))
+    return ExitCode.OK
