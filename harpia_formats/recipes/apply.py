@@ -4,12 +4,17 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from harpia_formats.metrics import METRICS, MetricError, plugin_metric
+from harpia_formats.metrics import MetricError
 from harpia_formats.metrics.parameters import read_parameters
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.python_api.make_options import make_options
-from harpia_formats.recipes.definitions import Definitions, definitions_of, settled
+from harpia_formats.recipes.definitions import (
+    Definitions,
+    defaults_of,
+    definitions_of,
+    settled,
+)
 from harpia_formats.recipes.parse import PARAMETERS, Recipe, read_recipe
 from harpia_formats.recipes.table import Applied, Command, Key, Run, key_name
 from harpia_formats.registry import result_format_named
@@ -188,11 +193,9 @@ def _refused(request: MetricRequest, name: str, value: Any) -> str:
 
     What it cannot have without the parameter either is reported when it is computed.
     """
-    metric = METRICS.get(request.metric) or plugin_metric(request.metric)
     changed = replace(request, parameters={**request.parameters, name: value})
     try:
-        if metric is not None:
-            read_parameters(metric.name, metric.parameters, {name: value})
+        read_parameters(request.metric, defaults_of(request.metric), {name: value})
     except MetricError as error:
         return str(error)
     try:

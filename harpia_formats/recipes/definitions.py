@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_formats.detection.detect_files import detect_files
 from harpia_formats.io.inputs import Input
-from harpia_formats.metrics import METRICS, plugin_metric
+from harpia_formats.metrics import METRICS, numbered, plugin_metric
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
 from harpia_formats.registry import adapter_of, format_of, result_format_named
@@ -62,7 +62,18 @@ def reads_verdicts(inputs: Iterable[Input], options: ScoreOptions) -> bool:
 
 def settled(request: MetricRequest, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Return every parameter with which a metric is computed."""
-    metric = METRICS.get(request.metric) or plugin_metric(request.metric)
-    defaults = metric.parameters if metric is not None else {}
     own = parameters_of_request(request, parameters)
-    return {**defaults, **request.parameters, **own}
+    return {**defaults_of(request.metric), **request.parameters, **own}
+
+
+def defaults_of(name: str) -> dict[str, Any]:
+    """Return the parameters of a metric with their defaults.
+
+    The name pass@5 says k, so that it is none of them.
+    """
+    whole, k = numbered(name)
+    metric = METRICS.get(whole) or plugin_metric(whole)
+    found = dict(metric.parameters) if metric is not None else {}
+    if k is not None:
+        found.pop("k", None)
+    return found

@@ -93,7 +93,9 @@ def test_values_are_the_same_after_toml(name: str, value: Any) -> None:
 texts = st.text(min_size=1, max_size=5)
 paths = st.text("ab/.é '\"", min_size=1, max_size=5).map(lambda one: f"f{one}")
 metric_lists = st.lists(
-    st.sampled_from(["em", "f1", "bleu", "rouge1", "x=em", "y=rouge1", "z=nltk-bleu"]),
+    st.sampled_from(
+        ["em", "f1", "bleu", "rouge1", "x=em", "y=rouge1", "z=nltk-bleu", "pass@2"]
+    ),
     unique=True,
     max_size=4,
 ).map(tuple)
@@ -103,6 +105,7 @@ some_parameters: dict[str, list[Any]] = {
     "y.stemmer": [True, False],
     "z.smoothing_function": [None, "method1"],
     "bleu.lowercase": [True, False],
+    "pass@2.threshold": [0.5, 1],
 }
 
 
