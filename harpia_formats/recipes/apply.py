@@ -5,13 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from harpia_formats.metrics import MetricError
-from harpia_formats.metrics.parameters import read_parameters
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.python_api.make_options import make_options
 from harpia_formats.recipes.definitions import (
     Definitions,
-    defaults_of,
     definitions_of,
     settled,
 )
@@ -194,10 +192,6 @@ def _refused(request: MetricRequest, name: str, value: Any) -> str:
     What it cannot have without the parameter either is reported when it is computed.
     """
     changed = replace(request, parameters={**request.parameters, name: value})
-    try:
-        read_parameters(request.metric, defaults_of(request.metric), {name: value})
-    except MetricError as error:
-        return str(error)
     try:
         computed_metric(request)
     except MetricError:
