@@ -49,16 +49,22 @@ def check_names(names: Iterable[str], target: ResultFormat) -> None:
             )
 
 
-def check_question_metrics(
+def check_scored_units(
     measured: Iterable[ComputedMetric], target: ResultFormat
 ) -> None:
-    """Raise `ScoreError` for a metric of questions in a format of scores of answers."""
-    if target.takes_questions:
-        return
+    """Raise `ScoreError` for a metric of no single answer in a format of such scores.
+
+    It scores questions, or the labels of all answers.
+    """
     for metric in measured:
-        if metric.measure.question is not None:
+        scored = ""
+        if metric.measure.question is not None and not target.takes_questions:
+            scored = "questions"
+        elif metric.measure.labels is not None and not target.takes_labels:
+            scored = "the labels of all answers"
+        if scored:
             raise ScoreOptionsError(
                 f"{target.id} holds the scores of single answers, and "
-                f"{metric.request.label} scores questions: leave it out, or write "
+                f"{metric.request.label} scores {scored}: leave it out, or write "
                 "nemo-results or harpia-output, which hold the scores of all answers"
             )

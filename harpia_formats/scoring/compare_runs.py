@@ -22,6 +22,7 @@ from harpia_formats.scoring.compared import (
     with_adjusted,
     with_references,
 )
+from harpia_formats.scoring.known_labels import KnownLabels
 from harpia_formats.scoring.match_questions import match_questions
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import PairedTest
@@ -120,6 +121,7 @@ class ScoreComparison:
                     _writer_of(side),
                     holds_models=True,
                     takes_verdicts=True,
+                    takes_labels=True,
                 ),
                 None,
                 replace(without, model=model or options.model),
@@ -212,7 +214,13 @@ class ScoreComparison:
         """
         measure = metric.measure
         best = measure.best if measure.is_mean else None
-        paired = PairedAnswers(measure.scores, best, measure.best)
+        tables = [
+            side.labels[number]
+            for side, number in zip(self._sides, numbers, strict=True)
+        ]
+        known = KnownLabels(measure.labels, tables) if measure.labels else None
+        scores = known.scores if known else measure.scores
+        paired = PairedAnswers(scores, best, measure.best)
         unscored = [0, 0]
         pairs = common_groups(*(side.groups() for side in self._sides))
         for question, *places in pairs:
@@ -222,6 +230,11 @@ class ScoreComparison:
             )
             unscored[0] += len(places[0]) - len(ours)
             unscored[1] += len(places[1]) - len(theirs)
+            if known:
+                ours, theirs = (
+                    known.rows(system, rows)
+                    for system, rows in enumerate((ours, theirs))
+                )
             if ours and theirs:
                 paired.add(keys[question], ours, theirs)
         return paired, unscored

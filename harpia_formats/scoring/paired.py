@@ -14,6 +14,8 @@ from harpia_formats.scoring.student import t_quantile
 _POWER = 0.8416212335729143
 #: What rounding leaves of a standard error that is 0.
 _ROUNDING = 1e-12
+#: Questions whose statistics are resampled together.
+_PART = 8192
 FEW_DIFFER = "few questions differ: the interval is approximate"
 
 
@@ -105,16 +107,17 @@ def _replicated_differences(
     answers: PairedAnswers, test: PairedTest
 ) -> list[list[float]]:
     """Return the difference of each score in each replicate that has it."""
-    both = [
-        (*one, *other) for one, other in zip(answers.first, answers.second, strict=True)
-    ]
     width = len(answers.first[0])
     bootstrap = PoissonBootstrap(test.replicates, test.seed)
-    bootstrap.add(answers.keys, both)
-    pairs = bootstrap.replicated(
+    # A part at a time, since both statistics of all questions would take much memory.
+    for start in range(0, len(answers.keys), _PART):
+        part = slice(start, start + _PART)
+        pairs = zip(answers.first[part], answers.second[part], strict=True)
+        bootstrap.add(answers.keys[part], [(*one, *other) for one, other in pairs])
+    replicated = bootstrap.replicated(
         lambda sums: answers.scores(sums[:width]) + answers.scores(sums[width:])
     )
-    columns = list(zip(*pairs, strict=True))
+    columns = list(zip(*replicated, strict=True))
     half = len(columns) // 2
     return [
         [a - b for a, b in zip(one, other, strict=True) if None not in (a, b)]

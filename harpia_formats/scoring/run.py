@@ -29,7 +29,7 @@ from harpia_formats.registry import (
 from harpia_formats.scoring.answer_stream import AnswerScorer, StoredOutcomes
 from harpia_formats.scoring.checks import (
     check_names,
-    check_question_metrics,
+    check_scored_units,
     check_unused,
     first_problem,
 )
@@ -297,7 +297,7 @@ class Scoring:
         if self._writer is not None or not is_needed:
             return self._writer
         if self._target is not None:
-            check_question_metrics(self._answers.measured, self._target)
+            check_scored_units(self._answers.measured, self._target)
         config = self._selection.configured
         configured = {"task": config.task, "tree": config.tree} if config else {}
         names = {key: value for key, value in configured.items() if value}

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from itertools import groupby
 
 from harpia_formats.metrics.label_reading import LabelPair
-from harpia_formats.model.metric_profile import ScoreOptionsError
 from harpia_formats.scoring.match_questions import QuestionTable
 from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import ResultRun
@@ -24,9 +23,11 @@ class SystemAnswers:
     #: The names of the models of the answers.
     models: set[str] = field(default_factory=set)
     #: For each metric the concatenated statistics of all answers; NaN for an answer
-    #: that could not be scored.
+    #: that could not be scored. For a metric of labels they are the numbers of both.
     columns: list["array[float]"] = field(default_factory=list)
     widths: list[int] = field(default_factory=list)
+    #: The number of each label, for each metric of labels.
+    labels: list[dict[str, int]] = field(default_factory=list)
     #: The question of each answer among those of both systems, and the answers by it.
     _keys: "array[int]" = field(default_factory=lambda: array("q"))
     _order: "array[int]" = field(default_factory=lambda: array("Q"))
@@ -36,11 +37,13 @@ class SystemAnswers:
         if scored.output.model:
             self.models.add(scored.output.model)
         self.numbers.append(self.questions.number_of(scored.record))
-        for column, width, statistics in zip(
-            self.columns, self.widths, scored.statistics, strict=True
+        for column, width, labels, statistics in zip(
+            self.columns, self.widths, self.labels, scored.statistics, strict=True
         ):
-            if statistics is None or isinstance(statistics, LabelPair):
+            if statistics is None:
                 column.extend((math.nan,) * width)
+            elif isinstance(statistics, LabelPair):
+                column.extend(labels.setdefault(one, len(labels)) for one in statistics)
             else:
                 column.extend(statistics)
 
@@ -51,16 +54,10 @@ class SystemAnswers:
         """Do nothing: there is no file to discard."""
 
     def begin(self, run: ResultRun) -> "SystemAnswers":
-        """Prepare a column for each metric of the run, and return this object.
-
-        Raises `ScoreError` for a metric of labels.
-        """
-        for metric in run.measured:
-            if metric.measure.labels is not None:
-                name = metric.request.label
-                raise ScoreOptionsError(f"{name} is not compared: it has labels")
+        """Prepare a column for each metric of the run, and return this object."""
         self.widths = [statistics_width(metric.measure) for metric in run.measured]
         self.columns = [array("d") for _ in run.measured]
+        self.labels = [{} for _ in run.measured]
         return self
 
     def sort(self, numbers: Sequence[int]) -> None:

@@ -282,3 +282,67 @@ def test_the_number_of_labels_is_bounded() -> None:
 
     with pytest.raises(TooManyLabelsError):
         totals.add([LabelPair("100", "0")])
+
+
+# Results and comparisons
+
+
+def test_formats_of_single_answers_refuse_labels(tmp_path: Path) -> None:
+    """Where scores of single answers are written, the error says what takes labels."""
+    path = written(tmp_path / "a.jsonl", rows_of(random_pairs(10)))
+    for target in ("csv", "record", "harpia-log", "haystack-results"):
+        with pytest.raises(ScoreError, match="precision scores the labels of all"):
+            score(path, to=target, output=tmp_path / "out")
+    score(path, to="nemo-results", output=tmp_path / "out", metrics=("mcc",))
+
+    found = json.loads((tmp_path / "out").read_text())
+    metric = found["tasks"]["evaluation"]["metrics"]["mcc"]["scores"]["mcc"]
+    assert metric["value"] == score(path)["mcc"].value
+
+
+@pytest.mark.parametrize("test", [None, "permutation"])
+def test_systems_are_compared_by_their_labels(tmp_path: Path, test: str | None) -> None:
+    """Each system has its own scores, also if the other one has other labels."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    pairs = random_pairs(60)
+    others = [
+        ("other" if number % 3 else reference, reference)
+        for number, (_, reference) in enumerate(pairs)
+    ]
+    paths = [
+        written(tmp_path / name, rows_of(found))
+        for name, found in (("a", pairs), ("b", list(reversed(others))))
+    ]
+    rows = [json.loads(line) for line in paths[1].read_text().splitlines()]
+    # The same questions as in the first file, in another order.
+    for row, number in zip(rows, reversed(range(60)), strict=True):
+        row |= {"id": number, "prompt": f"question {number}"}
+    written(paths[1], rows)
+    options: dict[str, Any] = {"metrics": ALL, "from_": "record", "replicates": 100}
+    found = harpia_formats.compare_scores(*paths, **options, test=test)
+
+    one, other = map(score, paths)
+    assert [each.first for each in found.compared] == [each.value for each in one]
+    assert [each.second for each in found.compared] == [each.value for each in other]
+    for each in found.compared:
+        assert each.comparison is not None
+        assert each.comparison.low <= each.comparison.difference <= each.comparison.high
+        assert each.comparison.test.startswith(test or "bootstrap")
+        if each.name == "recall":
+            assert each.comparison.p_value < 0.05
+
+
+def test_equal_systems_do_not_differ(tmp_path: Path) -> None:
+    """A system does not differ from itself, and McNemar's test is refused."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    path = written(tmp_path / "a.jsonl", rows_of(random_pairs(30)))
+    options: dict[str, Any] = {"metrics": ALL, "from_": "record", "replicates": 100}
+
+    found = harpia_formats.compare_scores(path, path, **options)
+    assert [
+        (each.comparison.difference, each.comparison.p_value)
+        for each in found.compared
+        if each.comparison
+    ] == [(0, 1)] * len(ALL)
+    with pytest.raises(ScoreError, match="not a mean over answers"):
+        harpia_formats.compare_scores(path, path, **options, test="mcnemar")

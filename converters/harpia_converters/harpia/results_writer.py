@@ -217,6 +217,10 @@ def _log(files: Files, run: ResultRun) -> _Log:
 
 
 OUTPUT = ResultFormat(
-    id="harpia-output", profile=HARPIA.id, writer=_output, takes_questions=True
+    id="harpia-output",
+    profile=HARPIA.id,
+    writer=_output,
+    takes_questions=True,
+    takes_labels=True,
 )
 LOG = ResultFormat(id="harpia-log", profile=HARPIA.id, writer=_log)

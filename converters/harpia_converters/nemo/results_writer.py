@@ -148,6 +148,7 @@ RESULTS = ResultFormat(
     writer=_writer,
     holds_models=True,
     takes_questions=True,
+    takes_labels=True,
     names={
         "task": "the name of the task or group of the scores",
         "tree": "where the scores are put: tasks or groups",

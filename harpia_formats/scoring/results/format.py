@@ -114,3 +114,5 @@ class ResultFormat:
     #: Whether it takes metrics that score questions, since it holds no scores of single
     #: answers.
     takes_questions: bool = False
+    #: Whether it takes metrics of labels, which no single answer has a score by.
+    takes_labels: bool = False

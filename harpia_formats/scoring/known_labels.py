@@ -1,0 +1,43 @@
+"""The labels of several systems, as statistics that add up."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+
+from harpia_formats.metrics.label_reading import LabelPair, LabelScores
+from harpia_formats.metrics.metric import Statistics
+
+
+class KnownLabels:
+    """Turns labels of systems into statistics, once all labels of them are known.
+
+    `tables` have for each system the numbers of its labels, from 0 in ascending order.
+    """
+
+    def __init__(
+        self, scores: LabelScores, tables: Iterable[Mapping[str, int]]
+    ) -> None:
+        self._scores = scores
+        self._names = [list(table) for table in tables]
+        self._labels = scores.reading.ordered(chain.from_iterable(self._names))
+        #: Equal pairs share their statistics, so that answers take little memory.
+        self._rows: dict[LabelPair, Statistics] = {}
+
+    def rows(
+        self, system: int, pairs: Iterable[Sequence[float]]
+    ) -> list[Sequence[float]]:
+        """Return the statistics of answers of a system, whose labels are numbers."""
+        names = self._names[system]
+        return [
+            self._row(LabelPair(names[int(reference)], names[int(answer)]))
+            for reference, answer in pairs
+        ]
+
+    def _row(self, pair: LabelPair) -> Statistics:
+        found = self._rows.get(pair)
+        if found is None:
+            found = self._rows[pair] = self._scores.row(pair, self._labels)
+        return found
+
+    def scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
+        """Return the scores of the sum of statistics."""
+        return self._scores.scores_of(sums, self._labels)
