@@ -31,6 +31,7 @@ from harpia_formats.metrics import (
     recall,
     relative_length,
     rouge,
+    sas,
     sentence_bleu,
     string_check,
     ter,
@@ -74,6 +75,7 @@ METRICS: dict[str, Metric] = {
         document_recall.METRIC,
         length.METRIC,
         relative_length.METRIC,
+        sas.METRIC,
         bertscore.METRIC,
     )
 }

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from harpia_formats.metrics.local_model import NOT_LOADED, model_folder, no_model
 from harpia_formats.metrics.mean import means
 from harpia_formats.metrics.metric import (
     Measure,
@@ -24,12 +25,11 @@ DEFAULTS = {"model": None, "layer": None, "batch_size": 64, "references": "max"}
 #: The unit vectors of the tokens of a text, and a mask of the tokens that are words.
 Embedded = tuple[Any, Any]
 Embed = Callable[[Sequence[str]], list[Embedded]]
-NO_FOLDER = "the path of a folder that holds a model and its tokenizer"
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
     parameters = read_parameters("bertscore", DEFAULTS, given)
-    folder = _folder(parameters)
+    folder = model_folder(parameters)
     size = parameters.whole("batch_size", 1)
     rule = parameters.choice("references", RULES)
     with require_extra("bertscore", "bertscore"):
@@ -54,13 +54,6 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     return Measure(NAMES, signature, "0-1", statistics, means(3), batch, is_mean=True)
 
 
-def _folder(parameters: Parameters) -> Path:
-    model = parameters.values["model"]
-    if not isinstance(model, str | Path) or not Path(model, "config.json").is_file():
-        raise parameters.wrong("model", f"{NO_FOLDER} (nothing is downloaded)")
-    return Path(model).resolve()
-
-
 def _embedding(parameters: Parameters, folder: Path, size: int) -> tuple[Embed, int]:
     """Return a function that embeds texts, and the number of the layer it uses."""
     with require_extra("bertscore", "bertscore"):
@@ -69,9 +62,8 @@ def _embedding(parameters: Parameters, folder: Path, size: int) -> tuple[Embed, 
     try:
         tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model: Any = AutoModel.from_pretrained(folder, local_files_only=True).eval()
-    except (ImportError, KeyError, OSError, ValueError) as error:
-        reason = str(error).strip().partition("\n")[0]
-        raise parameters.wrong("model", f"{NO_FOLDER} ({reason})") from error
+    except NOT_LOADED as error:
+        raise no_model(parameters, error) from error
     layers = int(model.config.num_hidden_layers)
     layer = layers if parameters.values["layer"] is None else parameters.whole("layer")
     if layer > layers:

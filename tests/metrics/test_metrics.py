@@ -29,7 +29,7 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
 #: All metrics that need no model, and of them those of an answer and its references.
-WITHOUT_MODEL = [each for each in METRICS if each != "bertscore"]
+WITHOUT_MODEL = [each for each in METRICS if each not in ("bertscore", "sas")]
 OURS = [
     each
     for each in WITHOUT_MODEL
@@ -221,6 +221,7 @@ def test_signatures_hold_the_chosen_parameters(
         ("ter", {"normalized": None}, "true or false"),
         ("bertscore", {}, "model .* is None, .*nothing is downloaded"),
         ("bertscore", {"model": "bert-base-uncased"}, "path of a folder"),
+        ("sas", {}, "model .* is None, .*nothing is downloaded"),
     ],
 )
 def test_wrong_metric_is_refused(

@@ -8,9 +8,10 @@ DOCUMENTS = ("document-map", "document-mrr", "document-ndcg", "document-recall")
 PROFILE = MetricProfile(
     id="haystack",
     summary="Haystack's exact match: an answer equals the first reference, character "
-    "by character; and its metrics of retrieved documents.",
+    "by character; its metrics of retrieved documents, and similarity by a model.",
     metrics={
         "em": (MetricRequest("em", {"normalisation": "none", "references": "first"}),),
+        "sas": (MetricRequest("sas", {"references": "first"}),),
         **{name: (MetricRequest(name),) for name in DOCUMENTS},
     },
     usual=("em",),
