@@ -172,18 +172,19 @@ def test_merged_sums_are_exact(values: list[float], at: int) -> None:
 # Signatures
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in METRICS if not name.startswith("document-")]
-)
+@pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize(("references", "number"), [(1, "1"), (2, "2")])
 def test_signature_has_the_number_of_references(
     name: str, references: int, number: str
 ) -> None:
     """The signature of each metric ends with the number of references of a record."""
     try:
-        definition = measure_of(name, {}).signature
+        measure = measure_of(name, {})
     except MetricError as error:
         pytest.skip(str(error))
+    if measure.of_sample is not None:
+        pytest.skip("it needs more than an answer and a reference, or less")
+    definition = measure.signature
     data = lines(RIGHT, WRONG, references=references).replace(
         b"org/wrong", b"org/right"
     )
