@@ -42,7 +42,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         f"|nc:{numbers['char_order']}|nw:{numbers['word_order']}"
         f"|space:{yes_no(flags['whitespace'])}|refs:best"
     )
-    return sacrebleu_measure("chrf", signature, CHRF(**numbers, **flags), lambda: None)
+    return sacrebleu_measure("chrf", signature, CHRF(**numbers, **flags))
 
 
 METRIC = Metric(

@@ -1,25 +1,14 @@
 """Corpus metrics whose counts and formula are both those of sacrebleu."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from harpia_formats.metrics.metric import Measure, Statistics
 from harpia_formats.metrics.references import require_references
 
 
-def sacrebleu_measure(
-    name: str,
-    signature: str,
-    scorer: Any,
-    forget: Callable[[], object],
-    *,
-    lower_is_better: bool = False,
-) -> Measure:
-    """Return the corpus score of `scorer`, one of sacrebleu's metrics, from 0 to 100.
-
-    TER may exceed 100. `forget` empties the caches of texts in sacrebleu, which would
-    grow with the data set.
-    """
+def sacrebleu_measure(name: str, signature: str, scorer: Any) -> Measure:
+    """Return the corpus score of `scorer`, a metric of sacrebleu, from 0 to 100."""
     # sacrebleu has no public function for statistics or for the score of their sum.
     extract = scorer._extract_corpus_statistics  # noqa: SLF001 - see above
     compute = scorer._compute_score_from_stats  # noqa: SLF001 - see above
@@ -29,7 +18,6 @@ def sacrebleu_measure(
         (found,) = extract(
             [answer], [[reference] for reference in require_references(references)]
         )
-        forget()
         return (*found, 1)
 
     def scores(sums: Sequence[float]) -> tuple[float | None, ...]:
@@ -37,11 +25,4 @@ def sacrebleu_measure(
             return (None,)
         return (float(compute(list(sums[:-1])).score),)
 
-    return Measure(
-        (name,),
-        f"{signature}|scale:0-100",
-        "0-100",
-        statistics,
-        scores,
-        lower_is_better=lower_is_better,
-    )
+    return Measure((name,), f"{signature}|scale:0-100", "0-100", statistics, scores)
