@@ -1,7 +1,7 @@
 """Numbers with intervals in rows, with a panel beside the others for each score."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,8 @@ from harpia_formats.figures.look import MUTED, SERIES, SURFACE
 _ALONE, _PANEL, _BETWEEN, _BORDER = 4.2, 2.5, 0.3, 0.12
 #: Inches: above and below the rows of a panel, of the least row, and of a series in it.
 _ABOVE, _BELOW, _ROW, _SERIES = 0.3, 0.36, 0.27, 0.15
+#: Rows and panels of one picture.
+MOST_ROWS, MOST_PANELS = 60, 12
 #: Panels beside each other.
 _ACROSS = 3
 #: The difference of two such numbers is finite.
@@ -106,6 +108,20 @@ def draw_rows(chart: RowChart, title: str, description: str) -> Drawing:
     _draw_legend(figure, chart.series, legend)
     add_caption(figure, caption, _BORDER)
     return Drawing(figure, title, description)
+
+
+def interval_levels(methods: Iterable[str]) -> str:
+    """Return the levels of intervals that were computed by `methods`, such as `95 %`.
+
+    It is "" if these name none.
+    """
+    levels = {
+        float(part.removeprefix("level:"))
+        for method in methods
+        for part in method.split("|")
+        if part.startswith("level:")
+    }
+    return " and ".join(f"{100 * level:g} %" for level in sorted(levels))
 
 
 def _legend_places(names: Sequence[str], width: float) -> list[tuple[float, int]]:

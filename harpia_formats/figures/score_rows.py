@@ -5,14 +5,20 @@ from dataclasses import dataclass
 
 from harpia_formats.figures.drawing import Drawing, described, first_of, label, shown
 from harpia_formats.figures.look import SERIES
-from harpia_formats.figures.rows import Mark, Panel, RowChart, draw_rows
+from harpia_formats.figures.rows import (
+    MOST_PANELS,
+    MOST_ROWS,
+    Mark,
+    Panel,
+    RowChart,
+    draw_rows,
+    interval_levels,
+)
 from harpia_formats.scoring.charts import SCALES
 from harpia_formats.scoring.groups import MODEL
 from harpia_formats.scoring.scores import Group, MetricScore, Scores, score_name
 
 TITLE = "Scores with their intervals"
-#: Rows and panels of one picture.
-MOST_ROWS, MOST_PANELS = 60, 12
 #: Stands for all answers, and for a value that is the empty text.
 _ALL, _EMPTY = "all answers", "(empty)"
 
@@ -149,15 +155,12 @@ def _methods(panels: Sequence[Panel], scores: Scores) -> list[str]:
         return ["There is nothing to draw."]
     if all(mark.low is None for mark in marks):
         return ["Without intervals."]
-    every = [one for group in (*scores.systems, *scores.groups) for one in group.scores]
-    levels = {
-        part.removeprefix("level:")
-        for score in every
-        for part in score.method.split("|")
-        if part.startswith("level:")
-    }
-    shares = sorted(f"{100 * float(level):g} %" for level in levels)
-    return [f"Lines are {' and '.join(shares)} intervals by question."]
+    levels = interval_levels(
+        one.method
+        for group in (*scores.systems, *scores.groups)
+        for one in group.scores
+    )
+    return [f"Lines are {levels} intervals by question."]
 
 
 def _sentences(rows: Sequence[_Row], series: Sequence[str]) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """Drawings as the bytes of an SVG or PNG file, equal for equal drawings."""
 
+import math
 import re
 from html import escape
 from io import BytesIO
@@ -12,8 +13,8 @@ from harpia_formats.figures.look import ON_DARK
 
 #: What says in a file that it is a picture of ours.
 CREATOR = f"harpia-formats {__version__}"
-#: Dots of a PNG in an inch.
-_DOTS = 200
+#: Dots of a PNG in an inch, and in all: large pictures have fewer in an inch.
+_DOTS, _ALL_DOTS = 200, 25_000_000
 _START = re.compile(r"<!DOCTYPE.*?(<svg [^>]*)>", re.DOTALL)
 _TITLE = re.compile(r"\s*<title>.*?</title>", re.DOTALL)
 
@@ -63,7 +64,9 @@ def png_of(drawing: Drawing) -> tuple[bytes, list[str]]:
         "Title": drawing.title,
         "Description": drawing.description,
     }
-    drawing.figure.savefig(found, format="png", dpi=_DOTS, metadata=metadata)
+    width, height = drawing.figure.get_size_inches()
+    dots = min(_DOTS, math.floor((_ALL_DOTS / (width * height)) ** 0.5))
+    drawing.figure.savefig(found, format="png", dpi=dots, metadata=metadata)
     notes = []
     if missing:
         letters = first_of([f"U+{ord(one):04X}" for one in missing])

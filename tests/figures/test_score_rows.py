@@ -14,7 +14,7 @@ from harpia_formats.figures.files import PictureFiles, picture_file
 from harpia_formats.figures.kinds import KINDS, kinds_of
 from harpia_formats.figures.library import FigureError
 from harpia_formats.figures.look import ON_DARK, SERIES
-from harpia_formats.figures.score_rows import MOST_ROWS
+from harpia_formats.figures.rows import MOST_ROWS
 from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.sink import SinkError
 from harpia_formats.scoring.scores import Scores
