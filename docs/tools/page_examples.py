@@ -13,6 +13,8 @@ ROOT = Path(__file__).parents[2]
 _FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _EXIT_CODE = re.compile(r"# exit (\d+)")
 _HERE_DOCUMENT = re.compile(r"<<'(\w+)'")
+#: A picture in the folder of its page.
+_PICTURE = re.compile(r"!\[[^]]*\]\(([\w-]+\.svg)\)")
 #: Seconds after which a command counts as hanging.
 TIMEOUT = 120
 
@@ -58,6 +60,12 @@ def blocks_of(page: str) -> list[Block]:
         Block(match[1], tuple(match[2].split()), match[3], *match.span(3), match.end())
         for match in _FENCE.finditer(page)
     ]
+
+
+def pictures_written(page: str, folder: Path) -> list[Path]:
+    """Return the pictures that a page shows and that its blocks wrote into `folder`."""
+    found = [folder / name for name in _PICTURE.findall(page)]
+    return [path for path in found if path.is_file() and not path.is_symlink()]
 
 
 def commands_of(script: str) -> Iterator[str]:

@@ -1,13 +1,14 @@
 """Bring up to date what the documents repeat of the program.
 
-These are the output that pages show below their commands, the README's picture, its
-table of formats and its comparison with other tools, the picture of the packages, and
-the pages of reference that are tables:
+These are the output that pages show below their commands and the pictures that these
+write, the README's picture, its table of formats and its comparison with other tools,
+the picture of the packages, and the pages of reference that are tables:
 `python docs/tools/update.py [--tables] [PAGE ...]`. A test fails if a document is not
 current.
 """
 
 import argparse
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -17,7 +18,14 @@ from architecture_picture import current_picture as current_architecture
 from comparison import with_comparison
 from from_to import with_from_to
 from notebooks import main as update_notebook
-from page_examples import ROOT, environment, prepare, run_page, with_current_output
+from page_examples import (
+    ROOT,
+    environment,
+    pictures_written,
+    prepare,
+    run_page,
+    with_current_output,
+)
 from reference_tables import PAGES, printed
 from terminal_picture import PICTURE, current_picture
 
@@ -63,6 +71,8 @@ def _update(path: Path) -> bool:
     page = path.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as folder:
         results = list(run_page(page, prepare(Path(folder)), environment()))
+        for picture in pictures_written(page, Path(folder)):
+            shutil.copy(picture, path.parent)
     for result in results:
         for failure in result.failures:
             print(f"{path}: {failure}", file=sys.stderr)

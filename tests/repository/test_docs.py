@@ -64,6 +64,11 @@ def folder(tmp_path: Path) -> Path:
     return prepared
 
 
+def texts_in(picture: str) -> list[str]:
+    """Return the texts in an SVG picture, and its description."""
+    return re.findall(r"<(?:text|desc) [^>]*>(.*?)<", picture)
+
+
 def has_examples(page: str) -> bool:
     """Tell whether a page has a block that is run."""
     return any(block.is_run for block in examples.blocks_of(text_of(page)))
@@ -76,6 +81,10 @@ def test_examples_print_the_output_shown(page: str, folder: Path) -> None:
         assert result.failures == ()
         if result.shown is not None:
             assert result.output == result.shown.text
+    for picture in examples.pictures_written(text_of(page), folder):
+        # Other versions of what draws it write the same words in other places.
+        ours = (ROOT / page).with_name(picture.name).read_text(encoding="utf-8")
+        assert texts_in(ours) == texts_in(picture.read_text(encoding="utf-8"))
 
 
 def test_examples_of_two_pages_write_different_files() -> None:
