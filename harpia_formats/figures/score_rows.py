@@ -19,6 +19,8 @@ from harpia_formats.scoring.groups import MODEL
 from harpia_formats.scoring.scores import Group, MetricScore, Scores, score_name
 
 TITLE = "Scores with their intervals"
+#: Say whether a higher or a lower score is better, or neither.
+_ARROWS = {False: " \u2191", True: " \u2193", None: ""}
 #: Stands for all answers, and for a value that is the empty text.
 _ALL, _EMPTY = "all answers", "(empty)"
 
@@ -111,14 +113,14 @@ def _panel(
 ) -> Panel:
     """Return the panel of one score, and add to `left_out` what it does not have."""
     title = label(score_name(metric, name))
-    marks, sentences, scale = [], {}, None
+    marks, sentences, scale, arrow = [], {}, None, ""
     for at, row in enumerate(rows):
         reasons = []
         for number, group in enumerate(row.groups):
             score = _score_of(group, metric, name)
             if score is None:
                 continue
-            scale = SCALES.get(score.scale)
+            scale, arrow = SCALES.get(score.scale), _ARROWS[score.lower_is_better]
             reason = _reason(score)
             if score.value is None or reason:
                 reasons.append(reason)
@@ -130,7 +132,7 @@ def _panel(
             marks.append(Mark(at, score.value, low, high, number))
         if reasons and len(reasons) == sum(group is not None for group in row.groups):
             sentences[at] = reasons[0]
-    return Panel(title, marks, scale, sentences=sentences)
+    return Panel(f"{title}{arrow}", marks, scale, sentences=sentences)
 
 
 def _score_of(group: Group | None, metric: str, name: str) -> MetricScore | None:

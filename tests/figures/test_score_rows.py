@@ -65,7 +65,7 @@ def test_models_and_scores_are_named_in_text(tmp_path: Path) -> None:
     root = ET.fromstring(picture)  # noqa: S314 - our own text
 
     assert notes == []
-    assert {"em", "f1", "alpha", "beta"} < set(texts_of(picture))
+    assert {"em \u2191", "f1 \u2191", "alpha", "beta"} < set(texts_of(picture))
     assert root.get("aria-labelledby") == "title description"
     assert [part.get("id") for part in root[:2]] == ["title", "description"]
     assert "em of alpha: 0.5000 (0." in str(root[1].text)
