@@ -88,7 +88,11 @@ def _keys(documents: Any, field: str, whose: str) -> list[Key]:
     """
     if not isinstance(documents, Sequence) or isinstance(documents, str):
         raise UnscorableError(f"{whose} is expected in a list, and there is no list")
-    return [_key(document, field, whose) for document in documents]
+    try:
+        return [_key(document, field, whose) for document in documents]
+    except RecursionError:
+        reason = f"the {field} of {whose} is nested too deep"
+        raise UnscorableError(reason) from None
 
 
 def _key(document: Any, field: str, whose: str) -> Key:

@@ -20,6 +20,8 @@ from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.scores import ComputedMetric
 
 NO_SAMPLE = Sample()
+#: Bytes that a number in a list takes.
+_NUMBER = 32
 #: The fields of a sample that are lists of documents, by which they are found.
 _DOCUMENTS = ("retrieved_documents", "ground_truth_documents")
 
@@ -43,23 +45,26 @@ class SampleNeeds:
     def sample_of(
         self, record: Record, output: Output, text: str | None
     ) -> tuple[Sample, int]:
-        """Return an answer with what metrics need of its record, and its characters.
+        """Return an answer with what metrics need of its record, and its size.
 
-        The answer and the references are not counted.
+        That is about the number of characters, the answer and the references left out.
         """
         found: dict[str, Any] = {}
         if "choices" in self.fields and record.choices:
             found["choices"] = record.choices
         if "contexts" in self.fields and record.contexts is not UNSET:
             found["contexts"] = record.contexts
+        size = 0
         for name in _DOCUMENTS:
             if name in self.fields:
-                found[name] = documents_of(record, output, name)
+                documents = documents_of(record, output, name)
+                found[name] = _slim(documents)
+                size += _memory(documents)
         if "correct_answers" in self.fields and record.metadata is not UNSET:
             found["correct_answers"] = record.metadata.get("correct_answers")
         if "extracted" in self.fields:
             found["extracted"] = extracted_text(output)
-        size = sum(map(_characters, found.values()))
+        size += sum(len(text) for text in found.get("contexts", ()))
         return Sample(text, record.references or (), **found), size
 
 
@@ -72,9 +77,9 @@ def documents_of(record: Record, output: Output, name: str) -> Any:
     for extra in (output.extra, record.extra):
         for members in () if extra is UNSET else extra.values():
             if members.get(name) is not None:
-                return _slim(members[name])
+                return members[name]
     metadata = {} if record.metadata is UNSET else record.metadata
-    return _slim(metadata.get(name))
+    return metadata.get(name)
 
 
 def extracted_text(output: Output) -> str | None:
@@ -100,12 +105,25 @@ def _slim(documents: Any) -> Any:
     ]
 
 
-def _characters(values: Any) -> int:
-    """Return about how many characters the texts in a list have."""
-    if not isinstance(values, list):
-        return len(values) if isinstance(values, str) else 0
-    texts = (one.get("content") if isinstance(one, dict) else one for one in values)
-    return sum(len(text) if isinstance(text, str) else 1 for text in texts)
+def _memory(documents: Any) -> int:
+    """Return about how many characters take as much memory as some documents.
+
+    The record is held as it is while it waits, with embeddings if it has any.
+    """
+    if not isinstance(documents, list):
+        return 0
+    return sum(
+        sum(map(_weight, document.values()))
+        if isinstance(document, Mapping)
+        else _weight(document)
+        for document in documents
+    )
+
+
+def _weight(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return _NUMBER * len(value) if isinstance(value, list) else _NUMBER
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,6 +114,20 @@ def test_what_is_no_document_has_no_score(truth: Any, message: str) -> None:
         score_of("document-ndcg", sample)
 
 
+def test_a_value_that_is_nested_too_deep_has_no_score() -> None:
+    """A key of the metadata that cannot be compared is a finding."""
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    documents = [{"meta": {"deep": deep}}]
+    sample = Sample(retrieved_documents=documents, ground_truth_documents=documents)
+
+    with pytest.raises(UnscorableError, match="nested too deep"):
+        score_of("document-mrr", sample, field="meta.deep")
+    while deep:  # such a list cannot be freed as a whole in some versions of Python
+        deep = deep.pop()
+
+
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
