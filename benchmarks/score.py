@@ -18,20 +18,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from data.answer_pairs import VOCABULARY, WORDS, pairs
-from data.files import generated_file
+from data.files import Rows, generated_file
+from data.repeated_answers import ANSWERS, questions
 from harness.candidates import OURS, PEERS, ROOT, script
 from harness.measure import INTERVAL, Candidate, Measurement, Sample, compare
 from report.tables import ratio, ratios_table, table, times_table
 
 from harpia_formats import score
 
-SCRIPT, FEWER = "script", "ours, a tenth of the pairs"
+SCRIPT, FEWER = "script", "ours, a tenth of the data"
 MARKDOWN = """\
 # Benchmark of `harpia-formats score`
 
 Written by `benchmarks/score.py`, on {count:,} generated pairs of an answer and a
-reference of {words} words each. Ratios are medians over medians: below 1, ours took
-less time. What a ratio is on another machine, only a run there can tell.
+reference of {words} words each, and on {answers:,} generated answers, {each} to each
+question. Ratios are medians over medians: below 1, ours took less time. What a ratio is
+on another machine, only a run there can tell.
 
 ## Ratios
 
@@ -49,13 +51,15 @@ less time. What a ratio is on another machine, only a run there can tell.
   every record against its schema, measures in as many processes as there are cores,
   and finds the confidence intervals of 1,000 replicates. The script is one process: it
   reads all lines with Python's `json`, calls sacrebleu's `corpus_score` and
-  rouge-score's `score`, and has a function of its own for exact match and F1.
+  rouge-score's `score`, and has functions of its own for exact match, F1 and, with
+  numpy, pass@5. It finds no intervals.
 - Of ROUGE the script computes 1, 2, 3 and L, and ours Lsum as well. Nothing is stemmed.
 - Scores of both were seen to be equal to within 10^-9 on the first {proven:,} pairs.
-- The script is run on {sample:,} pairs, and its time beyond that of one pair scaled up.
-  Its memory is that of this smaller run.
-- Three words in ten of an answer are not those of the reference; words follow
-  Zipf's law over {vocabulary:,}, and four pairs in ten hold letters beyond ASCII.
+- The script is run on {sample:,} pairs or {more:,} answers, and its time beyond that of
+  one line scaled up. Its memory is that of this smaller run.
+- Of the answers to a question, up to four in ten are the reference. Three words in ten
+  of any other answer are not those of the reference; words follow Zipf's law over
+  {vocabulary:,}, and four pairs in ten hold letters beyond ASCII.
 - Wall time is from the start of a process to its end. Runs of each command, by
   turns: {runs}. Memory comes from a run of its own: the peak of the sum of the
   proportional set sizes of the process and its descendants, looked at every
@@ -65,20 +69,50 @@ less time. What a ratio is on another machine, only a run there can tell.
   At the end its load average over five minutes was {load}: the more else it had to
   do, the less the numbers tell.
 
-To repeat it: `python benchmarks/score.py --pairs {count} --runs {runs}`
+To repeat it:
+`python benchmarks/score.py --pairs {count} --answers {answers} --runs {runs}`
 """
-#: Pairs on which the scores are compared, and that the script is measured on.
-PROVEN, SAMPLE = 500, 5000
+#: Lines on which the scores are compared.
+PROVEN = 500
 TOLERANCE = 1e-9
 PACKAGES = ("harpia-formats", "nltk", "rapidfuzz", "rouge-score", "sacrebleu")
-GROUPS = {"em, F1, BLEU and ROUGE": ("em", "f1", "bleu", "rouge"), "ROUGE": ("rouge",)}
-WHOLE, ROUGE = GROUPS
+WHOLE, ROUGE, REPEATED = (
+    "em, F1, BLEU and ROUGE",
+    "ROUGE",
+    "and pass@5, 10 answers each",
+)
 Results = Mapping[str, Mapping[str, Measurement]]
 
 
-def generated(count: int, folder: Path) -> Path:
-    """Return a file of `count` pairs of an answer and a reference."""
-    return generated_file(folder / f"{count}-pairs.jsonl", pairs, count)
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Metrics, and the data that they are computed of."""
+
+    metrics: tuple[str, ...]
+    #: Yields lines, and what their file is called.
+    rows: Rows = pairs
+    data: str = "pairs"
+    #: Answers in a line, and those that the script is measured on.
+    answers: int = 1
+    sample: int = 5000
+
+
+GROUPS = {
+    WHOLE: Task(("em", "f1", "bleu", "rouge")),
+    ROUGE: Task(("rouge",)),
+    REPEATED: Task(
+        ("em", "f1", "bleu", "rouge", "pass@5"),
+        questions,
+        "questions",
+        ANSWERS,
+        50_000,
+    ),
+}
+
+
+def generated(task: Task, lines: int, folder: Path) -> Path:
+    """Return a file of so many lines of the data of a task."""
+    return generated_file(folder / f"{lines}-{task.data}.jsonl", task.rows, lines)
 
 
 def plain(path: Path, metrics: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,40 +126,43 @@ def ours(path: Path, metrics: tuple[str, ...]) -> tuple[str, ...]:
     return (program, "score", str(path), "--metrics", ",".join(metrics))
 
 
-def candidates_on(
-    count: int, folder: Path, metrics: tuple[str, ...]
-) -> list[Candidate]:
-    """Return our command on all pairs and on a tenth, and the script on some."""
-    sampled = min(SAMPLE, count)
-    one = plain(generated(1, folder), metrics)
-    some = plain(generated(sampled, folder), metrics)
-    fewer = generated(max(count // 10, 1), folder)
+def candidates_on(answers: int, folder: Path, task: Task) -> list[Candidate]:
+    """Return our command on so many answers and on a tenth, and the script on some."""
+    lines = max(answers // task.answers, 1)
+    sampled = min(task.sample // task.answers, lines)
+    one = plain(generated(task, 1, folder), task.metrics)
+    some = plain(generated(task, sampled, folder), task.metrics)
+    fewer = generated(task, max(lines // 10, 1), folder)
     return [
-        Candidate(OURS, ours(generated(count, folder), metrics)),
-        Candidate(SCRIPT, some, sample=Sample(one, count / sampled)),
-        Candidate(FEWER, ours(fewer, metrics)),
+        Candidate(OURS, ours(generated(task, lines, folder), task.metrics)),
+        Candidate(SCRIPT, some, sample=Sample(one, lines / sampled)),
+        Candidate(FEWER, ours(fewer, task.metrics)),
     ]
 
 
 def prove(folder: Path) -> None:
     """Prove that both compute the same scores; raises `SystemExit` otherwise."""
-    path, metrics = generated(PROVEN, folder), GROUPS[WHOLE]
-    found = score(path, metrics=metrics, replicates=0)
-    expected = json.loads(subprocess.check_output(plain(path, metrics)))
-    for name, value in expected.items():
-        mine = found[name].value
-        if mine is None or not math.isclose(value, mine, abs_tol=TOLERANCE):
-            raise SystemExit(f"{name}: ours is {mine}, the script's {value}")
+    for task in (GROUPS[WHOLE], GROUPS[REPEATED]):
+        path = generated(task, PROVEN, folder)
+        found = score(path, metrics=task.metrics, replicates=0)
+        expected = json.loads(subprocess.check_output(plain(path, task.metrics)))
+        for name, value in expected.items():
+            mine = found[name].value
+            if mine is None or not math.isclose(value, mine, abs_tol=TOLERANCE):
+                raise SystemExit(f"{name}: ours is {mine}, the script's {value}")
 
 
-def measured(count: int, folder: Path, runs: int) -> dict[str, dict[str, Measurement]]:
+def measured(
+    pairs_count: int, answers: int, folder: Path, runs: int
+) -> dict[str, dict[str, Measurement]]:
     """Measure every group of metrics; raises `SystemExit` and `UnexpectedExitError`."""
     _say("seeing that both give the same scores")
     prove(folder)
     results = {}
-    for name, metrics in GROUPS.items():
-        _say(f"measuring {count:,} pairs: {name}")
-        results[name] = compare(candidates_on(count, folder, metrics), runs)
+    for name, task in GROUPS.items():
+        count = pairs_count if task.rows is pairs else answers
+        _say(f"measuring {count:,} answers: {name}")
+        results[name] = compare(candidates_on(count, folder, task), runs)
     return results
 
 
@@ -138,12 +175,12 @@ class Floor:
     measured: Callable[[Results], float]
 
 
-def growth(results: Results) -> float:
-    """Return our peak memory divided by that for a tenth of the pairs.
+def growth(results: Results, group: str) -> float:
+    """Return our peak memory divided by that for a tenth of the answers.
 
     The result is infinity if a peak is unknown.
     """
-    more, fewer = (results[WHOLE][name].peak for name in (OURS, FEWER))
+    more, fewer = (results[group][name].peak for name in (OURS, FEWER))
     return more / fewer if more and fewer else math.inf
 
 
@@ -158,7 +195,21 @@ FLOORS = (
         1 / 5,
         lambda of: ratio(of[ROUGE][OURS], of[ROUGE][SCRIPT]),
     ),
-    Floor("peak memory of ours: all pairs / a tenth of them", 1.1, growth),
+    Floor(
+        f"wall time, {REPEATED}: ours / {SCRIPT}",
+        1 / 10,
+        lambda of: ratio(of[REPEATED][OURS], of[REPEATED][SCRIPT]),
+    ),
+    Floor(
+        "peak memory of ours: all pairs / a tenth of them",
+        1.1,
+        lambda of: growth(of, WHOLE),
+    ),
+    Floor(
+        "peak memory of ours: all answers / a tenth of them",
+        1.1,
+        lambda of: growth(of, REPEATED),
+    ),
 )
 
 
@@ -186,7 +237,7 @@ def load() -> str:
     return f"{os.getloadavg()[1]:.1f}" if hasattr(os, "getloadavg") else "unknown"
 
 
-def document(results: Results, count: int, runs: int) -> str:
+def document(results: Results, count: int, answers: int, runs: int) -> str:
     """Return the results as Markdown."""
     compared = {
         name: {key: measurement for key, measurement in group.items() if key != FEWER}
@@ -195,13 +246,16 @@ def document(results: Results, count: int, runs: int) -> str:
     tables = [f"## {name}\n\n{times_table(group)}" for name, group in results.items()]
     return MARKDOWN.format(
         count=count,
+        answers=answers,
+        each=ANSWERS,
         words=WORDS,
         vocabulary=VOCABULARY,
         ratios=ratios_table(compared, (OURS,)),
         groups="\n\n".join(tables),
         floors=floors_table(results),
         proven=PROVEN,
-        sample=min(SAMPLE, count),
+        sample=min(GROUPS[WHOLE].sample, count),
+        more=min(GROUPS[REPEATED].sample, answers),
         runs=runs,
         interval=INTERVAL * 1000,
         system=f"{platform.system()} {platform.machine()}",
@@ -222,14 +276,15 @@ def arguments_of(given: list[str] | None = None) -> argparse.Namespace:
     """Return the arguments of the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=100_000)
+    parser.add_argument("--answers", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="where generated files are kept")
     output = ROOT / "docs" / "benchmarks" / "score-benchmark.md"
     parser.add_argument("--output", type=Path, default=output)
     parser.add_argument("--check", action="store_true", help="exit with 1 for a floor")
     arguments = parser.parse_args(given)
-    if arguments.pairs < 1 or arguments.runs < 1:
-        parser.error("at least one pair and one run are needed")
+    if min(arguments.pairs, arguments.answers, arguments.runs) < 1:
+        parser.error("at least one pair, one answer and one run are needed")
     return arguments
 
 
@@ -239,8 +294,9 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as fleeting:
         folder: Path = arguments.folder or Path(fleeting)
         folder.mkdir(parents=True, exist_ok=True)
-        results = measured(arguments.pairs, folder, arguments.runs)
-    text = document(results, arguments.pairs, arguments.runs)
+        counts = arguments.pairs, arguments.answers
+        results = measured(*counts, folder, arguments.runs)
+    text = document(results, *counts, arguments.runs)
     arguments.output.write_text(text, encoding="utf-8")
     print(text)
     return int(arguments.check and bool(missed(results)))

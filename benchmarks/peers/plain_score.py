@@ -1,8 +1,7 @@
 """Score the pairs of a file with sacrebleu, rouge-score and a SQuAD function.
 
-Usage: plain_score.py FILE METRIC...; a line of FILE is a record with a reference and an
-answer.
-The metrics are em, f1, bleu and rouge; the scores are printed as JSON.
+Usage: plain_score.py FILE METRIC...; a line of FILE is a record with a reference and
+answers. The metrics are em, f1, bleu, rouge and pass@5; the scores are printed as JSON.
 """
 
 import json
@@ -13,6 +12,7 @@ from collections import Counter
 from pathlib import Path
 
 ROUGE = ("rouge1", "rouge2", "rouge3", "rougeL")
+K = 5
 PUNCTUATION = set(string.punctuation)
 
 
@@ -41,16 +41,35 @@ def f1(answer: str, reference: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
+def pass_at_5(right: list[float], answers: int) -> float:
+    """Return the mean pass@5 of questions with `answers` answers each.
+
+    It is computed as in the paper: Chen and others, Evaluating Large Language Models
+    Trained on Code (2021).
+    """
+    import numpy as np  # noqa: PLC0415 - only pass@5 needs it
+
+    found = []
+    for start in range(0, len(right), answers):
+        wrong = answers - round(sum(right[start : start + answers]))
+        none = np.prod(1 - K / np.arange(wrong + 1, answers + 1)) if wrong >= K else 0
+        found.append(1 - float(none))
+    return sum(found) / len(found)
+
+
 def main(path: str, *names: str) -> None:
-    """Print the scores of the pairs of `path` by the metrics called `names`."""
+    """Print the scores of the answers of `path` by the metrics called `names`."""
     with Path(path).open("rb") as lines:
         rows = [json.loads(line) for line in lines]
-    answers = [row["outputs"][0]["text"] for row in rows]
-    references = [row["references"][0] for row in rows]
+    answers = [output["text"] for row in rows for output in row["outputs"]]
+    references = [row["references"][0] for row in rows for _ in row["outputs"]]
     found = {}
     for name, score in (("em", em), ("f1", f1)):
         if name in names:
-            found[name] = sum(map(score, answers, references)) / len(rows)
+            own = list(map(score, answers, references))
+            found[name] = sum(own) / len(own)
+            if name == "em" and "pass@5" in names:
+                found["pass@5"] = pass_at_5(own, len(rows[0]["outputs"]))
     if "bleu" in names:
         from sacrebleu.metrics.bleu import BLEU  # noqa: PLC0415 - only BLEU needs it
 
@@ -61,7 +80,7 @@ def main(path: str, *names: str) -> None:
         scorer = RougeScorer(list(ROUGE))
         scores = list(map(scorer.score, references, answers))
         for name in ROUGE:
-            found[name] = sum(score[name].fmeasure for score in scores) / len(rows)
+            found[name] = sum(score[name].fmeasure for score in scores) / len(scores)
     print(json.dumps(found))
 
 
