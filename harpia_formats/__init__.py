@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from harpia_formats.detection.result import Detected
     from harpia_formats.expectations.error import PreflightError
     from harpia_formats.extensions.entry_points import PluginError
+    from harpia_formats.figures.library import FigureError
     from harpia_formats.inference.result import InferredSchema
     from harpia_formats.io.sink import SinkError
     from harpia_formats.llm_judge import LLMJudge
@@ -90,6 +91,7 @@ __all__ = [
     "Detected",
     "EngineError",
     "Excerpt",
+    "FigureError",
     "FileCount",
     "Fix",
     "FixReport",
@@ -145,6 +147,7 @@ __all__ = [
     "to_table",
     "validate",
     "write",
+    "write_picture",
     "write_report",
 ]
 
@@ -445,6 +448,22 @@ def write_report(
     from harpia_formats.python_api.reports import write_result
 
     write_result(result, output, reporter)
+
+
+def write_picture(
+    result: Result, output: Path, *, kind: str | None = None
+) -> tuple[str, ...]:
+    """Draw scores, or a comparison of scores, into an SVG or PNG file.
+
+    It returns what is not drawn, in sentences. Kinds of pictures are those of `--plot`
+    that need no scores of single answers; the first one is drawn if none is named. An
+    earlier picture is replaced, and no other file. Raises `FigureError` if there is no
+    such picture of the result, or if matplotlib (the extra `report`) is not installed,
+    and `SinkError`.
+    """
+    from harpia_formats.python_api.pictures import draw_result
+
+    return tuple(draw_result(result, output, kind))
 
 
 def to_table(records: Iterable[Record]) -> Any:
@@ -828,6 +847,7 @@ _lazy_names = {
     "Detected": "detection.result",
     "EngineError": "workers.engine",
     "Excerpt": "model.problem",
+    "FigureError": "figures.library",
     "FileCount": "model.report",
     "Fix": "model.problem",
     "FixReport": "repair.fix",

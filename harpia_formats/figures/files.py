@@ -41,17 +41,26 @@ class PictureFile:
 
 def picture_file(text: str, command: str) -> PictureFile:
     """Return the file and kind of picture of `[KIND=]FILE`; raises `FigureError`."""
-    kinds = kinds_of(command)
     name, equals, place = text.partition("=")
     if not equals or not _name.fullmatch(name):
-        name, place = next(iter(kinds)), text
+        return named_picture(None, text, command)
+    return named_picture(name, place, command)
+
+
+def named_picture(name: str | None, place: str, command: str) -> PictureFile:
+    """Return the file for a picture of the kind with this name, else the first one.
+
+    Raises `FigureError`.
+    """
+    kinds = kinds_of(command)
+    name = name or next(iter(kinds))
     if name not in kinds:
         near = nearest(name, kinds)
         hint = f"did you mean {near}?" if near else f"known: {', '.join(kinds)}"
         raise FigureError(f"{command} draws no picture called {name!r}; {hint}")
     if not file_name_of(place).lower().endswith((_SVG, _PNG)):
         raise FigureError(
-            f"{masked(place) or text!r}: a picture is written to a file that is called "
+            f"{masked(place)!r}: a picture is written to a file that is called "
             f"{_SVG} or {_PNG}"
         )
     return PictureFile(place, kinds[name])
@@ -66,19 +75,18 @@ class PictureFiles:
 
     def __init__(
         self,
-        given: Iterable[str],
-        command: str,
+        files: Sequence[PictureFile],
         reads: FilesRead,
         others: Iterable[Any] = (),
     ) -> None:
-        """Take the values of `--plot`, what the run reads, and its other outputs.
+        """Take the files, what the run reads, and its other outputs.
 
         Raises `FigureError` or `SinkError` for a picture that cannot be drawn or
         written.
         """
         check_matplotlib()
         self._reads = reads
-        self.files = [picture_file(text, command) for text in given]
+        self.files = files
         needs_answers = any(file.kind.needs_answers for file in self.files)
         #: The scores of single answers, None if no picture needs them.
         self.counts = AnswerCounts() if needs_answers else None

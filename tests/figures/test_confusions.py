@@ -8,7 +8,7 @@ import pytest
 
 import harpia_formats as hf
 from harpia_formats.figures.confusions import MOST_LABELS
-from harpia_formats.figures.files import PictureFiles
+from harpia_formats.figures.files import PictureFiles, picture_file
 from harpia_formats.figures.library import FigureError
 from harpia_formats.io.files_read import FilesRead
 
@@ -28,7 +28,9 @@ def drawn(
     text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
     scores = hf.score(text, metrics=metrics, jobs=1, replicates=0)
     place = folder / "a.svg"
-    notes = PictureFiles([f"confusion={place}"], "score", FilesRead()).write(scores)
+    notes = PictureFiles(
+        [picture_file(f"confusion={place}", "score")], FilesRead()
+    ).write(scores)
     return ET.fromstring(place.read_bytes()), notes  # noqa: S314 - our own text
 
 

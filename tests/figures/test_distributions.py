@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harpia_formats.figures.files import PictureFiles
+from harpia_formats.figures.files import PictureFiles, picture_file
 from harpia_formats.io.files_read import FilesRead
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.run import Scoring
@@ -36,9 +36,8 @@ def written(
 ) -> tuple[dict[str, str], list[str]]:
     """Return the SVG of each kind, and what is said of them."""
     places = {name: folder / f"{name}.svg" for name in KINDS}
-    files = PictureFiles(
-        [f"{name}={place}" for name, place in places.items()], "score", FilesRead()
-    )
+    given = [f"{name}={place}" for name, place in places.items()]
+    files = PictureFiles([picture_file(text, "score") for text in given], FilesRead())
     chosen = ScoreOptions(metrics=("em", "f1"), jobs=1, **options)
     observers = [] if files.counts is None else [files.counts.begin]
     run = Scoring([data_of(answers)], options=chosen, observers=observers)

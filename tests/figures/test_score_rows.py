@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import harpia_formats as hf
-from harpia_formats.figures.files import PictureFiles, picture_file
+from harpia_formats.figures.files import PictureFile, PictureFiles, picture_file
 from harpia_formats.figures.kinds import KINDS, kinds_of
 from harpia_formats.figures.library import FigureError
 from harpia_formats.figures.look import ON_DARK, SERIES
@@ -46,9 +46,14 @@ def scores_of(
     return hf.score(text, metrics=("em", "f1"), by=by, jobs=1)
 
 
+def named(*given: str) -> list[PictureFile]:
+    """Return the files that values of `--plot` name."""
+    return [picture_file(text, "score") for text in given]
+
+
 def drawn(scores: Scores, folder: Path, name: str = "a.svg") -> tuple[bytes, list[str]]:
     """Return the picture of scores, and what is said of it."""
-    files = PictureFiles([str(folder / name)], "score", FilesRead())
+    files = PictureFiles(named(str(folder / name)), FilesRead())
     notes = files.write(scores)
     return (folder / name).read_bytes(), notes
 
@@ -176,13 +181,13 @@ def test_only_pictures_of_ours_are_replaced(tmp_path: Path) -> None:
         drawn(scores_of(), tmp_path)
     (tmp_path / "b.svg").write_text("<svg/>", encoding="utf-8")
     with pytest.raises(SinkError, match="is no picture of harpia-formats"):
-        PictureFiles([str(tmp_path / "b.svg")], "score", FilesRead())
+        PictureFiles(named(str(tmp_path / "b.svg")), FilesRead())
     with pytest.raises(SinkError, match="is an input"):
-        PictureFiles([place], "score", FilesRead([place]))
+        PictureFiles(named(place), FilesRead([place]))
     with pytest.raises(SinkError, match="is an input or an output of this run"):
-        PictureFiles([place], "score", FilesRead(), [place])
+        PictureFiles(named(place), FilesRead(), [place])
     with pytest.raises(SinkError, match="two outputs"):
-        PictureFiles([place, f"scores={place}"], "score", FilesRead())
+        PictureFiles(named(place, f"scores={place}"), FilesRead())
 
 
 def test_every_command_has_a_first_kind() -> None:

@@ -31,12 +31,13 @@ class PlotFiles:
         written.
         """
         if given:
-            from harpia_formats.figures.files import PictureFiles  # noqa: PLC0415 - most runs draw nothing: start-up time
+            from harpia_formats.figures.files import PictureFiles, picture_file  # noqa: PLC0415 - most runs draw nothing: start-up time
             from harpia_formats.io.files_read import FilesRead  # noqa: PLC0415 - most runs draw nothing: start-up time
             from harpia_formats.registry import all_unpackers  # noqa: PLC0415 - most runs draw nothing: start-up time
 
             reads = FilesRead(inputs, exclude=exclude, unpackers=all_unpackers())
-            self._files = PictureFiles(given, command, reads, others)
+            files = [picture_file(text, command) for text in given]
+            self._files = PictureFiles(files, reads, others)
 
     @property
     def observers(self) -> "list[Observer]":
