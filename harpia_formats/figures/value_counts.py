@@ -64,7 +64,7 @@ class RangeCounts:
         """Count a number."""
         at: float = value
         if self._exponent is not None:
-            at = math.floor(math.ldexp(value, -self._exponent))
+            at = _at(value, self._exponent)
         self.counts[at] = self.counts.get(at, 0) + 1
         if len(self.counts) > _KEPT:
             self.counts, self._exponent = self._joined(_LEFT)
@@ -124,4 +124,6 @@ class RangeCounts:
 
 def _at(value: float, exponent: int) -> int:
     """Return the place of a number in bins whose width has this exponent."""
-    return math.floor(math.ldexp(value, -exponent))
+    scaled = math.ldexp(value, -exponent)
+    # A small negative number is scaled to 0.
+    return -1 if value < 0 and not scaled else math.floor(scaled)
