@@ -22,8 +22,12 @@ from harpia_formats.scoring.scores import ComputedMetric
 NO_SAMPLE = Sample()
 #: Bytes that a number in a list takes.
 _NUMBER = 32
-#: The fields of a sample that are lists of documents, by which they are found.
-_DOCUMENTS = ("retrieved_documents", "ground_truth_documents")
+#: The fields of a sample that are lists of documents, and the keys under which they
+#: are. Ragas keeps the passages that should be found beside the contexts.
+_DOCUMENTS = {
+    "retrieved_documents": ("retrieved_documents",),
+    "ground_truth_documents": ("ground_truth_documents", "reference_contexts"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,9 @@ class SampleNeeds:
         if "contexts" in self.fields and record.contexts is not UNSET:
             found["contexts"] = record.contexts
         size = 0
-        for name in _DOCUMENTS:
+        for name, keys in _DOCUMENTS.items():
             if name in self.fields:
-                documents = documents_of(record, output, name)
+                documents = documents_of(record, output, keys)
                 found[name] = _slim(documents)
                 size += _memory(documents)
         if "correct_answers" in self.fields and record.metadata is not UNSET:
@@ -68,18 +72,19 @@ class SampleNeeds:
         return Sample(text, record.references or (), **found), size
 
 
-def documents_of(record: Record, output: Output, name: str) -> Any:
-    """Return the documents called `name` of an answer, None if there are none.
+def documents_of(record: Record, output: Output, keys: Sequence[str]) -> Any:
+    """Return the documents under the first of `keys`, None if there are none.
 
     They are in the extra of the answer or of the record, whichever vendor's, or in the
     metadata of the record.
     """
+    places: list[Mapping[str, Any]] = []
     for extra in (output.extra, record.extra):
-        for members in () if extra is UNSET else extra.values():
-            if members.get(name) is not None:
-                return members[name]
-    metadata = {} if record.metadata is UNSET else record.metadata
-    return metadata.get(name)
+        places += () if extra is UNSET else extra.values()
+    if record.metadata is not UNSET:
+        places.append(record.metadata)
+    found = (place.get(key) for place in places for key in keys)
+    return next((documents for documents in found if documents is not None), None)
 
 
 def extracted_text(output: Output) -> str | None:

@@ -127,6 +127,24 @@ def test_columns_of_haystack_hold_documents() -> None:
     assert scores["document-recall"].value == 0.5
 
 
+def test_contexts_of_ragas_are_scored() -> None:
+    """Retrieved contexts are compared with the reference contexts beside them."""
+    row = {
+        "user_input": "q",
+        "response": "a",
+        "retrieved_contexts": ["x", "y"],
+        "reference_contexts": ["y"],
+    }
+    scores = score(
+        lines_of(row),
+        metrics=("document-mrr",),
+        parameters={"document-mrr.retrieved": "contexts"},
+    )
+
+    assert scores.report.files[0].format == "ragas"
+    assert scores["document-mrr"].value == 0.5
+
+
 def test_workers_give_what_one_process_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores, findings and counts are equal for any number of processes."""
     records = [
