@@ -14,6 +14,12 @@ _refused = "streaming_callback tools tools_strict http_client_kwargs".split()
 _ours = (
     "instructions inputs outputs examples progress_bar raise_on_failure api_key_env"
 ).split()
+#: Evaluators that are dumped without what they ask for, and the included definition
+#: with the same inputs and outputs.
+_included = {
+    "FaithfulnessEvaluator": "faithfulness",
+    "ContextRelevanceEvaluator": "context-relevance",
+}
 #: Generation parameters of the default generator, which a given one does not have.
 _default_generation = ("response_format", "seed")
 
@@ -22,9 +28,24 @@ def definitions_in(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """Return the arguments of a judge for each LLMEvaluator in `document`, by name.
 
     The name of a component that stands alone is empty. Other components are left out.
-    Raises `ValueError` for parameters that a judge does not support.
+    Raises `ValueError` for parameters that a judge does not support, and if there is no
+    LLMEvaluator but an evaluator whose dump has no instructions.
     """
-    return {name: _arguments(evaluator) for name, evaluator in _parameters_in(document)}
+    found = {name: _arguments(own) for name, own in _parameters_in(document)}
+    if found:
+        return found
+    below = object_in(document.get("components", {}))
+    kinds = {
+        str(object_in(one).get("type")).rpartition(".")[2]
+        for one in (document, *below.values())
+    }
+    for kind, included in _included.items():
+        if kind in kinds:
+            raise ValueError(
+                f"the dump of a {kind} has no instructions: --definition {included} "
+                "has some for the same inputs and outputs"
+            )
+    return found
 
 
 def _parameters_in(

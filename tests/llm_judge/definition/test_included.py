@@ -119,6 +119,19 @@ def test_a_misspelled_name_is_told() -> None:
         arguments_from(Path("faithfullness"))
 
 
+@pytest.mark.parametrize("is_pipeline", [True, False])
+def test_a_dump_without_instructions_names_the_included_one(is_pipeline: bool) -> None:
+    """A dumped FaithfulnessEvaluator holds no instructions, which the error says."""
+    dump = {
+        "type": "haystack.components.evaluators.faithfulness.FaithfulnessEvaluator",
+        "init_parameters": {"examples": []},
+    }
+    document = {"components": {"faithful": dump}} if is_pipeline else dump
+
+    with pytest.raises(DefinitionError, match="--definition faithfulness has some"):
+        LLMJudge.from_definition(document)
+
+
 @pytest.mark.parametrize(
     ("score", "message"),
     [
