@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import TextIO
 
+from harpia_formats.cli.output.confusion_lines import confusion_lines
 from harpia_formats.cli.output.fitted_table import table_lines
 from harpia_formats.cli.output.terminal import fitted, width_of
 from harpia_formats.reporters.text import p_text
@@ -27,7 +28,7 @@ _COMPARED = ("A", "B", "A - B", "interval", "p", "p (Holm)")
 
 
 def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
-    """Yield the table of scores, and below it their signatures and methods.
+    """Yield the table of scores, below it their signatures, methods and labels.
 
     They fit into the terminal if `stream`, which they are for, is one.
     """
@@ -49,6 +50,7 @@ def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
     yield from _lines(names, rows, _NUMBERS, stream)
     yield ""
     yield from fitted([*_lines_below(every), *reasons], stream)
+    yield from confusion_lines(scores, stream)
 
 
 def _has_room(

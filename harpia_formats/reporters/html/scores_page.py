@@ -14,12 +14,15 @@ from harpia_formats.reporters.html.report_page import (
 from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.scoring.charts import score_charts, with_systems
+from harpia_formats.scoring.confusion_tables import confusion_tables
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 
 #: Scores above the page.
 _CARDS = 8
 #: Stands for a value that is the empty text.
 _EMPTY = "(empty)"
+#: Confusion matrices of one page, and labels of one of them.
+_MATRICES, _LABELS = 8, 40
 
 
 def page(scores: Scores) -> Page:
@@ -77,7 +80,25 @@ def scores_sections(
             ]
         )
     )
+    parts += _confusions(scores)
     return [section(name, title, [part for part in parts if part])]
+
+
+def _confusions(scores: Scores) -> Iterator[Markup]:
+    """Yield the confusion matrices of the models, as far as there is room for them."""
+    found = list(confusion_tables(scores))
+    for matrix in found[:_MATRICES]:
+        size = len(matrix.confusion.labels)
+        title = f"{matrix.title[:1].upper()}{matrix.title[1:]}"
+        if size > _LABELS:
+            yield sentence(f"{title}: this page has no room for {size:,} labels.")
+            continue
+        yield sentence(f"{title}. Columns are labels of answers.")
+        columns = matrix.columns
+        yield table(title, columns, matrix.rows, columns[1:])
+    if len(found) > _MATRICES:
+        more = len(found) - _MATRICES
+        yield sentence(f"This page has no room for {more:,} more tables of labels.")
 
 
 def full_name(score: MetricScore) -> str:

@@ -1,0 +1,33 @@
+"""Confusion matrices below the table of scores."""
+
+from collections.abc import Iterator
+from typing import TextIO
+
+from harpia_formats.cli.output.fitted_table import table_lines
+from harpia_formats.cli.output.terminal import fitted, width_of
+from harpia_formats.scoring.confusion_tables import REFERENCE, confusion_tables
+from harpia_formats.scoring.scores import Scores
+from harpia_formats.text.sanitize import safe
+
+#: The most labels of a table in a terminal.
+MOST = 12
+
+
+def confusion_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
+    """Yield the confusion matrices of scores of labels, nothing without such scores.
+
+    They fit into the terminal if `stream`, which they are for, is one.
+    """
+    for found in confusion_tables(scores):
+        yield ""
+        title, size = safe(found.title), len(found.confusion.labels)
+        if size > MOST:
+            more = f"{title}: {size:,} labels, which only files have room for"
+            yield from fitted([more], stream)
+            continue
+        yield from fitted([f"{title} (columns are labels of answers)"], stream)
+        columns, rows = found.columns, list(found.rows)
+        right = [name for name in columns if name != REFERENCE]
+        yield from table_lines(
+            columns, rows, width_of(stream), right=right, is_ruled=True
+        )

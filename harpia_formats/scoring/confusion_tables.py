@@ -1,0 +1,52 @@
+"""Confusion matrices of scores as tables, for people."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from harpia_formats.scoring.confusion import Confusion
+from harpia_formats.scoring.scores import Scores, score_name
+from harpia_formats.text.sanitize import safe
+
+#: Code points of a label.
+_SHOWN = 40
+#: Stands for a label without text.
+_EMPTY = "(empty)"
+REFERENCE, ALL = "reference", "(all)"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionTable:
+    """A confusion matrix with what it is of."""
+
+    title: str
+    confusion: Confusion
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns: references, each label of answers, and the sum."""
+        return [REFERENCE, *map(_shown, self.confusion.labels), ALL]
+
+    @property
+    def rows(self) -> Iterator[list[str]]:
+        """Yield a row for each label of references."""
+        labels = map(_shown, self.confusion.labels)
+        for label, counts in zip(labels, self.confusion.counts, strict=True):
+            yield [label, *(f"{count:,}" for count in (*counts, sum(counts)))]
+
+
+def confusion_tables(scores: Scores) -> Iterator[ConfusionTable]:
+    """Yield the confusion matrices of each model, each once with all of its metrics."""
+    for system in scores.systems:
+        names: dict[Confusion, list[str]] = {}
+        for score in system.scores:
+            if score.confusion is not None:
+                name = score_name(score.metric, score.name)
+                names.setdefault(score.confusion, []).append(name)
+        model = ", ".join(value or _EMPTY for value in system.key.values())
+        for confusion, metrics in names.items():
+            title = f"answers by label, of {', '.join(metrics)}"
+            yield ConfusionTable(f"{title}: {model}" if model else title, confusion)
+
+
+def _shown(label: str) -> str:
+    return safe(label, _SHOWN) or _EMPTY
