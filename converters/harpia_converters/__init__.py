@@ -108,6 +108,7 @@ PROFILES: dict[str, str] = {
     "nemo-sdk": "harpia_converters.nemo.profile:NEMO_SDK",
     "nemo-evaluator": "harpia_converters.nemo.profile:NEMO_EVALUATOR",
     "haystack": "harpia_converters.haystack.profile:PROFILE",
+    "tencent": "harpia_converters.tencent.profile:PROFILE",
 }
 
 #: Functions that read definitions of LLM judges in a vendor's format, as

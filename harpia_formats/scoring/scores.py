@@ -119,17 +119,17 @@ class LeftOutQuestions:
 
         `scored` is the number of questions that have it.
         """
-        has = f"{self.most:,}" if self.fewest == self.most else ""
-        has = has or f"{self.fewest:,} to {self.most:,}"
-        every = self.questions + scored
+        have = f"{self.fewest:,}"
+        if self.fewest < self.most:
+            have += f" to {self.most:,}"
         if not scored:
             return (
-                f"{name} has no score: it needs {self.least:,} answers to a question, "
-                f"and the {every:,} questions have {has}"
+                f"{name} has no score: {self.least:,} answers to a question are "
+                f"needed, and questions have {have}"
             )
         return (
-            f"{name} leaves out {self.questions:,} of {every:,} questions, which have "
-            f"{has} answers and not {self.least:,}"
+            f"{name} leaves out {self.questions:,} of {self.questions + scored:,} "
+            f"questions: {self.least:,} answers are needed, and they have {have}"
         )
 
 

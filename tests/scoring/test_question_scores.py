@@ -92,14 +92,16 @@ def test_questions_with_too_few_answers_are_left_out_and_counted() -> None:
     assert (only.questions, only.count, only.unscored) == (1, 3, 3)
     assert only.left_out.questions == 2
     assert (
-        "pass@3 leaves out 2 of 3 questions, which have 1 to 2 answers and not 3"
+        "pass@3 leaves out 2 of 3 questions: 3 answers are needed, and they have 1 to 2"
         in found.said
     )
 
 
 def test_no_question_with_enough_answers_is_no_score() -> None:
     """The message says how many answers the questions have."""
-    message = "pass@9 has no score: it needs 9 answers to a question, and the 2 "
+    message = (
+        "pass@9 has no score: 9 answers to a question are needed, and questions have 2"
+    )
     data = lines([row(1, "1", "?"), row(2, "2", "2")])
 
     found = score(data, metrics=("pass@9",))
