@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from harpia_formats.metrics.correctness import DEFAULTS as CORRECTNESS
-from harpia_formats.metrics.correctness import read_with_correctness
+from harpia_formats.metrics.correctness import Correctness, read_with_correctness
 from harpia_formats.metrics.library import OWN_LIBRARY
 from harpia_formats.metrics.majority import MOST, majority_at_k
 from harpia_formats.metrics.mean import question_measure
@@ -39,12 +39,19 @@ _MISSING = (-1.0, 0.0, 1.0)
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters, correctness = read_with_correctness(NAME, DEFAULTS, given)
+    return measure_with(*read_with_correctness(NAME, DEFAULTS, given))
+
+
+def measure_with(parameters: Parameters, correctness: Correctness) -> Measure:
+    """Return maj@k of answers that are correct by `correctness`.
+
+    Raises `MetricError` for a bad value of `k` or `same`.
+    """
     every_k = parameters.wholes("k", 1, LARGEST)
-    same = _same_answer(parameters, correctness.same_answer)
+    same = same_answer_of(parameters, correctness.same_answer)
 
     def of_sample(sample: Sample) -> Statistics:
-        return text_number(same(sample)), correctness.of(sample), 1.0
+        return statistics_of(same(sample), correctness.of(sample))
 
     chosen = parameters.values["same"]
     return question_measure(
@@ -58,7 +65,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     )
 
 
-def _same_answer(
+def same_answer_of(
     parameters: Parameters, of_metric: Callable[[Sample], str] | None
 ) -> Callable[[Sample], str]:
     """Return what tells which answers are the same; raises `MetricError`."""
@@ -67,6 +74,11 @@ def _same_answer(
         normal = NORMALISATIONS[chosen]
         return lambda sample: normal(sample.answer or "")
     return of_metric
+
+
+def statistics_of(answer: str, correct: float) -> Statistics:
+    """Return the statistics of an answer, which has the same text as its equals."""
+    return text_number(answer), correct, 1.0
 
 
 def _scores(

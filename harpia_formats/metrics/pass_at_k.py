@@ -12,7 +12,7 @@ from math import comb
 from typing import Any
 
 from harpia_formats.metrics.correctness import DEFAULTS as CORRECTNESS
-from harpia_formats.metrics.correctness import read_with_correctness
+from harpia_formats.metrics.correctness import Correctness, read_with_correctness
 from harpia_formats.metrics.library import OWN_LIBRARY
 from harpia_formats.metrics.mean import question_measure
 from harpia_formats.metrics.metric import (
@@ -22,6 +22,7 @@ from harpia_formats.metrics.metric import (
     Sample,
     Statistics,
 )
+from harpia_formats.metrics.parameters import Parameters
 
 NAME = "pass@k"
 DEFAULTS = {"k": 1, **CORRECTNESS}
@@ -39,7 +40,14 @@ def pass_at_k(answers: int, correct: int, k: int) -> float:
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
-    parameters, correctness = read_with_correctness(NAME, DEFAULTS, given)
+    return measure_with(*read_with_correctness(NAME, DEFAULTS, given))
+
+
+def measure_with(parameters: Parameters, correctness: Correctness) -> Measure:
+    """Return pass@k of answers that are correct by `correctness`.
+
+    Raises `MetricError` for a bad value of `k`.
+    """
     every_k = parameters.wholes("k", 1)
 
     def of_sample(sample: Sample) -> Statistics:

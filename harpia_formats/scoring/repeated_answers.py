@@ -1,7 +1,7 @@
 """Rows that hold one answer again, each with the score of another metric.
 
-EvalEval writes such rows. Rows with the same metric are other answers, even if their
-texts are equal. A number for each answer that has a metric is held in memory.
+EvalEval writes such rows, and lm-eval one for each filter. Rows with the same metric
+are other answers, even if their texts are equal. A number for each answer that has a metric is held in memory.
 """
 
 from dataclasses import dataclass, field
@@ -22,20 +22,26 @@ class RepeatedAnswers:
     by_evaluation: bool = False
     #: How many were found.
     count: int = 0
-    #: The number of each metric, by its names.
-    _metrics: dict[tuple[str, str], int] = field(default_factory=dict)
+    #: The number of each metric, by its names and signature.
+    _metrics: dict[tuple[str, str, str], int] = field(default_factory=dict)
     #: For the hash of each answer the metric of its only row, or how often it had
     #: each metric.
     _seen: dict[int, int | dict[int, int]] = field(default_factory=dict)
 
     def is_repeat(self, record: Record, output: Output) -> bool:
         """Tell whether an answer was met before with another metric, and count it."""
-        if len(record.outputs) != 1 or record.id is UNSET or not output.scores:
+        # A row with several answers may hold their only score with the first one.
+        scores = [score for one in record.outputs for score in one.scores or ()]
+        if record.id is UNSET or len(scores) != 1:
             return False
-        score, *others = output.scores
-        if others or not (score.evaluation_name or score.result_id):
+        (score,) = scores
+        if not (score.evaluation_name or score.result_id):
             return False
-        names = f"{score.evaluation_name or ''}", f"{score.result_id or ''}"
+        names = (
+            f"{score.evaluation_name or ''}",
+            f"{score.result_id or ''}",
+            f"{score.signature or ''}",
+        )
         metric = self._metrics.setdefault(names, len(self._metrics))
         key = self._key_of(record, output, score)
         before = self._seen.get(key)

@@ -162,7 +162,7 @@ def select_metrics(
     unknown: dict[str, str] = {}
     unused = dict(parameters)
     for request in requests:
-        given = _with_parameters(unused, parameters, request)
+        given = with_parameters(unused, parameters, request)
         try:
             metric = computed_metric(given)
         except MetricError as error:
@@ -176,7 +176,7 @@ def select_metrics(
             named = replace(given, names=(given.label,))
             metric = ComputedMetric(named, metric.measure)
         measured.append(metric)
-    _check_parameters(unused, measured)
+    check_parameters(unused, measured)
     _check_names(measured)
     if not measured and not unknown:
         raise ScoreOptionsError("no metrics are requested; name some with --metrics")
@@ -187,7 +187,7 @@ def select_metrics(
     return SelectedMetrics(tuple(measured), tuple(unknown), notes)
 
 
-def _with_parameters(
+def with_parameters(
     unused: dict[str, Any], parameters: Mapping[str, Any], request: MetricRequest
 ) -> MetricRequest:
     """Return a request with its parameters added, and remove them from `unused`."""
@@ -230,7 +230,7 @@ def _names_of_parameters(
     return [*of_metric, *of_label]
 
 
-def _check_parameters(
+def check_parameters(
     unused: Mapping[str, Any], measured: Iterable[ComputedMetric]
 ) -> None:
     """Raise `ScoreError` for the first parameter that no metric used."""

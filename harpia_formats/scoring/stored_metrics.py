@@ -1,7 +1,8 @@
 """The scores that answers hold already, as metrics: the mean of what was stored."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.mean import means
@@ -16,8 +17,18 @@ from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.mixed_scores import MixedScores
 from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
 from harpia_formats.scoring.scores import ComputedMetric
-from harpia_formats.scoring.select_metrics import SelectedMetrics
+from harpia_formats.scoring.select_metrics import (
+    SelectedMetrics,
+    check_parameters,
+    with_parameters,
+)
 from harpia_formats.scoring.signatures import is_pooled, labels_of
+from harpia_formats.scoring.stored_questions import (
+    Judgements,
+    StoredQuestions,
+    is_of_questions,
+    stored_questions,
+)
 from harpia_formats.scoring.stored_scores import name_of
 
 #: Names of stored scores of which a lower one is better.
@@ -49,9 +60,13 @@ class StoredMetrics:
     wanted: tuple[str, ...]
     #: The fields by which the scores are shown in groups.
     by: tuple[str, ...] = ()
+    #: The parameters of metrics of questions, by `metric.parameter`.
+    parameters: Mapping[str, Any] = field(default_factory=dict)
     _mixed: MixedScores = field(default_factory=MixedScores)
     _found: dict[_Key, _Values] = field(default_factory=dict)
     _keys: tuple[_Key, ...] = ()
+    _judgements: dict[_Key, Judgements] = field(default_factory=dict)
+    _questions: tuple[StoredQuestions, ...] = ()
 
     def add(self, record: Record) -> None:
         """Add the stored scores of a record."""
@@ -59,7 +74,11 @@ class StoredMetrics:
             for score in output.scores or ():
                 key = _key_of(score)
                 self._mixed.add(key, record, output, score)
-                values = self._found.setdefault(key, _Values())
+                if key not in self._found:
+                    self._found[key] = _Values()
+                    self._judgements[key] = Judgements.of_signature(key[1])
+                self._judgements[key].add(score)
+                values = self._found[key]
                 if number_or_none(score.value) is None:
                     values.others += 1
                 else:
@@ -69,7 +88,8 @@ class StoredMetrics:
     def metrics(self) -> SelectedMetrics:
         """Return the mean of each quantity that has a number.
 
-        Raises `ScoreError` if there is none, or none of the wanted names.
+        With them it returns the wanted metrics of questions by stored scores. Raises
+        `ScoreError` if there is none, or none of the wanted names.
         """
         if not self._found:
             raise ScoreOptionsError(
@@ -77,24 +97,30 @@ class StoredMetrics:
             )
         labels = labels_of(self._found)
         self._check_wanted(labels)
+        self._questions, notes = self._of_questions(labels)
         chosen = {
             key: values
             for key, values in self._found.items()
             if not self.wanted or {key[0], labels[key]} & set(self.wanted)
         }
         self._keys = tuple(key for key, values in chosen.items() if values.numbers)
-        if not self._keys:
+        if not self._keys and not self._questions:
             count = sum(values.others for values in chosen.values())
             raise ScoreOptionsError(f"none of {count:,} stored scores is a number")
         return SelectedMetrics(
-            tuple(
-                ComputedMetric(
-                    MetricRequest(labels[key]), _measure_of(labels[key], key, values)
-                )
-                for key, values in chosen.items()
-                if values.numbers
+            (
+                *(
+                    ComputedMetric(
+                        MetricRequest(labels[key]),
+                        _measure_of(labels[key], key, values),
+                    )
+                    for key, values in chosen.items()
+                    if values.numbers
+                ),
+                *(questions.metric for questions in self._questions),
             ),
             notes=(
+                *notes,
                 *_notes(chosen, labels),
                 *self._mixed.notes({key: labels[key] for key in self._keys}, self.by),
             ),
@@ -104,26 +130,54 @@ class StoredMetrics:
         """Raise `ScoreError` for a wanted name that no stored score has."""
         known = dict.fromkeys(name for name, _ in labels)
         for name in self.wanted:
-            if name not in known and name not in labels.values():
+            is_known = name in known or name in labels.values()
+            if not is_known and not is_of_questions(name):
                 raise ScoreError(
                     f"no stored score is called {name} (there are: {', '.join(known)})"
                 )
 
+    def _of_questions(
+        self, labels: dict[_Key, str]
+    ) -> tuple[tuple[StoredQuestions, ...], list[str]]:
+        """Return the wanted metrics of questions that are not themselves stored.
+
+        With them come notes. Raises `ScoreError` for a parameter that none of them has.
+        """
+        stored = {*labels.values(), *(name for name, _ in labels)}
+        unused = dict(self.parameters)
+        requests = [
+            with_parameters(unused, self.parameters, MetricRequest(name))
+            for name in self.wanted
+            if name not in stored
+        ]
+        found: list[StoredQuestions] = []
+        notes: list[str] = []
+        for request in requests:
+            questions, more = stored_questions(request, self._judgements, labels)
+            found += questions
+            notes += more
+        check_parameters(unused, [questions.metric for questions in found])
+        return tuple(found), notes
+
     def outcomes(self, output: Output) -> tuple[Outcome, ...]:
         """Return the stored scores of an answer, or why one is missing."""
-        stored: dict[_Key, list[float]] = {}
+        stored: dict[_Key, list[Score]] = {}
         for score in output.scores or ():
-            values = stored.setdefault(_key_of(score), [])
-            value = number_or_none(score.value)
-            if value is not None:
-                values.append(value)
-        return tuple(_outcome(key, stored) for key in self._keys)
+            stored.setdefault(_key_of(score), []).append(score)
+        return (
+            *(_outcome(key, stored.get(key, [])) for key in self._keys),
+            *(
+                questions.outcome(output, stored.get(questions.key, []))
+                for questions in self._questions
+            ),
+        )
 
 
-def _outcome(key: _Key, stored: dict[_Key, list[float]]) -> Outcome:
-    values = stored.get(key)
-    if values is None:
+def _outcome(key: _Key, stored: list[Score]) -> Outcome:
+    if not stored:
         return NO_SUCH_SCORE
+    found = (number_or_none(score.value) for score in stored)
+    values = [value for value in found if value is not None]
     if not values:
         return f"the stored {key[0]} is no number"
     total, count = sum(values), len(values)

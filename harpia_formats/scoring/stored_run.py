@@ -17,6 +17,7 @@ from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.results.format import Observer, ResultFormat
 from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.stored_metrics import StoredMetrics
+from harpia_formats.scoring.stored_questions import is_of_questions
 
 
 def scoring_of(
@@ -53,8 +54,9 @@ class StoredScoring(Scoring):
     ) -> None:
         _check(options)
         # The names of stored metrics are not those of ours.
-        super().__init__(inputs, to, output, replace(options, metrics=()), observers)
-        self._wanted = options.metrics
+        without = replace(options, metrics=(), parameters={})
+        super().__init__(inputs, to, output, without, observers)
+        self._wanted, self._parameters = options.metrics, options.parameters
         target = self._target
         if target is not None and target.holds_records:
             raise ScoreError(
@@ -64,7 +66,7 @@ class StoredScoring(Scoring):
 
     def _run(self) -> Generator[Problem | None, None, None]:
         self._inputs = [rereadable_input(source) for source in self._inputs]
-        found = StoredMetrics(self._wanted, self._options.by)
+        found = StoredMetrics(self._wanted, self._options.by, self._parameters)
         reading = self._read_before(
             lambda placed: found.add(self._models.select(placed.record)),
             check_scores,
@@ -113,7 +115,9 @@ def _check(options: ScoreOptions) -> None:
     given = {
         "--profile": options.profile is not None,
         "--config": options.config is not None,
-        "--param": bool(options.parameters),
+        "--param": any(
+            not is_of_questions(name.partition(".")[0]) for name in options.parameters
+        ),
         "--references-from gt": options.reference_from == ReferenceFrom.GT,
     }
     refused = next((option for option, is_given in given.items() if is_given), "")
