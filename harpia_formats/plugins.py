@@ -20,12 +20,17 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
     from harpia_formats.io.unpacking import TextPart, Unpacker
     from harpia_formats.mapping.fields import FieldTable
     from harpia_formats.mapping.tool_signature import tool_signature
-    from harpia_formats.metrics.mean import mean_measure, sample_mean_measure
+    from harpia_formats.metrics.mean import (
+        mean_measure,
+        question_measure,
+        sample_mean_measure,
+    )
     from harpia_formats.metrics.metric import (
         Measure,
         Metric,
         MetricError,
         Pair,
+        QuestionMeasure,
         Sample,
         Statistics,
         UnscorableError,
@@ -131,6 +136,7 @@ __all__ = [
     "Path",
     "Place",
     "Problem",
+    "QuestionMeasure",
     "Record",
     "Remark",
     "Remarks",
@@ -160,6 +166,7 @@ __all__ = [
     "json_text",
     "mean_measure",
     "mutants",
+    "question_measure",
     "read_parameters",
     "records",
     "safe",
@@ -196,9 +203,10 @@ _names_by_module = {
     "harpia_formats.model.problem": "Because Excerpt Fix Path Place Problem Severity",
     # Metrics, and the profiles that name them.
     "harpia_formats.metrics.metric": (
-        "Measure Metric MetricError Pair Sample Statistics UnscorableError"
+        "Measure Metric MetricError Pair QuestionMeasure Sample Statistics "
+        "UnscorableError"
     ),
-    "harpia_formats.metrics.mean": "mean_measure sample_mean_measure",
+    "harpia_formats.metrics.mean": "mean_measure question_measure sample_mean_measure",
     "harpia_formats.metrics.parameters": "Parameters read_parameters",
     "harpia_formats.metrics.references": "score_over_references",
     "harpia_formats.model.metric_profile": (

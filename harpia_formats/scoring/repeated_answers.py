@@ -1,7 +1,8 @@
 """Rows that hold one answer again, each with the score of another metric.
 
 EvalEval writes such rows, and lm-eval one for each filter. Rows with the same metric
-are other answers, even if their texts are equal. A number for each answer that has a metric is held in memory.
+are other answers, even if their texts are equal. A number for each answer that has a
+metric is held in memory.
 """
 
 from dataclasses import dataclass, field
