@@ -77,9 +77,14 @@ class ScoreOfAnswers:
     #: Whether it is a rate of errors, which may be above its scale.
     is_error_rate: bool
 
+    @property
+    def best(self) -> float | None:
+        """The end of its scale, None if there is none or it may be above it."""
+        return None if self.is_error_rate else BEST.get(self.scale)
+
     def counts(self) -> ScoreCounts:
         """Return counts without any answer."""
-        best = None if self.is_error_rate else BEST.get(self.scale)
+        best = self.best
         return ScoreCounts(RangeCounts() if best is None else ScaleCounts(best))
 
 
@@ -87,16 +92,24 @@ class ScoreOfAnswers:
 class AnswerCounts:
     """Counts the answers of a run; a `ResultWriter` that writes nothing."""
 
+    #: The scores that single answers have, and not only questions.
     scores: tuple[ScoreOfAnswers, ...] = ()
+    #: Their places among the scores of a run.
+    _places: list[int] = field(default_factory=list)
     _models: dict[str, list[ScoreCounts]] = field(default_factory=dict)
     #: The names of the systems, in the order of the scores.
     _systems: list[str] = field(default_factory=list)
 
     def begin(self, run: ResultRun) -> "AnswerCounts":
         """Take the metrics of a run, and return this object."""
+        of_answers = [
+            one.measure.question is None for one in run.measured for _ in one.names
+        ]
+        columns = columns_of(run.measured)
+        self._places = [at for at, is_own in enumerate(of_answers) if is_own]
         self.scores = tuple(
-            ScoreOfAnswers(column.row_label, column.scale, column.lower_is_better)
-            for column in columns_of(run.measured)
+            ScoreOfAnswers(one.row_label, one.scale, one.lower_is_better)
+            for one in (columns[at] for at in self._places)
         )
         self._models.clear()
         return self
@@ -110,8 +123,9 @@ class AnswerCounts:
         if found is None:
             found = self._models[name] = self._none()
         length = None if scored.answer is None else len(scored.answer)
-        for counts, value in zip(found, values_of(scored), strict=True):
-            if value is not None:
+        values = values_of(scored)
+        for counts, at in zip(found, self._places, strict=True):
+            if (value := values[at]) is not None:
                 counts.add(value, length)
 
     def close(self, scores: Scores) -> None:

@@ -1,11 +1,17 @@
 """A picture of how the scores of single answers are distributed, by model."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.figures.answer_counts import AnswerCounts, ScoreCounts
+from harpia_formats.figures.answer_counts import (
+    AnswerCounts,
+    ScoreCounts,
+    ScoreOfAnswers,
+)
 from harpia_formats.figures.drawing import SMALL, Drawing, described, first_of, label
 from harpia_formats.figures.grid import Grid, grid_of
+from harpia_formats.figures.library import FigureError
 from harpia_formats.figures.look import MUTED, SERIES, SURFACE
 from harpia_formats.scoring.scores import Scores
 
@@ -19,8 +25,13 @@ _ALL = "all answers"
 
 def draw_distributions(scores: Scores, counts: AnswerCounts) -> Drawing:
     """Return a histogram for each score and model; call it within `settings`."""
-    chosen, notes = chosen_scores(scores, counts, MOST_ROWS, MOST_COLUMNS)
-    rows, columns, cells = chosen
+    chosen = chosen_scores(scores, counts, MOST_ROWS, MOST_COLUMNS)
+    rows, columns, cells, notes = (
+        chosen.rows,
+        chosen.columns,
+        chosen.cells,
+        chosen.notes,
+    )
     few = [
         f"{columns[at]} of {rows[row]} ({of_score.answers:,})"
         for row, of_row in enumerate(cells)
@@ -47,22 +58,47 @@ def draw_distributions(scores: Scores, counts: AnswerCounts) -> Drawing:
 Cells = Sequence[Sequence[ScoreCounts]]
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenScores:
+    """The models and scores of answers that are drawn, with their counts."""
+
+    rows: list[str]
+    columns: list[str]
+    scores: list[ScoreOfAnswers]
+    cells: Cells
+    #: What is not drawn, in sentences.
+    notes: list[str]
+
+
 def chosen_scores(
     scores: Scores, counts: AnswerCounts, most_rows: int, most_columns: int
-) -> tuple[tuple[list[str], list[str], Cells], list[str]]:
-    """Return the models, the scores and their counts that are drawn.
+) -> ChosenScores:
+    """Return what is drawn of the scores of answers; raises `FigureError` if nothing.
 
-    With them it returns what is not drawn, in sentences.
+    A metric may have scores of many answers or of questions only, such as f1-macro.
     """
-    rows = [label(", ".join(system.key.values())) or _ALL for system in scores.systems]
-    columns = [label(score.label) for score in counts.scores]
+    rows = [label(", ".join(one.key.values())) or _ALL for one in scores.systems]
+    of_systems = counts.of_systems()
+    places = [
+        at
+        for at in range(len(counts.scores))
+        if any(of_system[at].answers for of_system in of_systems)
+    ]
+    if not places:
+        raise FigureError(
+            "there is no score of single answers to draw: score a metric that has "
+            "some, such as --metrics f1"
+        )
     notes = []
     if len(rows) > most_rows:
         notes.append(f"the first {most_rows:,} of {len(rows):,} models are drawn")
-    if len(columns) > most_columns:
-        notes.append(f"the first {most_columns:,} of {len(columns):,} scores are drawn")
-    cells = [row[:most_columns] for row in counts.of_systems()[:most_rows]]
-    return (rows[:most_rows], columns[:most_columns], cells), notes
+    if len(places) > most_columns:
+        notes.append(f"the first {most_columns:,} of {len(places):,} scores are drawn")
+    places = places[:most_columns]
+    drawn = [counts.scores[at] for at in places]
+    cells = [[of_system[at] for at in places] for of_system in of_systems[:most_rows]]
+    columns = [label(one.label) for one in drawn]
+    return ChosenScores(rows[:most_rows], columns, drawn, cells, notes)
 
 
 def _draw_column(axes: Sequence[Any], cells: Sequence[ScoreCounts]) -> None:
@@ -97,13 +133,13 @@ def _draw_column(axes: Sequence[Any], cells: Sequence[ScoreCounts]) -> None:
                 low, share * 0.3, sentence, size=SMALL, color=MUTED, style="italic"
             )
             continue
-        _draw_bars(one, cell, (high - low) * 0.02)
+        _draw_bars(one, cell, (high - low + 2 * room) * 0.02)
 
 
 def _draw_bars(axes: Any, cell: ScoreCounts, least: float) -> None:
     """Draw one histogram, whose bars are at least so wide, and a mark at its mean."""
     for one in cell.values.bins():
-        width = max(one.high - one.low, least, 1e-9)
+        width = max(one.high - one.low, least)
         axes.bar(
             (one.low + one.high) / 2,
             one.count / cell.answers,

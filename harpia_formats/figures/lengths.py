@@ -22,8 +22,12 @@ _TICKS, _BARS = 4, 0.3
 
 def draw_lengths(scores: Scores, counts: AnswerCounts) -> Drawing:
     """Return mean scores by length, for each model; call it within `settings`."""
-    (rows, columns, cells), notes = chosen_scores(
-        scores, counts, MOST_ROWS, MOST_COLUMNS
+    chosen = chosen_scores(scores, counts, MOST_ROWS, MOST_COLUMNS)
+    rows, columns, cells, notes = (
+        chosen.rows,
+        chosen.columns,
+        chosen.cells,
+        chosen.notes,
     )
     empty = [
         f"{columns[at]} of {rows[row]}"
@@ -45,11 +49,12 @@ def draw_lengths(scores: Scores, counts: AnswerCounts) -> Drawing:
     axis = "characters of the answer"
     figure, axes = grid_of(Grid(rows, columns, 1.1, axis, caption))
     indices = {at for row in cells for cell in row for at in cell.lengths}
-    for column in range(len(columns)):
+    for column, score in enumerate(chosen.scores):
         of_column = [row[column] for row in cells]
         means = [mean for cell in of_column for _, mean in _means(cell)]
+        ends = means if score.best is None else [0.0, score.best]
         for row, cell in enumerate(of_column):
-            _draw_panel(axes[row][column], cell, means, sorted(indices))
+            _draw_panel(axes[row][column], cell, ends, sorted(indices))
     description = described(_sentences(rows, columns, cells))
     return Drawing(figure, TITLE, description, tuple(notes))
 
@@ -64,13 +69,13 @@ def _means(cell: ScoreCounts) -> list[tuple[int, float]]:
 
 
 def _draw_panel(
-    axes: Any, cell: ScoreCounts, means: Sequence[float], indices: Sequence[int]
+    axes: Any, cell: ScoreCounts, ends: Sequence[float], indices: Sequence[int]
 ) -> None:
     """Draw the mean score and the number of answers by length.
 
-    `means` are those of all panels of the column, and `indices` all lengths.
+    The axis of scores has `ends`, and that of lengths all `indices`.
     """
-    low, high = (min(means), max(means)) if means else (0.0, 1.0)
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
     room = (high - low) * 0.1 or abs(high) * 0.1 or 0.5
     bottom = low - room - _BARS * (high - low + 2 * room)
     axes.set_ylim(bottom, high + room)

@@ -16,7 +16,7 @@ from harpia_formats.figures.drawing import (
 from harpia_formats.figures.look import MUTED, SERIES, SURFACE
 
 #: Inches: of a panel that is alone and of others, between panels, and of a border.
-_ALONE, _PANEL, _BETWEEN, _BORDER = 4.2, 2.5, 0.3, 0.12
+_ALONE, _PANEL, _BETWEEN, _BORDER = 4.2, 2.45, 0.42, 0.12
 #: Inches: above and below the rows of a panel, of the least row, and of a series in it.
 _ABOVE, _BELOW, _ROW, _SERIES = 0.3, 0.36, 0.27, 0.15
 #: Rows and panels of one picture.

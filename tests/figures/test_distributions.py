@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harpia_formats.figures.files import PictureFiles, picture_file
+from harpia_formats.figures.library import FigureError
 from harpia_formats.io.files_read import FilesRead
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.run import Scoring
@@ -36,9 +37,10 @@ def written(
 ) -> tuple[dict[str, str], list[str]]:
     """Return the SVG of each kind, and what is said of them."""
     places = {name: folder / f"{name}.svg" for name in KINDS}
-    given = [f"{name}={place}" for name, place in places.items()]
-    files = PictureFiles([picture_file(text, "score") for text in given], FilesRead())
-    chosen = ScoreOptions(metrics=("em", "f1"), jobs=1, **options)
+    texts = [f"{name}={place}" for name, place in places.items()]
+    files = PictureFiles([picture_file(text, "score") for text in texts], FilesRead())
+    given: dict[str, Any] = {"metrics": ("em", "f1"), "jobs": 1} | options
+    chosen = ScoreOptions(**given)
     observers = [] if files.counts is None else [files.counts.begin]
     run = Scoring([data_of(answers)], options=chosen, observers=observers)
     list(run)
@@ -100,3 +102,15 @@ def test_names_of_models_are_redacted(tmp_path: Path) -> None:
     for picture in pictures.values():
         assert ">model 2</text>" in picture
         assert "secret" not in picture
+
+
+def test_scores_of_questions_alone_are_no_scores_of_answers(tmp_path: Path) -> None:
+    """They are left out, and it is an error if there is no other."""
+    answers: list[tuple[str | None, str]] = [("a", "no"), ("a", "yes it is")]
+    pictures, _ = written(tmp_path, answers, metrics=("pass@k", "em", "f1-macro"))
+
+    assert ">em</text>" in pictures["distributions"]
+    assert "pass@1" not in pictures["distributions"]
+    assert "f1-macro" not in pictures["distributions"]
+    with pytest.raises(FigureError, match="no score of single answers"):
+        written(tmp_path, answers, metrics=("pass@k",))
