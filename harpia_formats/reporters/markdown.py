@@ -221,9 +221,29 @@ def write_result(
     """Write the headline and the tables of a result."""
     page = _Page(options.most_bytes)
     page.add(f"### harpia-formats: {code(result.headline(), 500)}")
-    for caption, rows in result.shown_tables():
-        _add_table(page, caption, rows)
+    if not _add_scores(page, result):
+        for caption, rows in result.shown_tables():
+            _add_table(page, caption, rows)
     write_text("\n".join(page.lines) + "\n")
+
+
+def _add_scores(page: _Page, result: Result) -> bool:
+    """Add the table of scores that is published; return False for another result."""
+    from harpia_formats.reporters.score_tables.markdown import (  # noqa: PLC0415 - a validation has none
+        head_lines,
+        note_lines,
+        row_lines,
+    )
+    from harpia_formats.reporters.score_tables.shown import table_of  # noqa: PLC0415 - a validation has none
+
+    table = table_of(result)
+    if table is None:
+        return False
+    rows = ([line] for line in row_lines(table))
+    shown = page.add_blocks(["", *head_lines(table)], rows, 1)
+    page.add_left_out(len(table.rows) - shown, "row")
+    page.add_blocks([""], ([line] for line in note_lines(table)), 1)
+    return True
 
 
 def _add_table(page: _Page, caption: str, rows: Sequence[Row]) -> None:

@@ -49,6 +49,7 @@ from harpia_formats.cli.options.scoring import (
     Profile,
     Replicates,
     ResultFormat,
+    ScoreFormat,
     Seed,
     ShowStored,
     SkipUnknown,
@@ -67,6 +68,7 @@ from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.recipes.table import Applied, ScoreRun
 from harpia_formats.reporters.reporter import Options as ReportOptions
+from harpia_formats.reporters.score_tables import form_lines
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.scores import Scores
@@ -94,6 +96,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     seed: Seed = SEED,
     to: ResultFormat = None,
     output: Output = "-",
+    output_format: ScoreFormat = TABLE,
     overwrite: Overwrite = False,
     csv_safe: CsvSafe = False,
     names: Names = None,
@@ -161,7 +164,12 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         engine=engine,
     )
     files = ScoreRun(
-        tuple(paths or ()), to, output, tuple(report or ()), tuple(plots or ())
+        tuple(paths or ()),
+        to,
+        output,
+        tuple(report or ()),
+        tuple(plots or ()),
+        output_format,
     )
     chosen = with_recipe("score", recipe, options, files, context)
     if show_recipe:
@@ -189,33 +197,46 @@ def _score(
         [*others, *reports.paths],
         exclude=options.exclude,
     )
-    options = replace(options, progress=progress.update)
+    # Without results to write it is for what is printed.
+    is_of_results = files.to is not None or files.output_format != CSV
+    options = replace(
+        options,
+        progress=progress.update,
+        csv_safe=options.csv_safe and is_of_results,
+    )
     run = scoring_of(
         files.inputs or ["-"], files.to, files.output, options, pictures.observers
     )
     print_problems(reports.keeping(run), progress)
     found = run.scores()
     scores = replace(found, said=(*chosen.notes, *found.said))
-    code = _print_scores(scores, is_table_extra=files.to is not None, quiet=quiet)
+    code = _print_scores(scores, files, csv_safe=chosen.options.csv_safe, quiet=quiet)
     reports.write(scores, ReportOptions())
     pictures.write(scores, is_whole=scores.is_whole)
     return code
 
 
-def _print_scores(scores: Scores, *, is_table_extra: bool, quiet: bool) -> ExitCode:
-    """Print the table of scores, or why there is none; return the exit code.
+def _print_scores(
+    scores: Scores, files: ScoreRun, *, csv_safe: bool, quiet: bool
+) -> ExitCode:
+    """Print the scores, or why there are none; return the exit code.
 
-    The table goes to standard error if `is_table_extra`, beside results in a file.
+    They go to standard error beside results in a file.
     """
     failures = scores.report.failures
     print_unread(scores.report)
+    is_extra, form = files.to is not None, files.output_format
+    if form != TABLE:
+        lines = form_lines(scores, form, csv_safe=csv_safe)
+    else:
+        stream = sys.stderr if is_extra else sys.stdout
+        lines = score_lines(scores, stream) if scores.is_whole else iter(())
+    text = "".join(f"{line}\n" for line in lines)
+    if not is_extra:
+        text_writer(sys.stdout)(text)
+    elif not quiet:
+        write_stderr(text, is_fitted=form != TABLE)
     if scores.is_whole:
-        stream = sys.stderr if is_table_extra else sys.stdout
-        lines = "".join(f"{line}\n" for line in score_lines(scores, stream))
-        if not is_table_extra:
-            text_writer(sys.stdout)(lines)
-        elif not quiet:
-            write_stderr(lines)
         for note in scores.said:
             write_stderr(f"{note}\n")
         for name in scores.outputs:

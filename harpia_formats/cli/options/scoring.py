@@ -17,11 +17,14 @@ from harpia_formats.metrics import METRICS
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import result_formats
+from harpia_formats.reporters.score_tables import FORMS
 from harpia_formats.scoring.groups import GROUPED
 from harpia_formats.scoring.options import Missing as MissingAnswer
 from harpia_formats.scoring.p_values import FOR_EACH, TESTS
 from harpia_formats.scoring.profiles import profile_names
 
+#: The value of `--output-format` for the table that people read in a terminal.
+TABLE = "table"
 SELECTION, STATISTICS = "Metrics", "Groups and intervals"
 
 
@@ -128,6 +131,13 @@ Detect = Annotated[
         metavar="DIFFERENCE",
         help="Tell how many questions detect this difference with 80 percent power.",
         rich_help_panel=STATISTICS,
+    ),
+]
+ScoreFormat = Annotated[
+    str,
+    choice(
+        (TABLE, *FORMS),
+        "What is printed: a table for people, or one for programs or papers: {}.",
     ),
 ]
 ResultFormat = Annotated[

@@ -73,7 +73,7 @@ class TableEncoder:
         known = self.columns_of(chain(self.known, columns))
         return self if known == self.known else replace(self, known=known)
 
-    def line(self, texts: Iterable[str]) -> bytes:
+    def line(self, texts: Iterable[str | None]) -> bytes:
         """Return one line of texts, such as the names of columns."""
         cells = _cells(self._safe([*texts]), quotes_empty=self.quotes_empty)
         return (",".join(cells) or _BLANK_LINE).encode() + b"\n"

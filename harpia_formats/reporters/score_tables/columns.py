@@ -1,0 +1,42 @@
+"""The columns of a table of scores: the scores of one name in all rows."""
+
+from dataclasses import dataclass
+
+from harpia_formats.reporters.score_tables.table import Better
+from harpia_formats.scoring.scores import MetricScore, score_name
+
+#: The metric and the name of a score.
+Key = tuple[str, str]
+#: The scales of scores that have two ends.
+SCALES = {"0-1": "0 to 1", "0-100": "0 to 100"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The scores of one column, None in each row that has none."""
+
+    key: Key
+    scores: tuple[MetricScore | None, ...]
+
+    @property
+    def there(self) -> list[MetricScore]:
+        """The scores that there are."""
+        return [score for score in self.scores if score is not None]
+
+    @property
+    def name(self) -> str:
+        """The name of the score."""
+        return score_name(*self.key)
+
+    @property
+    def better(self) -> Better:
+        """Which of its scores are better."""
+        return better_of(self.there[0])
+
+
+def better_of(score: MetricScore) -> Better:
+    """Return which scores of a metric are better."""
+    if score.lower_is_better:
+        return Better.LOWER
+    is_known = score.lower_is_better is not None and score.scale in SCALES
+    return Better.HIGHER if is_known else Better.UNKNOWN

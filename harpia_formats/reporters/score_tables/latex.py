@@ -1,0 +1,118 @@
+r"""Tables of scores in LaTeX, with the rules of the package booktabs.
+
+The text compiles with any engine whose fonts have the characters of the data: pdflatex
+for Latin scripts, lualatex or xelatex with a suitable font for others.
+"""
+
+import re
+from collections.abc import Iterator
+
+from harpia_formats.model.result import Result
+from harpia_formats.reporters.score_tables.shown import table_of
+from harpia_formats.reporters.score_tables.table import (
+    Better,
+    Cell,
+    Heading,
+    Note,
+)
+from harpia_formats.text.sanitize import safe
+
+_ARROWS = {
+    Better.HIGHER: r" $\uparrow$",
+    Better.LOWER: r" $\downarrow$",
+    Better.UNKNOWN: "",
+}
+#: What means something in LaTeX. A bracket or star behind `\\` would be its argument,
+#: two hyphens or quotes another character.
+_ESCAPES = {
+    **{character: f"\\{character}" for character in "&%_#{}$"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    "'": r"{'}",
+    '"': r'{"}',
+    "-": r"{-}",
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+}
+_special = re.compile(f"[{re.escape(''.join(_ESCAPES))}]")
+#: Hyphens that make no dash may stay as they are.
+_lone_hyphen = re.compile(r"(?<!-)-(?!-)")
+_MARKS = {"*": "*", "\u2020": r"\dagger"}
+#: Signatures have no spaces: lines may break behind these.
+_BREAK = re.compile(r"(\\textbar\{\}|:|,)")
+_MOST, _LONG = 200, 2_000
+
+
+def lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: ARG001 - the same for each form
+    """Yield the lines of the table of a result with its notes, as a float."""
+    table = table_of(result)
+    if table is None:
+        return
+    yield r"% \usepackage{booktabs}"
+    yield r"\begin{table}"
+    yield r"\centering"
+    yield rf"\caption{{{latex_text(table.caption)}}}"
+    kinds = "".join("r" if heading.is_number else "l" for heading in table.headings)
+    yield rf"\begin{{tabular}}{{{kinds}}}"
+    yield r"\toprule"
+    yield _line(map(_heading, table.headings))
+    yield r"\midrule"
+    for at, cells in enumerate(table.rows):
+        yield _line(map(_cell, cells))
+        if at in table.breaks:
+            yield r"\midrule"
+    yield r"\bottomrule"
+    yield r"\end{tabular}"
+    if table.notes:
+        yield r"\par\medskip"
+        yield r"\begin{minipage}{\linewidth}\footnotesize\raggedright"
+        yield from (rf"{_note(note)}\par" for note in table.notes)
+        yield r"\end{minipage}"
+    yield r"\end{table}"
+
+
+def latex_text(text: str, limit: int = _MOST) -> str:
+    """Return text of data that LaTeX shows as it is, in one line."""
+    shown = _lone_hyphen.sub("\0", safe(text, limit))
+    return _special.sub(lambda found: _ESCAPES[found[0]], shown).replace("\0", "-")
+
+
+def _line(cells: Iterator[str]) -> str:
+    return rf"{' & '.join(cells)} \\"
+
+
+def _heading(heading: Heading) -> str:
+    return f"{latex_text(heading.name)}{_ARROWS[heading.better]}"
+
+
+def _cell(cell: Cell) -> str:
+    if isinstance(cell, str):
+        return latex_text(cell)
+    number = rf"\textbf{{{cell.text}}}" if cell.is_bold else _number(cell.text)
+    return " ".join(filter(None, (number, _number(cell.rest)))) + _mark(cell.mark)
+
+
+def _number(text: str) -> str:
+    """Return a number of ours with minus signs in the place of hyphens."""
+    return (
+        text.replace("\u2013", "--").replace("-", "$-$") if text != "\u2013" else "--"
+    )
+
+
+def _mark(mark: str) -> str:
+    return f"$^{{{_MARKS[mark]}}}$" if mark in _MARKS else ""
+
+
+def _note(note: Note) -> str:
+    mark = _mark(note.mark) or (_number(note.mark) if note.mark else "")
+    text = f"{mark} {latex_text(note.text, _LONG)}".lstrip()
+    if not note.code:
+        return text
+    technical = _BREAK.sub(r"\1\\allowbreak{}", latex_text(note.code, _LONG))
+    return rf"{text}: \texttt{{{technical}}}"
