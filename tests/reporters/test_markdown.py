@@ -165,16 +165,16 @@ def test_scores_are_a_table_for_readers() -> None:
     scores = hf.score(rows, metrics=("em",), by=("category",))
 
     text = unescape(re.sub("</?code>", "", _written(scores)))
-    first, *_, last = text.splitlines()
+    first, *_ = text.splitlines()
     assert first == "### harpia-formats: em 1.0000 over 2 answers"
     table = [line.split(" | ") for line in text.splitlines() if line.startswith("|")]
     assert [line[0] for line in table] == [
-        *("| category", "| ---", "| (all)", "| (empty)", "| law")
+        *("| category", "| ---", "| (empty)", "| law", "| (all)")
     ]
-    assert {"interval", "remark"} <= {*table[0]} | {table[0][-1].rstrip(" |")}
-    assert "signature" not in table[0]
-    assert "- signature: em|" in text
-    assert last.startswith("- method: ")
+    assert table[-1][1] == "1.00 [0.01, 1.00] \\*"
+    assert table[-2][1] == "1.00 \u2020"
+    assert "- Signature of em: `em|" in text
+    assert "- Intervals of em: `wilson|" in text
 
 
 def test_statistics_are_several_tables() -> None:

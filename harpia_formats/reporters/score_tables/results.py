@@ -91,16 +91,17 @@ def _names_of(
 ) -> tuple[list[str], list[list[str]]]:
     """Return the fields of the first columns, and the cells of each.
 
-    A single system is called by its model, if that is known.
+    A single system is called by its model, if that is known, or has no name.
     """
     fields = list((scores.groups or scores.systems)[0].key)
     names = [
         [group.key.get(field, _ALL) or _EMPTY for group in groups] for field in fields
     ]
-    if "model" not in fields:
-        model = scores.models[0] if len(scores.models) == 1 else _ALL
-        fields, names = ["model", *fields], [[model] * len(groups), *names]
-    return fields, names
+    if "model" in fields:
+        return fields, names
+    if len(scores.models) == 1:
+        return ["model", *fields], [[*scores.models] * len(groups), *names]
+    return (fields, names) if fields else (["system"], [[_ALL]])
 
 
 def _best(column: Column, scores: Scores, groups: Sequence[Group]) -> list[bool]:
