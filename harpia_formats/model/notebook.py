@@ -25,7 +25,10 @@ _CELL = (
 _NUMBER, _TEXT = ("right", "nowrap"), ("left", "pre-wrap")
 _TITLE = "caption-side:top;text-align:left;font-weight:bold;color:inherit"
 #: Columns of tables for programs that say nothing at a glance.
-_TECHNICAL = {"signature", "method", "test", "standard_error", "record_id"}
+_TECHNICAL = {
+    *("signature", "method", "test", "standard_error", "record_id"),
+    "lower_is_better",
+}
 
 Row = Mapping[str, Any]
 #: A caption, which may be empty, and rows.

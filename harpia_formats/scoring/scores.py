@@ -177,7 +177,12 @@ class MetricScore:
 
 
 #: Columns of a table that are attributes of a score.
-_OWN = tuple("questions standard_error scale signature method remark".split())
+_OWN = (
+    *("questions", "standard_error", "scale", "signature", "method", "remark"),
+    "lower_is_better",
+)
+#: The contract of `Scores.to_dict`.
+SCHEMA = "harpia-formats/scores/1"
 
 
 def score_name(metric: str, name: str) -> str:
@@ -346,8 +351,9 @@ class Scores(Result):
         return embedded(lambda name: score_charts(self, name))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the scores as plain data that can be written as JSON."""
+        """Return the scores by their contract, as JSON has them."""
         return {
+            "schema": SCHEMA,
             "ok": self.ok,
             "profile": self.profile,
             "systems": [system.to_dict() for system in self.systems],

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harpia_formats import detect, stats, validate
+from harpia_formats import detect, score, stats, validate
 from harpia_formats.baselines.baseline import Baseline, baseline_text
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.expectations.table import KEYS
@@ -129,6 +129,12 @@ def statistics() -> list[Any]:
     return [stats(path).to_dict()]
 
 
+def scores() -> list[Any]:
+    """Return the scores of a fixture, with groups."""
+    path = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
+    return [score(path, metrics=("em", "f1"), by=("category",)).to_dict()]
+
+
 #: What mutants of data for each schema are made of.
 SEEDS: dict[str, Callable[[], list[Any]]] = {
     "report-1": report,
@@ -136,6 +142,7 @@ SEEDS: dict[str, Callable[[], list[Any]]] = {
     "baseline-1": baseline,
     "config-1": config,
     "preflight-1": preflight_file,
+    "scores-1": scores,
     "statistics-1": statistics,
 } | {
     schema: lambda format_id=format_.id: records_of(format_id)

@@ -1,11 +1,11 @@
 """The notes below a table of scores: what its numbers are, and how they were made."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from harpia_formats.reporters.score_tables.columns import SCALES, Column
 from harpia_formats.reporters.score_tables.numbers import NONE
 from harpia_formats.reporters.score_tables.table import Note
-from harpia_formats.scoring.scores import MetricScore, Scores
+from harpia_formats.scoring.scores import Group, MetricScore, Scores
 
 #: Stands behind an interval that is approximate, and where there is none.
 APPROXIMATE, MISSING = "*", "\u2020"
@@ -58,6 +58,15 @@ def _scale_notes(columns: Sequence[Column]) -> Iterator[Note]:
         scales.setdefault(SCALES.get(scale, "of its own"), []).append(column.name)
     for scale, names in scales.items():
         yield Note(f"Scale {scale}: {', '.join(names)}.")
+
+
+def left_out_notes(systems: Iterable[Group]) -> Iterator[Note]:
+    """Yield which questions have too few answers for a score."""
+    for system in systems:
+        for score in system.scores:
+            if score.left_out.questions:
+                name = " ".join([*system.key.values(), score.full_name])
+                yield Note(f"{score.left_out.note(name, score.questions)}.")
 
 
 def run_notes(scores: Scores) -> Iterator[Note]:

@@ -8,6 +8,7 @@ from harpia_formats.reporters.score_tables.columns import Column, Key
 from harpia_formats.reporters.score_tables.notes import (
     APPROXIMATE,
     MISSING,
+    left_out_notes,
     notes_of,
     run_notes,
 )
@@ -56,6 +57,7 @@ def scores_table(scores: Scores) -> ScoreTable:
     ]
     rows = zip(*names, *cells, *counts.values(), strict=True)
     notes = [*notes_of(columns, is_bold=any(map(any, bold))), *count_notes]
+    notes += left_out_notes(scores.systems)
     systems = {id(system) for system in scores.systems}
     ends = [at for at, group in enumerate(groups) if id(group) in systems]
     return ScoreTable(

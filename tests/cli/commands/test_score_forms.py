@@ -1,0 +1,103 @@
+"""`--output-format` of `score`, as a user runs it."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from harpia_formats.schema.load import built_in_schema
+from harpia_formats.schema.validator import schema_validator_of
+from in_process import InProcess
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> InProcess:
+    """Return what runs the command in a folder with answers of two models."""
+    monkeypatch.chdir(tmp_path)
+    rows = [
+        {
+            "id": str(number),
+            "prompt": f"q{number}",
+            "references": ["yes"],
+            "outputs": [
+                {"model": name, "text": ["yes", "no"][number % (at + 2) == 0]}
+                for at, name in enumerate(("secret-a", "=secret-b"))
+            ],
+        }
+        for number in range(1, 9)
+    ]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    (tmp_path / "a.jsonl").write_text(text, encoding="utf-8")
+    (tmp_path / "bad.jsonl").write_text(text + "{\n", encoding="utf-8")
+    return InProcess(monkeypatch, capfdbinary)
+
+
+SCORE = ("score", "a.jsonl", "-m", "em,f1")
+
+
+def test_the_table_for_people_is_the_default(run: InProcess) -> None:
+    """Asked for by its name it is the same."""
+    assert run(*SCORE) == run(*SCORE, "--output-format", "table")
+
+
+def test_json_follows_its_schema(run: InProcess) -> None:
+    """It is the report that `--report` writes, also where an input cannot be read."""
+    validator = schema_validator_of(built_in_schema("scores-1"))
+    result = run(*SCORE, "--output-format", "json", "--report", "scores.json")
+    assert (result.code, result.out) == (
+        0,
+        Path("scores.json").read_text(encoding="utf-8"),
+    )
+    assert validator.is_valid(json.loads(result.out))
+
+    broken = run("score", "bad.jsonl", "-m", "em", "--output-format", "json")
+    found = json.loads(broken.out)
+    assert (broken.code, found["ok"]) == (1, False)
+    assert validator.is_valid(found)
+
+
+def test_markdown_is_in_the_report_of_markdown(run: InProcess) -> None:
+    """Both are written by the same code."""
+    result = run(*SCORE, "--output-format", "markdown", "--report", "scores.md")
+
+    assert result.code == 0
+    assert Path("scores.md").read_text(encoding="utf-8").endswith(f"\n\n{result.out}")
+
+
+def test_nothing_is_printed_of_an_input_that_cannot_be_read(run: InProcess) -> None:
+    """The exit code is 1, and there is no half of a table."""
+    for form in ("csv", "markdown", "latex"):
+        result = run("score", "bad.jsonl", "-m", "em", "--output-format", form)
+        assert (result.code, result.out) == (1, "")
+
+
+def test_marks_for_spreadsheets_need_csv(run: InProcess) -> None:
+    """`--csv-safe` marks names in CSV, and is refused where there is none."""
+    words = (*SCORE, "--csv-safe", "--output-format")
+    result = run(*words, "csv")
+    lines = csv.DictReader(result.out.splitlines())
+    assert {line["model"] for line in lines} == {"secret-a", "'=secret-b"}
+    assert run(*words, "latex").code == 2
+
+
+def test_the_table_goes_to_standard_error_beside_results(run: InProcess) -> None:
+    """What goes to standard output is one thing."""
+    alone = run(*SCORE, "--output-format", "latex")
+    beside = run(*SCORE, "--output-format", "latex", "--to", "record")
+
+    assert alone.out in beside.err
+    assert json.loads(beside.out.splitlines()[0])["id"] == "1"
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "markdown", "latex"])
+def test_no_form_shows_values_if_asked_not_to(run: InProcess, form: str) -> None:
+    """Names of models are numbers with `--redact`."""
+    result = run(*SCORE, "--output-format", form, "--redact", "--by", "model")
+
+    assert "secret" not in result.out + result.err
+    assert "model 1" in result.out
