@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
 from types import UnionType
-from typing import Any, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from harpia_formats.recipes.parse import PARAMETERS
 from harpia_formats.recipes.table import COMMANDS, Command, Key
@@ -76,6 +76,8 @@ def _of_type(kind: Any) -> dict[str, Any]:
         found = [_of_type(one) for one in arguments if one is not type(None)]
         found = [one for place, one in enumerate(found) if one not in found[:place]]
         return found[0] if len(found) == 1 else {"anyOf": found}
+    if origin is Literal:
+        return {"type": "string", "enum": [*arguments]}
     if origin is tuple:
         return {"type": "array", "items": _of_type(arguments[0])}
     if origin is Mapping:

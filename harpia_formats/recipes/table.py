@@ -6,6 +6,7 @@ from os import PathLike
 from types import UnionType
 from typing import Any, Generic, TypeVar, get_args, get_origin
 
+from harpia_formats.reporters.score_tables import TABLE, Form
 from harpia_formats.scoring.options import ScoreOptions
 
 #: Options that are objects of a program.
@@ -41,6 +42,8 @@ class ScoreRun:
     report: tuple[str, ...] = field(default=(), metadata=_NAMED)
     #: Pictures to draw, as FILE or KIND=FILE.
     plots: tuple[str, ...] = field(default=(), metadata=_NAMED)
+    #: How the scores are printed.
+    output_format: Form = TABLE
 
 
 Run = TypeVar("Run")

@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from os import fspath
+from typing import cast
 
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.options.common import (
@@ -68,7 +69,7 @@ from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.recipes.table import Applied, ScoreRun
 from harpia_formats.reporters.reporter import Options as ReportOptions
-from harpia_formats.reporters.score_tables import form_lines
+from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.scores import Scores
@@ -169,7 +170,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         output,
         tuple(report or ()),
         tuple(plots or ()),
-        output_format,
+        cast("Form", output_format),
     )
     chosen = with_recipe("score", recipe, options, files, context)
     if show_recipe:

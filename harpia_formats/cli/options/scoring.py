@@ -23,8 +23,6 @@ from harpia_formats.scoring.options import Missing as MissingAnswer
 from harpia_formats.scoring.p_values import FOR_EACH, TESTS
 from harpia_formats.scoring.profiles import profile_names
 
-#: The value of `--output-format` for the table that people read in a terminal.
-TABLE = "table"
 SELECTION, STATISTICS = "Metrics", "Groups and intervals"
 
 
@@ -136,7 +134,7 @@ Detect = Annotated[
 ScoreFormat = Annotated[
     str,
     choice(
-        (TABLE, *FORMS),
+        FORMS,
         "What is printed: a table for people, or one for programs or papers: {}.",
     ),
 ]

@@ -2,22 +2,28 @@
 
 from collections.abc import Iterator
 from importlib import import_module
+from typing import Literal, get_args
 
 from harpia_formats.model.result import Result
 
-#: The module of each form by its name, in the order of the help. Each has a function
-#: `lines` that yields the lines of a result.
-_modules = {
+#: The values of `--output-format`, in the order of the help.
+Form = Literal["table", "json", "csv", "markdown", "latex"]
+FORMS: tuple[str, ...] = get_args(Form)
+#: The table for people in a terminal, which the command line writes.
+TABLE: Form = "table"
+CSV: Form = "csv"
+#: The module of each other form. Each has a function `lines` that yields the lines of a
+#: result.
+_modules: dict[str, str] = {
     "json": "json_form",
-    "csv": "csv_form",
+    CSV: "csv_form",
     "markdown": "markdown",
     "latex": "latex",
 }
-FORMS = tuple(_modules)
 
 
 def form_lines(result: Result, form: str, *, csv_safe: bool = False) -> Iterator[str]:
-    """Yield the lines of a result in one of `FORMS`.
+    """Yield the lines of a result in one of `FORMS` but `TABLE`.
 
     With `csv_safe` texts of CSV that a spreadsheet would run get a mark. But for JSON
     nothing is yielded for a result without scores of its whole input.
