@@ -1,6 +1,7 @@
 """Scores by metrics that need more of a record than an answer and its references."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -125,6 +126,32 @@ def test_columns_of_haystack_hold_documents() -> None:
     )
 
     assert scores["document-recall"].value == 0.5
+
+
+def test_scores_without_an_answer_are_written_with_their_records(
+    tmp_path: Path,
+) -> None:
+    """A record without an answer gets an output with its score, if it has one."""
+    path = tmp_path / "scored.jsonl"
+    records = [retrieved(["b", "a"], ["a"]), retrieved(["a"], None)]
+    scores = score(lines_of(*records), metrics=DOCUMENTS[:1], to="record", output=path)
+    first, second = map(json.loads, path.read_bytes().splitlines())
+    signature = scores["document-map"].signature
+
+    assert first == {
+        **records[0],
+        "outputs": [
+            {
+                "scores": [
+                    {"metric": "document-map", "value": 0.5, "signature": signature}
+                ]
+            }
+        ],
+    }
+    assert second == records[1]
+    stored = score(path, stored=True)
+    assert stored["document-map"].value == 0.5
+    assert stored["document-map"].signature == signature
 
 
 def test_contexts_of_ragas_are_scored() -> None:

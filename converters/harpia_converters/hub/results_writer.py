@@ -3,6 +3,7 @@
 Each score has its signature in `signature`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -53,7 +54,7 @@ class _Records:
         if not self._number:
             return
         outputs, self._outputs = self._outputs, []
-        if self._record.outputs == [Output()]:
+        if self._record.outputs == [Output()] and not _have_values(outputs):
             # An empty output stands for the missing answer of a record without any.
             outputs = []
         record = replace(self._record, outputs=outputs)
@@ -68,6 +69,12 @@ class _Records:
 
     def drop(self) -> None:
         """Do nothing: no file is held."""
+
+
+def _have_values(outputs: Iterable[Output]) -> bool:
+    """Tell whether any output has a score with a value, as retrieved documents have."""
+    scores = (score for output in outputs for score in output.scores or [])
+    return any(score.value is not None for score in scores)
 
 
 def _score(column: ScoreColumn, value: float | None) -> Score:
