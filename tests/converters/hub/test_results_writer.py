@@ -282,6 +282,8 @@ def test_best_scores_are_right(name: str) -> None:
         measure = measure_of(name, {})
     except MetricError as error:
         pytest.skip(str(error))
+    if measure.labels is not None:
+        pytest.skip("it has no score of one answer")
     text = "the cat sat on the 3 mats"
     columns = columns_of([ComputedMetric(MetricRequest(name), measure)])
     try:
