@@ -49,7 +49,11 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
         try:
             mine = words_of(answer)
-            others = [words_of(text) for text in require_references(references)]
+            # sacrebleu splits references twice, which tells where it normalizes them.
+            others = [
+                words_of(tokenizer(text.rstrip()))
+                for text in require_references(references)
+            ]
         finally:
             cached.cache_clear()
         edits = min(translation_edits(mine, other) for other in others)

@@ -74,10 +74,11 @@ def test_edits_of_more_shifts_than_are_tried_are_those_of_sacrebleu() -> None:
     assert translation_edits(answer, reference) == expected
 
 
-def test_texts_of_eleven_kinds_score_as_in_sacrebleu() -> None:
+@pytest.mark.parametrize("flags", [{}, {"normalized": True}])
+def test_texts_of_eleven_kinds_score_as_in_sacrebleu(flags: dict[str, bool]) -> None:
     """The score of an answer is sacrebleu's of its sentence, tokens and all."""
-    theirs = sacrebleu.TER()
-    measure = measure_of("ter", {})
+    theirs = sacrebleu.TER(**flags)
+    measure = measure_of("ter", flags)
 
     for answer, references in text_pairs(330, 12):
         expected = theirs.sentence_score(answer, references).score
