@@ -138,7 +138,7 @@ def _draw_column(axes: Sequence[Any], cells: Sequence[ScoreCounts]) -> None:
 
 def _draw_bars(axes: Any, cell: ScoreCounts, least: float) -> None:
     """Draw one histogram, whose bars are at least so wide, and a mark at its mean."""
-    for one in cell.values.bins():
+    for one in filter(lambda one: one.count, cell.values.bins()):
         width = max(one.high - one.low, least)
         axes.bar(
             (one.low + one.high) / 2,
