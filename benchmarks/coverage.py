@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.candidates import ROOT
+from question_coverage import CELLS as QUESTION_CELLS
+from question_coverage import METRICS, WRONG, held_share
 from report.tables import table
 
 from harpia_formats.metrics.mean import means
@@ -47,6 +49,15 @@ answered rightly.
 Where the number of questions times min(*p*, 1 - *p*) is at least {few}, a coverage of
 0.92 to 0.98 is required; otherwise at least 0.85, and the table of scores marks the
 interval as approximate.
+
+## Intervals of pass@k and maj@k
+
+The same share for scores of questions, with ten answers to each unless the column says
+otherwise. The chance of a right answer to a question is drawn as above, and {wrong}
+wrong answers are equally likely. The true mean of a score follows from these chances,
+and the same bounds hold for it.
+
+{questions}
 
 ## Tests of two equal systems
 
@@ -127,10 +138,35 @@ def coverage(
         moments.add([answers] * questions, [count * QUANTA for count in right])
         low, high = wilson_interval(moments, LEVEL) or (1.0, 0.0)
         held += low <= mean <= high
-    is_usual = questions * min(mean, 1 - mean) >= FEW - 1e-9
-    bounds = (0.92, 0.98) if is_usual else (0.85, 1.0)
     name = f"{questions} questions, p {mean:g}"
-    return Cell(name, held / sets, *bounds)
+    return Cell(name, held / sets, *_bounds(questions, mean))
+
+
+def _bounds(questions: int, mean: float) -> tuple[float, float]:
+    """Return the least and the most that a coverage may be."""
+    is_usual = questions * min(mean, 1 - mean) >= FEW - 1e-9
+    return (0.92, 0.98) if is_usual else (0.85, 1.0)
+
+
+def question_cells(
+    sets: int, cells: Sequence[tuple[int, float, float]] = QUESTION_CELLS
+) -> Iterator[list[Cell]]:
+    """Yield for each number of questions and chance a cell for each metric of them."""
+    for questions, mean, spread in cells:
+        name = f"{questions} questions, p {mean:g}, c = {spread:g}"
+        yield [
+            Cell(
+                name,
+                held_share(
+                    metric,
+                    (questions, mean, spread),
+                    sets,
+                    _generator(metric.name, questions, mean, spread),
+                ),
+                *_bounds(questions, metric.truth(mean, spread)),
+            )
+            for metric in METRICS
+        ]
 
 
 def false_positives(
@@ -234,6 +270,7 @@ def main(given: list[str] | None = None) -> int:
     arguments = parser.parse_args(given)
     sets: int = arguments.sets
     intervals = list(coverage_cells(sets))
+    of_questions = list(question_cells(sets))
     tests = list(null_cells(sets))
     kinds = [
         "1 answer" if spread is None else f"{answers} answers, c = {spread:g}"
@@ -243,12 +280,20 @@ def main(given: list[str] | None = None) -> int:
         sets=sets,
         few=FEW,
         coverage=cells_table(["data", *kinds], intervals, sets),
+        wrong=WRONG,
+        questions=cells_table(
+            ["data", *(metric.name for metric in METRICS)], of_questions, sets
+        ),
         tests=cells_table(["scores", *TESTS], tests, sets),
     )
     arguments.output.write_text(text, encoding="utf-8")
     print(text)
     return int(
-        not all(cell.is_met(sets) for row in (*intervals, *tests) for cell in row)
+        not all(
+            cell.is_met(sets)
+            for row in (*intervals, *of_questions, *tests)
+            for cell in row
+        )
     )
 
 

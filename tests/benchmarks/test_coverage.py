@@ -23,6 +23,26 @@ def test_intervals_hold_the_truth_as_often_as_promised(simulation: ModuleType) -
     assert [cell for cell in cells if not cell.is_met(300)] == []
 
 
+def test_intervals_of_questions_hold_the_truth(simulation: ModuleType) -> None:
+    """So do those of pass@k and maj@k, for the smaller data sets."""
+    rows = list(simulation.question_cells(300, simulation.QUESTION_CELLS[:5]))
+
+    assert [cell for row in rows for cell in row if not cell.is_met(300)] == []
+
+
+def test_true_means_follow_from_the_chances(
+    simulation: ModuleType,
+) -> None:
+    """That of pass@1 is the mean chance, and a sure answer has the majority."""
+    one, two = (
+        next(metric for metric in simulation.METRICS if metric.name == name)
+        for name in ("pass@1", "maj@5")
+    )
+
+    assert one.truth(0.3, 4.0) == pytest.approx(0.3)
+    assert two.truth(1 - 1e-9, 1.0) == pytest.approx(1)
+
+
 @pytest.mark.parametrize(
     "kind",
     [
