@@ -12,6 +12,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import label_coverage
 from harness.candidates import ROOT
 from question_coverage import CELLS as QUESTION_CELLS
 from question_coverage import METRICS, WRONG, held_share
@@ -25,6 +26,7 @@ from harpia_formats.scoring.intervals import (
     QuestionMoments,
     wilson_interval,
 )
+from harpia_formats.scoring.label_totals import FEW as FEW_LABELS
 from harpia_formats.scoring.p_values import BOOTSTRAP, PERMUTATION, PairedTest
 from harpia_formats.scoring.paired import compare_paired
 from harpia_formats.scoring.paired_answers import PairedAnswers
@@ -71,6 +73,7 @@ At most 0.055 is required of the permutation test and at most 0.075 of the boots
 and of continuous scores at least 0.03. For scores of 0 and 1 there is no lower bound:
 with few questions that differ, only few p-values are possible.
 
+{labels}
 To repeat it: `python benchmarks/coverage.py --sets {sets}`
 """
 #: Numbers of questions with the true mean.
@@ -244,6 +247,14 @@ def null_cells(
             ]
 
 
+def label_cells(
+    sets: int, sizes: Sequence[int] = label_coverage.QUESTIONS
+) -> Iterator[list[Cell]]:
+    """Yield for each kind of labels a cell for each metric of labels."""
+    for name, shares, bounds in label_coverage.label_rows(sets, _generator, sizes):
+        yield [Cell(name, share, *bounds) for share in shares]
+
+
 def cells_table(heads: Sequence[str], rows: Sequence[Sequence[Cell]], sets: int) -> str:
     """Return the measured shares as a table; one beyond its bounds has a `!`."""
     return table(
@@ -272,6 +283,8 @@ def main(given: list[str] | None = None) -> int:
     intervals = list(coverage_cells(sets))
     of_questions = list(question_cells(sets))
     tests = list(null_cells(sets))
+    label_sets = round(sets * label_coverage.SETS)
+    labels = list(label_cells(label_sets))
     kinds = [
         "1 answer" if spread is None else f"{answers} answers, c = {spread:g}"
         for answers, spread in ANSWERS
@@ -285,16 +298,18 @@ def main(given: list[str] | None = None) -> int:
             ["data", *(metric.name for metric in METRICS)], of_questions, sets
         ),
         tests=cells_table(["scores", *TESTS], tests, sets),
+        labels=label_coverage.MARKDOWN.format(
+            right=label_coverage.RIGHT,
+            few=FEW_LABELS,
+            sets=label_sets,
+            coverage=cells_table(["data", *label_coverage.METRICS], labels, label_sets),
+        ),
     )
     arguments.output.write_text(text, encoding="utf-8")
     print(text)
-    return int(
-        not all(
-            cell.is_met(sets)
-            for row in (*intervals, *of_questions, *tests)
-            for cell in row
-        )
-    )
+    rows = ((row, sets) for row in (*intervals, *of_questions, *tests))
+    counted = (*rows, *((row, label_sets) for row in labels))
+    return int(not all(cell.is_met(count) for row, count in counted for cell in row))
 
 
 if __name__ == "__main__":

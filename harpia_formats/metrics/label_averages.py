@@ -75,6 +75,7 @@ def average_measure(
         options=f"average:{'positive' if of_one else average}{division}"
         + (f"|positive:{_quoted(positive)}" if positive is not None else ""),
         scale=scale,
+        is_by_label=of_one or average == "macro",
         undefined="no reference and no answer has the positive label" if of_one else "",
     )
 

@@ -86,6 +86,8 @@ class LabelScores:
     scores: Callable[[LabelCounts], tuple[float | None, ...]]
     #: Why a score is not defined although there are answers.
     undefined: str = ""
+    #: Whether a label with few references may change the scores as much as any other.
+    is_by_label: bool = True
 
     def row(self, pair: LabelPair, labels: Sequence[str]) -> tuple[float, ...]:
         """Return the statistics of an answer, which add up over answers.

@@ -127,13 +127,15 @@ def label_measure(  # noqa: PLR0913 - what a metric of labels consists of
     options: str = "",
     scale: str = "any",
     undefined: str = "",
+    is_by_label: bool = True,
 ) -> Measure:
     """Return a metric that is computed from counts by pair of labels.
 
     `scores` returns a score between -1 and 1 of counts, of which there are some, and
     None where it is not defined; `undefined` tells why. `options` are those in the
-    signature beside those of the reading. With a scale that has no known best score,
-    the score stays as it is.
+    signature beside those of the reading. `is_by_label` says whether a label with few
+    references may change the score as much as any other. With a scale that has no
+    known best score, the score stays as it is.
     """
     factor = FACTORS.get(scale, 1)
 
@@ -141,7 +143,7 @@ def label_measure(  # noqa: PLR0913 - what a metric of labels consists of
         value = scores(counts) if counts.total else None
         return (None if value is None else value * factor,)
 
-    found = LabelScores(reading, scaled, undefined)
+    found = LabelScores(reading, scaled, undefined, is_by_label)
 
     def statistics(answer: str, references: Sequence[str]) -> Statistics:
         pair = reading.pair(answer, references)

@@ -189,6 +189,8 @@ class GroupTotals:
                 interval, method = limits, self.resampled.method(level)
                 remark = NO_SPREAD if limits[0] == limits[1] else ""
                 remark = remark or resampled[at].remark
+                if labels is not None and not remark:
+                    remark = labels.remark(mine.questions)
             if value is None and measure.labels is not None and totals.count:
                 remark = measure.labels.undefined
             yield MetricScore(

@@ -28,10 +28,11 @@ class ConfusionTable:
 
     @property
     def rows(self) -> Iterator[list[str]]:
-        """Yield a row for each label of references."""
+        """Yield a row for each label that references have."""
         labels = map(_shown, self.confusion.labels)
         for label, counts in zip(labels, self.confusion.counts, strict=True):
-            yield [label, *(f"{count:,}" for count in (*counts, sum(counts)))]
+            if any(counts):
+                yield [label, *(f"{count:,}" for count in (*counts, sum(counts)))]
 
 
 def confusion_tables(scores: Scores) -> Iterator[ConfusionTable]:

@@ -15,6 +15,9 @@ from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.scoring.confusion import Confusion
 from harpia_formats.text.sanitize import safe
 
+#: Fewer questions with a label in the reference make intervals approximate.
+FEW = 10
+FEW_REFERENCES = "few references with a label: the interval is approximate"
 #: The labels that an error shows, and their characters.
 _EXAMPLES, _SHOWN = 3, 40
 
@@ -77,6 +80,17 @@ class LabelTotals:
             sums[2 * size + other] += count
             sums[-1] += count * self.scores.reading.distance(pair)
         return self.scores.scores_of(sums, labels)
+
+    def remark(self, questions: int) -> str:
+        """Return why intervals over so many questions are approximate, "" if not."""
+        if not self.scores.is_by_label:
+            return ""
+        references = dict.fromkeys(self._labels, 0)
+        for pair, count in self._pairs.items():
+            references[pair.reference] += count
+        references.pop(OTHER, None)
+        least = min(references.values(), default=0) * questions
+        return FEW_REFERENCES if least < FEW * self._pairs.total() else ""
 
     def confusion(self) -> Confusion | None:
         """Return the number of answers of each pair; None without answers."""

@@ -62,6 +62,14 @@ def test_equal_systems_are_rarely_told_apart(simulation: ModuleType, kind: str) 
     assert [cell for cell in cells if not cell.is_met(300)] == []
 
 
+def test_intervals_of_labels_hold_the_truth(simulation: ModuleType) -> None:
+    """With 60 data sets of 30 questions with two labels, coverage is as promised."""
+    cells = next(simulation.label_cells(60, (30,)))
+
+    assert len(cells) == 3
+    assert [cell for cell in cells if not cell.is_met(60)] == []
+
+
 @pytest.mark.long
 def test_all_promises_are_kept(
     simulation: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]

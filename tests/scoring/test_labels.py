@@ -219,6 +219,26 @@ def test_replicates_without_a_score_are_counted(tmp_path: Path) -> None:
     )
 
 
+def test_few_references_with_a_label_are_remarked(tmp_path: Path) -> None:
+    """Averages over labels say it below ten questions, and micro averages do not."""
+    pairs = [
+        (("a", "b")[number % 2], ("a", "b")[number % 3 == 0]) for number in range(60)
+    ]
+    usual = score(written(tmp_path / "a.jsonl", rows_of(pairs)))
+    few = score(written(tmp_path / "b.jsonl", rows_of([*pairs, *[("c", "c")] * 9])))
+    copied = [("c", "c")] * 9 + [("d", "a")]
+    rows = [
+        {**row, "outputs": row["outputs"] * 5} for row in rows_of([*pairs, *copied])
+    ]
+    several = score(written(tmp_path / "c.jsonl", rows))
+
+    assert {each.remark for each in usual} == {""}
+    for found in (few, several):
+        remarks = {each.name: each.remark.partition(":")[0] for each in found}
+        assert remarks["f1-micro"] == remarks["f1-weighted"] == ""
+        assert remarks["f1-macro"] == remarks["mcc"] == "few references with a label"
+
+
 @settings(max_examples=30)
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12), st.integers(0, 12))
 def test_replicates_are_those_of_the_statistics(
