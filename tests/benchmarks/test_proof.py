@@ -1,12 +1,14 @@
 """The proof of the metrics against other packages."""
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from types import ModuleType
 
 import pytest
 
-for _name in ("haystack", "jiwer", "nltk", "rouge_score", "sacrebleu", "sklearn"):
-    pytest.importorskip(_name, reason=f"{_name} is not installed")
+PACKAGES = ("haystack", "jiwer", "nltk", "rouge_score", "sacrebleu", "sklearn")
+if missing := [name for name in PACKAGES if find_spec(name) is None]:
+    pytest.skip(f"not installed: {', '.join(missing)}", allow_module_level=True)
 
 
 @pytest.fixture

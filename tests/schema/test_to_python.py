@@ -17,12 +17,15 @@ from harpia_formats import detect, score, stats, validate
 from harpia_formats.baselines.baseline import Baseline, baseline_text
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.expectations.table import KEYS
+from harpia_formats.recipes.table import SCORE, ScoreRun
+from harpia_formats.recipes.write import recipe_text
 from harpia_formats.registry import all_formats
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.schema.bundled import schema_ids
 from harpia_formats.schema.load import built_in_schema
 from harpia_formats.schema.to_python import as_python
 from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.testing.mutation import mutants
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -123,6 +126,11 @@ def preflight_file() -> list[Any]:
     ]
 
 
+def recipe() -> list[Any]:
+    """Return a recipe with every option of `score`."""
+    return [tomllib.loads(recipe_text(SCORE, ScoreOptions(), ScoreRun()))]
+
+
 def statistics() -> list[Any]:
     """Return the statistics of a fixture."""
     path = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
@@ -142,6 +150,7 @@ SEEDS: dict[str, Callable[[], list[Any]]] = {
     "baseline-1": baseline,
     "config-1": config,
     "preflight-1": preflight_file,
+    "score-recipe-1": recipe,
     "scores-1": scores,
     "statistics-1": statistics,
 } | {
