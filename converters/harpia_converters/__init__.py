@@ -109,6 +109,8 @@ PROFILES: dict[str, str] = {
     "nemo-evaluator": "harpia_converters.nemo.profile:NEMO_EVALUATOR",
     "haystack": "harpia_converters.haystack.profile:PROFILE",
     "tencent": "harpia_converters.tencent.profile:PROFILE",
+    "lm-eval": "harpia_converters.lm_eval.profile:PROFILE",
+    "inspect": "harpia_converters.inspect_ai.profile:PROFILE",
 }
 
 #: Functions that read definitions of LLM judges in a vendor's format, as

@@ -46,8 +46,8 @@ class Sample(NamedTuple):
     ground_truth_documents: Any = None
     #: What `metadata.correct_answers` holds, None if the record has none.
     correct_answers: Any = None
-    #: The part of the answer that a tool scored, None if the record names none.
-    extracted: str | None = None
+    #: What each filter of a tool kept of the answer, by its name.
+    extracted: Mapping[str, str] | None = None
 
     def lacking(self, needs: Sequence[str]) -> str:
         """Return the first field in `needs` that the record lacks, "" if it has all."""
@@ -63,7 +63,10 @@ class MetricError(HarpiaFormatsError):
 
 
 class UnscorableError(Exception):
-    """One record that a metric cannot score; the text is the reason."""
+    """One record that a metric cannot score; the text is the reason.
+
+    Without a text the metric is not about the record, so that it lacks no score.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ OPERATIONS: Mapping[str, Callable[[str, str], bool]] = {
 ALIASES = {"==": "equals", "!=": "not equals", "<>": "not equals"}
 #: Operations that must hold for every reference.
 NEGATIONS = frozenset({"not equals", "not contains"})
-DEFAULTS = {"operation": "equals", "references": None}
+DEFAULTS = {"operation": "equals", "references": None, "ignore_case": False}
 
 
 def _measure_of(given: Mapping[str, Any]) -> Measure:
@@ -35,20 +35,21 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     rule = "min" if operation in NEGATIONS else "max"
     if parameters.values["references"] is not None:
         rule = parameters.choice("references", CHECK_RULES)
-    holds = OPERATIONS[operation]
+    holds, folds = OPERATIONS[operation], parameters.flag("ignore_case")
 
     def check(answer: str, reference: str) -> float:
+        if folds:
+            return float(holds(answer.casefold(), reference.casefold()))
         return float(holds(answer, reference))
 
-    signature = (
-        f"string-check|{OWN_LIBRARY}|op:{operation.replace(' ', '-')}|refs:{rule}"
-    )
+    signature = f"string-check|{OWN_LIBRARY}|op:{operation.replace(' ', '-')}"
+    signature += f"{'|case:folded' if folds else ''}|refs:{rule}"
     return mean_measure(
         "string-check",
         signature,
         score_over_references(check, rule),
         is_binary=True,
-        same_answer=str,
+        same_answer=str.casefold if folds else str,
     )
 
 

@@ -16,7 +16,7 @@ from harpia_formats.rules.scoring import (
     UNSCORABLE,
 )
 from harpia_formats.scoring.measure import zero_outcome
-from harpia_formats.scoring.resampled import Outcome
+from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
 from harpia_formats.scoring.scores import ComputedMetric
 
 NO_SAMPLE = Sample()
@@ -67,7 +67,7 @@ class SampleNeeds:
         if "correct_answers" in self.fields and record.metadata is not UNSET:
             found["correct_answers"] = record.metadata.get("correct_answers")
         if "extracted" in self.fields:
-            found["extracted"] = extracted_text(output)
+            found["extracted"] = extracted_texts(output)
         size += sum(len(text) for text in found.get("contexts", ()))
         return Sample(text, record.references or (), **found), size
 
@@ -87,17 +87,15 @@ def documents_of(record: Record, output: Output, keys: Sequence[str]) -> Any:
     return next((documents for documents in found if documents is not None), None)
 
 
-def extracted_text(output: Output) -> str | None:
-    """Return the part of an answer that a tool scored, None if none is named.
-
-    It is the value that the last attribution of the answer says was extracted.
-    """
-    for attribution in reversed(output.attribution or []):
+def extracted_texts(output: Output) -> dict[str, str]:
+    """Return what each filter kept of an answer, as its attributions say."""
+    found: dict[str, str] = {}
+    for attribution in output.attribution or ():
         if isinstance(attribution, Mapping):
-            value = attribution.get("extracted_value")
-            if isinstance(value, str):
-                return value
-    return None
+            name, value = map(attribution.get, ("extraction_method", "extracted_value"))
+            if isinstance(name, str) and isinstance(value, str):
+                found[name] = value
+    return found
 
 
 def _slim(documents: Any) -> Any:
@@ -169,7 +167,7 @@ def outcomes_by_needs(
         elif name:
             outcome = LACKS[name]
             lacking.setdefault(name, []).append(label)
-        elif isinstance(outcome, str):
+        elif isinstance(outcome, str) and outcome != NO_SUCH_SCORE:
             findings.append((UNSCORABLE, f"{label} has no score: {outcome}"))
         found.append(outcome)
     if is_zero:

@@ -33,7 +33,8 @@ WITHOUT_MODEL = [each for each in METRICS if each not in ("bertscore", "sas")]
 OURS = [
     each
     for each in WITHOUT_MODEL
-    if not each.startswith("document-") and each not in {"multiple-choice", "length"}
+    if not each.startswith("document-")
+    and each not in {"multiple-choice", "inspect-choice", "length"}
 ]
 #: Those of them whose statistics add up only if labels are given, and such labels.
 OF_LABELS = [each for each in OURS if "labels" in METRICS[each].parameters]

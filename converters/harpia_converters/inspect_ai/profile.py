@@ -1,0 +1,85 @@
+"""The metric profile inspect: the scorers of Inspect AI that need the answer alone."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
+from harpia_formats.model.record import Header
+
+_vendor = "inspect"
+#: The metric of each scorer, with its parameters.
+_scorers: Mapping[str, MetricRequest] = {
+    "match": MetricRequest("inspect-match", key="match", names=("match",)),
+    "includes": MetricRequest(
+        "string-check",
+        {"operation": "contains", "ignore_case": True, "references": "max"},
+        key="includes",
+        names=("includes",),
+    ),
+    "exact": MetricRequest("inspect-exact", key="exact", names=("exact",)),
+    "f1": MetricRequest("inspect-f1", key="f1", names=("f1",)),
+    "choice": MetricRequest("inspect-choice", key="choice", names=("choice",)),
+}
+#: The options of a scorer that are parameters of its metric.
+_options = {
+    "match": frozenset({"location", "ignore_case", "numeric"}),
+    "includes": frozenset({"ignore_case"}),
+}
+
+
+def scorers_in(header: Header) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the name and the options of each scorer of a log; early logs lack these."""
+    run = {} if header.evaluation is UNSET else header.evaluation
+    extra = {} if header.extra is UNSET else header.extra
+    results = extra.get(_vendor, {}).get("results")
+    scores = results.get("scores") if isinstance(results, Mapping) else None
+    found = run.get("scorers") or scores
+    for scorer in found if isinstance(found, list) else ():
+        if isinstance(scorer, Mapping):
+            name = scorer.get("scorer") or scorer.get("name")
+            options = scorer.get("options") or scorer.get("params")
+            if isinstance(name, str):
+                yield name, options if isinstance(options, Mapping) else {}
+
+
+def requested_in(header: Header) -> Iterator[MetricRequest]:
+    """Yield the metric of each scorer of a log, once for equal scorers."""
+    seen: list[tuple[str, Mapping[str, Any]]] = []
+    for name, options in scorers_in(header):
+        known = name.removeprefix("inspect_ai/")
+        if (known, options) in seen:
+            continue
+        seen.append((known, options))
+        yield _request(known, options)
+
+
+def _request(name: str, options: Mapping[str, Any]) -> MetricRequest:
+    reason = ""
+    if name not in _scorers:
+        reason = "is none of match, includes, exact, f1 and choice"
+    elif not options.keys() <= _options.get(name, frozenset()):
+        reason = f"has options that are not followed ({', '.join(sorted(options))})"
+    if reason:
+        return MetricRequest(
+            name,
+            unavailable_reason=f"the scorer {name} of the log {reason}; --stored shows "
+            "the scores that it gave",
+        )
+    request = _scorers[name]
+    return MetricRequest(
+        request.metric,
+        {**request.parameters, **options},
+        key=request.key,
+        names=request.names,
+    )
+
+
+PROFILE = MetricProfile(
+    id="inspect",
+    summary="The scorers match, includes, exact, f1 and choice of Inspect AI, those of "
+    "the log with its options; accuracy is their mean.",
+    metrics={name: (request,) for name, request in _scorers.items()},
+    of_header=requested_in,
+)
