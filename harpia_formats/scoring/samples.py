@@ -87,6 +87,11 @@ def documents_of(record: Record, output: Output, keys: Sequence[str]) -> Any:
     return next((documents for documents in found if documents is not None), None)
 
 
+def extracted_text(output: Output) -> str | None:
+    """Return what the last filter kept of an answer, None if none is named."""
+    return next(reversed(extracted_texts(output).values()), None)
+
+
 def extracted_texts(output: Output) -> dict[str, str]:
     """Return what each filter kept of an answer, as its attributions say."""
     found: dict[str, str] = {}
