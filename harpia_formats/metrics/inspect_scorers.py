@@ -4,7 +4,7 @@ Source: inspect_ai 0.3.285. What Inspect calls accuracy or mean is the mean of t
 scores; its standard error is that of the means of the epochs of each sample.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harpia_formats.metrics.library import OWN_LIBRARY
@@ -19,8 +19,8 @@ from harpia_formats.metrics.text.inspect_text import (
     LOCATIONS,
     chosen_letters,
     matches,
-    word_set,
-    word_set_f1,
+    words_f1,
+    words_of,
 )
 
 MATCH = {"location": "end", "ignore_case": True, "numeric": False}
@@ -48,17 +48,17 @@ def _match(given: Mapping[str, Any]) -> Measure:
     return mean_measure("inspect-match", signature, score, is_binary=True)
 
 
-def _starts_with_text(references: Sequence[str]) -> list[str]:
-    """Return the references that Inspect compares by words; it leaves out others."""
-    return [text for text in require_references(references) if text[:1].strip()]
+def _words(references: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield the words of each reference that has any; Inspect leaves out others."""
+    return filter(None, map(words_of, require_references(references)))
 
 
 def _exact(given: Mapping[str, Any]) -> Measure:
     read_parameters("inspect-exact", NOTHING, given)
 
     def score(answer: str, references: Sequence[str]) -> float:
-        mine, others = word_set(answer), map(word_set, _starts_with_text(references))
-        return float(any(other == mine for other in others))
+        mine = words_of(answer)
+        return float(any(other == mine for other in _words(references)))
 
     signature = f"inspect-exact|{OWN_LIBRARY}|refs:max"
     return mean_measure("inspect-exact", signature, score, is_binary=True)
@@ -68,9 +68,9 @@ def _f1(given: Mapping[str, Any]) -> Measure:
     read_parameters("inspect-f1", NOTHING, given)
 
     def score(answer: str, references: Sequence[str]) -> float:
-        mine, others = word_set(answer), map(word_set, _starts_with_text(references))
-        best = max((word_set_f1(mine, other) for other in others), default=0.0)
-        return round(best, 2)
+        mine = words_of(answer)
+        found = (words_f1(mine, other) for other in _words(references))
+        return round(max(found, default=0.0), 2)
 
     signature = f"inspect-f1|{OWN_LIBRARY}|digits:2|refs:max"
     return mean_measure("inspect-f1", signature, score)
@@ -104,15 +104,15 @@ METRICS = (
     ),
     Metric(
         "inspect-exact",
-        "The share of answers with the same set of words as a reference, as Inspect's "
-        "exact().",
+        "The share of answers with the words of a reference, without case, punctuation "
+        "and articles, as Inspect's exact().",
         NOTHING,
         _exact,
     ),
     Metric(
         "inspect-f1",
-        "The mean F1 of the sets of words of an answer and a reference, each rounded "
-        "to two digits, as Inspect's f1().",
+        "The mean F1 of the words of an answer and a reference, each rounded to two "
+        "digits, as Inspect's f1().",
         NOTHING,
         _f1,
     ),

@@ -37,6 +37,9 @@ def score(
         ("5, 6 and 7", "6", {"numeric": True, "location": "any"}, 1),
         ("5 apples", "5", {"numeric": True, "location": "exact"}, 0),
         ("60%", "60", {"numeric": True}, 0),
+        ("<42", "42", {"numeric": True}, 0),
+        (r"it is \$20", "20", {"numeric": True}, 1),
+        ("(42)", "42", {"numeric": True, "location": "exact"}, 0),
         ("0.333333", "0.3333333", {"numeric": True}, 1),
         ("no number", "5", {"numeric": True}, 0),
         ("five", "five", {"numeric": True}, 1),
@@ -53,23 +56,23 @@ def test_match_is_that_of_inspect(
     ("answer", "references", "exact", "f1"),
     [
         ("The cat!", ["cat"], 1, 1),
-        ("cat cat", ["cat"], 1, 1),
-        ("sat cat", ["cat sat"], 1, 1),
-        ("5", ["5.0"], 1, 1),
+        ("cat cat", ["cat"], 0, 0.67),
+        ("sat cat", ["cat sat"], 0, 1),
+        ("(5)", ["5.0"], 1, 1),
         ("a b c", ["b d"], 0, 0.5),
         ("b c e", ["b d"], 0, 0.4),
         ("b", ["b c d e f g"], 0, 0.29),
-        ("state-of-the-art", ["art of state"], 1, 1),
-        ("cat", [" cat"], 0, 0),
+        ("state-of-the-art", ["State of art"], 1, 1),
+        ("cat", [" cat"], 1, 1),
         ("dog", ["cat", "dog"], 1, 1),
         ("", ["cat"], 0, 0),
-        ("the", ["a"], 1, 1),
+        ("the", ["a"], 0, 0),
     ],
 )
 def test_exact_and_f1_are_those_of_inspect(
     answer: str, references: list[str], exact: float, f1: float
 ) -> None:
-    """Sets of words are compared; a reference that begins with a space never counts."""
+    """Words are compared; a reference without any is never matched."""
     assert score("inspect-exact", answer, references) == exact
     assert score("inspect-f1", answer, references) == f1
 
@@ -88,7 +91,12 @@ def test_exact_and_f1_are_those_of_inspect(
         ("ANSWER: A", ["A", "B"], 0),
         ("ANSWER: E", ["E"], 0),
         ("A", ["A"], 0),
-        ("ANSWER: a", ["A"], 0),
+        ("ANSWER: a", ["A"], 1),
+        ("ANSWER: **B**", ["B"], 1),
+        ("ANSWER: (C).", ["C"], 1),
+        ("ANSWER: $D$", ["D"], 1),
+        ("ANSWER: A\nNo.\nANSWER: B", ["B"], 1),
+        ("ANSWER: A,", ["A"], 1),
     ],
 )
 def test_choice_is_that_of_inspect(

@@ -3,17 +3,28 @@
 import math
 import re
 import string
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 
 #: Where the text of a reference must be in an answer.
 LOCATIONS = ("begin", "end", "any", "exact")
 _stripped = string.whitespace + string.punctuation
-#: Marks at the ends of a number; a percentage is no number.
-_around_numbers = "!?:;()[]{}'\"`~<=>@#^&|"
+#: Marks at the ends of a number; `60%` and `<42` are other values.
+_around_numbers = "!?:;()[]{}'\"`"
+_escaped = re.compile(r"\\([$,£€*_])")
 _currency = re.compile(r"[$,£€*_]")
 _lone_point = re.compile(r"\.(?=\s|$|\D)")
 _article = re.compile(r"\b(a|an|the)\b")
 _no_punctuation = str.maketrans("", "", string.punctuation)
+#: What is around letters, and what is left of it.
+_wrapped = (
+    (re.compile(r"\$\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\$"), r"\1"),
+    (re.compile(r"\*\*\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\*\*"), r"\1"),
+    (
+        re.compile(r"(^|[:,])(\s*)\(([A-Za-z\d])\)(?=\s*(?:,|\.|\n|\Z))"),
+        r"\1\2\3",
+    ),
+)
 _strict_answer = re.compile(
     r"^ANSWER\s*:\s*([A-Za-z\d ,]+)\s*(?:$|\n|\.)", re.IGNORECASE | re.MULTILINE
 )
@@ -35,8 +46,9 @@ def matches(
         mine, other = mine.casefold(), other.casefold()
     if numeric:
         other = _bare_number(other)
-        if _number(other) is not None:
-            return _rounded(other) in _numbers_at(_bare_number(mine), location)
+        trimmed = other.strip(_around_numbers)
+        if _number(trimmed) is not None:
+            return _rounded(trimmed) in _numbers_at(_bare_number(mine), location)
     mine, other = mine.strip(_stripped), other.strip(_stripped)
     if location == "begin":
         return mine.startswith(other)
@@ -48,26 +60,21 @@ def matches(
 def _numbers_at(text: str, location: str) -> Sequence[str]:
     """Return the numbers of a text at a location, to five digits."""
     if location == "exact":
-        return (_rounded(text),)
-    numbers = list(_numbers(re.split(r"\s+", text)))
+        value = _number(text)
+        return () if value is None else (format(value, ".5g"),)
+    words = (word.strip(_around_numbers) for word in re.split(r"\s+", text))
+    numbers = [_rounded(word) for word in words if _number(word) is not None]
     if location == "any":
         return numbers
     return numbers[:1] if location == "begin" else numbers[-1:]
 
 
-def _numbers(words: Sequence[str]) -> Iterator[str]:
-    for word in words:
-        for form in (word, word.strip(_around_numbers)):
-            if _number(form) is not None:
-                yield _rounded(word.strip(_around_numbers))
-                break
-
-
 def _bare_number(text: str) -> str:
-    return _lone_point.sub("", _currency.sub("", text))
+    return _lone_point.sub("", _currency.sub("", _escaped.sub(r"\1", text)))
 
 
 def _number(text: str) -> float | None:
+    """Return the finite number that a text is for Python, None if it is none."""
     try:
         value = float(text)
     except ValueError:
@@ -80,33 +87,32 @@ def _rounded(text: str) -> str:
     return text if value is None else format(value, ".5g")
 
 
-def word_set(text: str) -> frozenset[str]:
-    """Return the different words of a text, without case, punctuation and articles.
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a text without case, punctuation and articles.
 
     Words end at spaces and hyphens; a word that is a number is that of its float.
     """
-    found: set[str] = set()
+    found: list[str] = []
     for token in re.split(" |-", text):
-        folded = token.casefold()
-        if not _is_float(folded):
-            folded = folded.translate(_no_punctuation)
-        if _is_float(folded):
-            folded = str(float(folded))
-        found.update(_article.sub(" ", folded).split())
-    return frozenset(found)
+        word = _bare_word(token.casefold())
+        value = _number(word)
+        word = word if value is None else str(value)
+        found += _article.sub(" ", word).split()
+    return tuple(found)
 
 
-def _is_float(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _bare_word(token: str) -> str:
+    if _number(token) is not None:
+        return token
+    stripped = token.strip(_stripped)
+    if _number(stripped) is not None:
+        return stripped
+    return token.translate(_no_punctuation)
 
 
-def word_set_f1(answer: frozenset[str], reference: frozenset[str]) -> float:
-    """Return the F1 of two sets of words, where an empty one has all of the other."""
-    shared = len(answer & reference)
+def words_f1(answer: Sequence[str], reference: Sequence[str]) -> float:
+    """Return the F1 of two lists of words, where an empty one has all of the other."""
+    shared = sum((Counter(answer) & Counter(reference)).values())
     precision = shared / len(answer) if answer else 1.0
     recall = shared / len(reference) if reference else 1.0
     if not precision and not recall:
@@ -115,19 +121,22 @@ def word_set_f1(answer: frozenset[str], reference: frozenset[str]) -> float:
 
 
 def chosen_letters(answer: str, count: int, *, several: bool) -> frozenset[str]:
-    """Return the letters behind `ANSWER:` if all are of `count` choices, else none.
+    """Return the letters behind the last `ANSWER:` if they are of `count` choices.
 
-    Without `several` it is one letter.
+    None are returned otherwise. Without `several` it is one letter.
     """
-    match = _strict_answer.search(answer) or _loose_answer.search(answer)
-    if match is None:
+    for pattern, kept in _wrapped:
+        answer = pattern.sub(kept, answer)
+    found = _strict_answer.findall(answer) or _loose_answer.findall(answer)
+    if not found:
         return frozenset()
-    given = match[1].strip().rstrip(".")
+    given = found[-1].strip().rstrip(".").upper()
     letters = {chr(ord("A") + at) for at in range(count)}
     if not several:
-        return frozenset({given} & letters)
-    bare = given.replace(" and ", "").replace(" ", "")
-    for found in (set(bare.split(",")), set(bare)):
-        if found <= letters:
-            return frozenset(found)
+        tokens = [token for token in given.split(",") if token]
+        return frozenset(tokens if len(tokens) == 1 and tokens[0] in letters else ())
+    bare = given.replace(" AND ", ",").replace(" ", "")
+    for named in (set(filter(None, bare.split(","))), set(bare)):
+        if named <= letters:
+            return frozenset(named)
     return frozenset()
