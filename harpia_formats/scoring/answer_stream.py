@@ -140,9 +140,12 @@ class AnswerScorer:
         for output in record.outputs:
             if self.stored is not None and not output.scores:
                 continue
-            # Rows of one answer hold other scores of it.
-            is_repeated = self.stored is None and self.repeated.is_repeat(
-                record, output
+            # Rows of one answer hold other scores of it; those of another filter hold
+            # what a metric of filters compares.
+            is_repeated = (
+                self.stored is None
+                and not (self._needs is not None and self._needs.has_filters)
+                and self.repeated.is_repeat(record, output)
             )
             # Each answer must be known within its evaluation, too.
             is_new = self._is_new_in_evaluation(record, output)

@@ -36,6 +36,11 @@ class SampleNeeds:
 
     fields: frozenset[str]
 
+    @property
+    def has_filters(self) -> bool:
+        """Whether a metric compares what a filter kept, which rows of a tool hold."""
+        return "extracted" in self.fields
+
     @classmethod
     def of_metrics(cls, measured: Iterable[ComputedMetric]) -> Self | None:
         """Return what the metrics need; None if only answers and references."""
