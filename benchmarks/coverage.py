@@ -28,8 +28,8 @@ from harpia_formats.scoring.intervals import (
 )
 from harpia_formats.scoring.label_totals import FEW as FEW_LABELS
 from harpia_formats.scoring.p_values import BOOTSTRAP, PERMUTATION, PairedTest
-from harpia_formats.scoring.paired import compare_paired
-from harpia_formats.scoring.paired_answers import PairedAnswers
+from harpia_formats.scoring.paired import compare_pairs
+from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
 from harpia_formats.scoring.questions import digest_of
 
 MARKDOWN = """\
@@ -181,12 +181,11 @@ def false_positives(
     keys = [digest_of(f"{number}") for number in range(questions)]
     below = 0
     for seed in range(sets):
-        first, second = _systems(chance, questions, answers, spread)
-        paired = PairedAnswers(means(1), 1.0)
-        for number, pair in enumerate(zip(first, second, strict=True)):
-            paired.add(keys[number], *pair)
+        systems = _systems(chance, questions, answers, spread)
+        sums = [QuestionSums.of_answers(system, 2) for system in systems]
+        paired = MetricAnswers(means(1), 1.0, keys, sums)
         settings = PairedTest(test, replicates, SEED + seed, LEVEL)
-        (found,) = compare_paired(paired, settings)
+        ((found,),) = compare_pairs(paired, [(0, 1)], settings)
         below += found is not None and found.p_value < ALPHA
     least = 0.03 if spread is None else 0.0
     most = 0.055 if test == PERMUTATION else 0.075

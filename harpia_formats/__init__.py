@@ -16,7 +16,7 @@ from harpia_formats import _version
 #: `typing`: an interrupt while the command line starts would print a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any, BinaryIO, Unpack
 
     from harpia_formats.comparison.report import DifferenceReport
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from harpia_formats.reporters import ReportError
     from harpia_formats.rules import UnknownRule
     from harpia_formats.schema.load import SchemaError
-    from harpia_formats.scoring.compare_runs import ComparisonReport
+    from harpia_formats.scoring.compare_report import ComparisonReport
     from harpia_formats.scoring.scores import Scores
     from harpia_formats.statistics.result import Statistics
     from harpia_formats.subsets.options import SubsetError
@@ -669,21 +669,23 @@ def score_answers(*inputs: Input, **options: Unpack[ScoreArguments]) -> Answers:
 
 
 def compare_scores(
-    first: Input,
-    second: Input,
-    *,
-    models: tuple[str | None, str | None] = (None, None),
+    *inputs: Input,
+    models: Sequence[str] = (),
+    baseline: str | None = None,
     test: str | None = None,
     **options: Unpack[ScoreArguments],
 ) -> ComparisonReport:
-    """Score the answers of two systems to the same questions, and compare the scores.
+    """Score the answers of systems to the same questions, and compare the scores.
 
-    Questions are paired by id, prompt and references; without ids by the other two.
-    `models` names the model whose answers are used in each input. `test` is
-    "permutation", "bootstrap" or "mcnemar"; None is permutation for means over answers
-    and bootstrap for other scores. The options and errors are those of `score`; it also
-    raises `ScoreError` if no question is in both inputs, if an input has answers of
-    several models and `models` chooses none, and if a score cannot be compared.
+    A system is a model in one of the inputs, which are those of `validate`. All pairs
+    of systems are compared, or all others with the one called `baseline`. `models`
+    chooses systems by the names of their models, or `INPUT=MODEL` with the path of an
+    input or its number from 1. Questions are paired by id, prompt and references;
+    without ids by the other two. `test` is "permutation", "bootstrap" or "mcnemar";
+    None is permutation for means and bootstrap for other scores.
+
+    The options and errors are those of `score`; it also raises `ScoreError` if there
+    are not two systems, if no two share a question, and if a score cannot be compared.
     """
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
@@ -691,9 +693,7 @@ def compare_scores(
     from harpia_formats.scoring.options import ScoreOptions
 
     chosen = make_options(ScoreOptions, _in_one_process(options))
-    run = ScoreComparison(
-        file_inputs([first]), file_inputs([second]), chosen, models, test
-    )
+    run = ScoreComparison(file_inputs(inputs), chosen, models, test, baseline)
     for _ in run:
         continue
     report = run.report()

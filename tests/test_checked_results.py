@@ -118,7 +118,7 @@ def test_answer_without_a_score_raises(
         run()
     kept = run(missing="skip")
 
-    scored = kept[metric] if name == "score" else kept.first[metric]
+    scored = kept[metric] if name == "score" else kept.scores[0][metric]
     assert (scored.count, scored.unscored) == (COUNT - 1, 1)
 
 

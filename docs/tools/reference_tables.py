@@ -88,14 +88,12 @@ ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
     "merge": (SubsetArguments, ("on_duplicate", "output")),
     "schema check": (SchemaCheckArguments, ()),
     "schema infer": (InferArguments, ()),
-    "score compare": (ScoreArguments, ("models", "test")),
+    "score compare": (ScoreArguments, ("models", "baseline", "test")),
     "detect": (object, ("delimiter", "exclude")),
 }
 #: Arguments that have another name or form than the parameter of the option.
 OTHER_ARGUMENTS = {
     "skip_invalid": 'on_invalid="skip"',
-    "model_a": "models=(NAME, None)",
-    "model_b": "models=(None, NAME)",
 }
 SETTINGS_PAGE = """\
 # Settings

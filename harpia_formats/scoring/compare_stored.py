@@ -1,74 +1,43 @@
-"""Compare the scores in the records of two data sets, if computed the same way."""
+"""Compare the scores in the records of data sets, if computed the same way."""
 
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, ClassVar
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.metrics.mean import means
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import Report
-from harpia_formats.model.result import Result
 from harpia_formats.reading.reader import Reading
 from harpia_formats.redaction import problems_shown, redaction_of
+from harpia_formats.scoring.choose_systems import (
+    FoundSystem,
+    chosen_systems,
+    compared_places,
+    distinct_names,
+    source_name,
+)
+from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compared import (
     ComparedScore,
-    check_one_model,
-    compared_headline,
+    ComparedSystem,
     paired_test,
     with_adjusted,
 )
-from harpia_formats.scoring.match_questions import match_questions
+from harpia_formats.scoring.match_questions import (
+    MatchedQuestions,
+    QuestionTable,
+    input_name,
+    match_questions,
+)
 from harpia_formats.scoring.options import Missing, ScoreOptions
-from harpia_formats.scoring.p_values import PairedTest
-from harpia_formats.scoring.paired import compare_paired
-from harpia_formats.scoring.paired_answers import PairedAnswers
+from harpia_formats.scoring.pair_family import PairFamily
+from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
 from harpia_formats.scoring.signatures import declared_best, is_pooled, labels_of
-from harpia_formats.scoring.stored_scores import StoredScores
+from harpia_formats.scoring.stored_scores import StoredScores, StoredValues
 from harpia_formats.scoring.verdicts import declares_share, no_zero
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class StoredReport(Result):
-    """The result of comparing stored scores."""
-
-    columns: ClassVar = ComparedScore.columns
-
-    compared: tuple[ComparedScore, ...]
-    reports: tuple[Report, Report]
-    #: The number of questions that only one data set has.
-    only_first: int
-    only_second: int
-    said: tuple[str, ...] = ()
-
-    def headline(self) -> str:
-        """Return the differences in one line."""
-        return compared_headline(self.compared, self.only_first, self.only_second)
-
-    def table(self) -> list[dict[str, Any]]:
-        """Return a row for each score that was compared."""
-        return [score.as_row() for score in self.compared]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data that can be written as JSON."""
-        return {
-            "ok": self.ok,
-            "compared": self.table(),
-            "only_first": self.only_first,
-            "only_second": self.only_second,
-            "notes": list(self.said),
-            "reports": [report.to_dict() for report in self.reports],
-        }
-
-    @property
-    def ok(self) -> bool:
-        """Whether both inputs were read as asked for and each score was compared."""
-        reports = self.reports
-        is_read = bool(self.compared) and all(one.ok_without_invalid for one in reports)
-        return is_read and all(score.comparison for score in self.compared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,24 +57,28 @@ class StoredComparison:
     Raises `ScoreError` for scores with different signatures, except with `force`.
     """
 
-    def __init__(  # noqa: PLR0913 - two inputs, and how they are compared
+    def __init__(  # noqa: PLR0913 - inputs, and how they are compared
         self,
-        first: Iterable[Input],
-        second: Iterable[Input],
+        inputs: Iterable[Input],
         options: ScoreOptions,
-        models: tuple[str | None, str | None] = (None, None),
+        models: Sequence[str] = (),
         test: str | None = None,
+        baseline: str | None = None,
         *,
         force: bool = False,
     ) -> None:
+        given = list(inputs)
         self._test = paired_test(options, test)
         self._options, self._force = options, force
+        self._models, self._baseline = models, baseline
+        self._sources = [source_name(one, at) for at, one in enumerate(given)]
         self._redaction = redaction_of(options)
         self._notes: list[str] = []
-        self._sides = tuple(
+        self._questions = QuestionTable()
+        self._inputs = [
             StoredScores(
                 Reading(
-                    inputs,
+                    [one],
                     options.from_,
                     columns=options.columns,
                     delimiter=options.delimiter,
@@ -115,18 +88,19 @@ class StoredComparison:
                     progress=options.progress,
                     files=options,
                 ),
-                ModelSelection(model or options.model),
+                ModelSelection(options.model),
                 options.missing == Missing.ZERO,
+                self._questions,
             )
-            for inputs, model in zip((first, second), models, strict=True)
-        )
+            for one in given
+        ]
 
     def __iter__(self) -> Generator[Problem, None, None]:
-        """Read both data sets; yield their problems."""
-        for side in self._sides:
-            yield from problems_shown(side.problems(), self._redaction)
+        """Read all inputs; yield their problems."""
+        for one in self._inputs:
+            yield from problems_shown(one.problems(), self._redaction)
 
-    def report(self) -> StoredReport:
+    def report(self) -> ComparisonReport:
         """Return the result as it may be shown.
 
         Raises `ScoreError` if nothing can be compared.
@@ -139,70 +113,106 @@ class StoredComparison:
         with errors_without_values(self._redaction):
             found = self._report()
         given = frozenset(self._options.metrics)
-        return ScoreRedaction(self._redaction, given, by_options=False).stored(found)
+        shown = ScoreRedaction(self._redaction, given, by_options=False)
+        return shown.comparison(found)
 
-    def _report(self) -> StoredReport:
-        first, second = self._sides
-        reports = first.reading.tally.report(), second.reading.tally.report()
+    def _report(self) -> ComparisonReport:
+        reports = tuple(one.reading.tally.report() for one in self._inputs)
         if any(
             report.failures or not (report.ok or self._options.skips_invalid)
             for report in reports
         ):
-            return StoredReport((), reports, 0, 0)
-        check_one_model(first.scored_models, second.scored_models)
-        quantities = [one for name in self._names() for one in self._quantities(name)]
-        matched = match_questions(first.questions, second.questions)
-        test = self._test.of_many(len(quantities))
+            return ComparisonReport((), (), (), reports)
+        every = {
+            FoundSystem(place, self._sources[place], model or None): values
+            for place, one in enumerate(self._inputs)
+            for model, values in one.systems().items()
+        }
+        chosen = chosen_systems(list(every), self._models)
+        values = [every[one] for one in chosen]
+        names = distinct_names((one.model, one.source) for one in chosen)
+        pairs = compared_places(names, self._baseline)
+        labels = [self._label(one, names[at]) for at, one in enumerate(chosen)]
+        quantities = [
+            one
+            for name in self._names(values, labels)
+            for one in self._quantities(name, values, labels)
+        ]
+        matched = match_questions(
+            self._questions,
+            [
+                sorted(self._inputs[place].numbers)
+                for place in dict.fromkeys(one.place for one in chosen)
+            ],
+        )
+        test = self._test.of_many(len(quantities) * len(pairs))
+        family = PairFamily(pairs, names, matched, test)
+        numbers = [sorted(self._inputs[one.place].numbers) for one in chosen]
         compared = [
-            self._compared(
-                one,
-                first.values_of(one.name, one.signature, matched.first),
-                second.values_of(one.name, one.signature, matched.second),
-                matched.keys,
-                test,
-            )
+            score
             for one in quantities
+            for score in self._compared(one, values, numbers, family)
         ]
         if not any(score.questions for score in compared):
             raise ScoreOptionsError(
-                "no question of both inputs has a score of the same metric"
+                f"no question of {'both' if len(chosen) == 2 else 'two'} inputs has a "  # noqa: PLR2004 - both are two
+                "score of the same metric"
             )
-        return StoredReport(
+        systems = (
+            ComparedSystem(name, one.source, one.model)
+            for name, one in zip(names, chosen, strict=True)
+        )
+        return ComparisonReport(
             with_adjusted(compared),
+            tuple(systems),
+            tuple(family.compared_pairs(numbers)),
             reports,
-            matched.only_first,
-            matched.only_second,
+            (),
+            self._baseline,
             (*self._notes, *matched.notes),
         )
 
-    def _names(self) -> list[str]:
-        first, second = self._sides
+    def _label(self, system: FoundSystem, name: str) -> str:
+        """Return what a system is called in messages."""
+        count = len(self._inputs)
+        return input_name(system.place, count) if count == 2 else name  # noqa: PLR2004 - ordinals are for pairs
+
+    def _names(
+        self, systems: Sequence[StoredValues], labels: Sequence[str]
+    ) -> list[str]:
+        """Return the metrics that all systems have; raises `ScoreError`."""
         wanted = self._options.metrics
-        names = [name for name in first.values if name in second.values]
+        names = [name for name in systems[0] if all(name in one for one in systems)]
         if not names:
-            known = [", ".join(side.values) or "none" for side in self._sides]
+            known = "; ".join(
+                f"{label.removeprefix('the ').removesuffix(' input')}: "
+                f"{', '.join(one) or 'none'}"
+                for label, one in zip(labels, systems, strict=True)
+            )
             raise ScoreError(
-                "the inputs have no scores of the same metric (first: "
-                f"{known[0]}; second: {known[1]}); without --stored scores are "
-                "computed"
+                f"the inputs have no scores of the same metric ({known}); without "
+                "--stored scores are computed"
             )
         missing = [name for name in wanted if name not in names]
         if missing:
+            which = "both" if len(systems) == 2 else "all"  # noqa: PLR2004 - both are two
             raise ScoreError(
-                f"the inputs do not both have scores of {missing[0]} (both have: "
+                f"the inputs do not {which} have scores of {missing[0]} ({which} have: "
                 f"{', '.join(names)})"
             )
         return [name for name in names if not wanted or name in wanted]
 
-    def _quantities(self, name: str) -> list[_Quantity]:
+    def _quantities(
+        self, name: str, systems: Sequence[StoredValues], labels: Sequence[str]
+    ) -> list[_Quantity]:
         """Return what is compared of a metric: the scores with each of its signatures.
 
-        Raises `ScoreError` if the signatures differ between the inputs. It is raised
+        Raises `ScoreError` if the signatures differ between the systems. It is raised
         for pooled metrics, too: the mean of the scores of rows is not the score of the
         whole.
         """
-        ours, theirs = (list(side.values[name]) for side in self._sides)
-        for signature in (*ours, *theirs):
+        found = [list(one[name]) for one in systems]
+        for signature in chain(*found):
             if is_pooled(name, signature):
                 raise ScoreError(
                     f"{name} is a score of all answers together, and not the mean of "
@@ -213,19 +223,20 @@ class StoredComparison:
             is_zero = self._options.missing == Missing.ZERO
             if is_zero and is_verdict and not declares_share(signature, name):
                 raise ScoreError(no_zero(name))
-        if set(ours) == set(theirs) and "" not in ours:
-            labels = labels_of((name, signature) for signature in ours)
+        ours = found[0]
+        if all(set(one) == set(ours) for one in found) and "" not in ours:
+            named = labels_of((name, signature) for signature in ours)
             return [
                 _Quantity(name, label, signature)
-                for (_, signature), label in labels.items()
+                for (_, signature), label in named.items()
             ]
-        shown = [
-            " and ".join(signature or "none" for signature in side)
-            for side in (ours, theirs)
-        ]
+        shown = ", ".join(
+            f"{' and '.join(signature or 'none' for signature in one)} in {label}"
+            for label, one in zip(labels, found, strict=True)
+        )
         message = (
             f"the signatures of {name} do not prove that it was computed the same way: "
-            f"{shown[0]} in the first input, {shown[1]} in the second"
+            f"{shown}"
         )
         if not self._force:
             raise ScoreError(f"{message}; --force compares anyway")
@@ -235,34 +246,67 @@ class StoredComparison:
     def _compared(
         self,
         quantity: _Quantity,
-        ours: dict[int, list[float]],
-        theirs: dict[int, list[float]],
-        keys: Sequence[bytes],
-        test: PairedTest,
-    ) -> ComparedScore:
-        """Return the comparison of one metric, given its values by question."""
+        systems: Sequence[StoredValues],
+        numbers: Sequence[Sequence[int]],
+        family: PairFamily,
+    ) -> Generator[ComparedScore, None, None]:
+        """Yield the comparison of one metric for each pair of systems."""
+        found = [
+            _of_questions(one[quantity.name], quantity.signature) for one in systems
+        ]
         # A stored score declares no scale: 100 if one is above 1.
-        every = (value for found in (ours, theirs) for value in chain(*found.values()))
+        every = (value for one in found for value in chain(*one.values()))
         best = 100.0 if max(every, default=0.0) > 1 else 1.0
         signature = quantity.signature
         if signature is None:
-            signature = next(iter(self._sides[0].values[quantity.name]))
-        paired = PairedAnswers(means(1), best, declared_best(signature))
-        for question in sorted(ours.keys() & theirs.keys()):
-            # The statistics of a mean: a value, and their number.
-            one, other = (
-                [(value, 1.0) for value in found[question]] for found in (ours, theirs)
+            signature = next(iter(systems[0][quantity.name]))
+        matched = family.matched
+        sums = [
+            _sums(values, mine, matched)
+            for values, mine in zip(found, numbers, strict=True)
+        ]
+        most = declared_best(signature)
+        answers = MetricAnswers(means(1), best, matched.keys, sums, most)
+        for (score,) in family.compared_scores(answers):
+            yield replace(
+                score,
+                metric=quantity.label,
+                name=quantity.label,
+                signature=signature,
             )
-            paired.add(keys[question], one, other)
-        (first,), (second,) = paired.values()
-        (comparison,) = compare_paired(paired, test)
-        return ComparedScore(
-            quantity.label,
-            quantity.label,
-            first,
-            second,
-            comparison,
-            signature,
-            len(paired.keys),
-            (len(keys) - len(ours), len(keys) - len(theirs)),
-        )
+
+
+def _of_questions(
+    values: Mapping[str, Mapping[int, Sequence[float]]], signature: str | None
+) -> dict[int, list[float]]:
+    """Return the values of each question: of this signature, or all if it is None."""
+    found: dict[int, list[float]] = {}
+    for own, by_question in values.items():
+        if signature in (None, own):
+            for question, mine in by_question.items():
+                found.setdefault(question, []).extend(mine)
+    return found
+
+
+def _sums(
+    values: Mapping[int, Sequence[float]],
+    numbers: Sequence[int],
+    matched: MatchedQuestions,
+) -> QuestionSums:
+    """Return the sums of values by question, as the statistics of a mean.
+
+    `numbers` are those of all questions of the system.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    by_place: dict[int, list[float]] = {}
+    for question, mine in values.items():
+        by_place.setdefault(matched.places[question], []).extend(mine)
+    rows = np.zeros((len(matched.keys), 2))
+    counts = np.zeros(len(matched.keys), dtype=np.int64)
+    for place, mine in by_place.items():
+        rows[place] = math.fsum(mine), len(mine)
+        counts[place] = len(mine)
+    answered = np.zeros(len(matched.keys), dtype=bool)
+    answered[[matched.places[number] for number in numbers]] = True
+    return QuestionSums(rows, counts, answered & (counts == 0), answered)

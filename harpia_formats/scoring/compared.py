@@ -1,4 +1,4 @@
-"""One score of two systems, and the settings of their comparison."""
+"""Systems that are compared, one score of two of them, and the settings of tests."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -10,12 +10,8 @@ from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import TESTS, PairedTest
 from harpia_formats.scoring.paired import Comparison, holm
-from harpia_formats.scoring.scores import Scores, score_name
+from harpia_formats.scoring.scores import Group, score_name
 from harpia_formats.text.spelling import nearest
-
-#: Models that an error names.
-_LISTED = 5
-
 
 #: Columns of a table that are attributes of a comparison.
 _OF_COMPARISON = tuple(
@@ -24,18 +20,54 @@ _OF_COMPARISON = tuple(
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedSystem:
+    """A system that is compared: the answers of one model in one input."""
+
+    #: The model, else the name of the input, made different from those of the others.
+    name: str
+    #: The name of the input.
+    source: str
+    #: The model of its answers, None if none is named.
+    model: str | None
+    #: The scores of all of its answers, None for stored scores.
+    scores: Group | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the system as plain data that can be written as JSON."""
+        found = {"name": self.name, "source": self.source, "model": self.model}
+        if self.scores is None:
+            return found
+        return found | {"scores": self.scores.to_dict()["scores"]}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPair:
+    """The questions of two systems."""
+
+    #: The names of the systems.
+    first: str
+    second: str
+    #: The number of questions that both have, and that only one has.
+    questions: int
+    only_first: int
+    only_second: int
+
+
+@dataclass(frozen=True, slots=True)
 class ComparedScore:
     """One score of two systems over the questions that both have."""
 
     #: The columns of `as_row`.
     columns: ClassVar = (
-        *("metric", "name", "first", "second"),
+        *("metric", "name", "system_first", "system_second", "first", "second"),
         *_OF_COMPARISON,
         *("adjusted_p", "questions", "unscored_first", "unscored_second", "signature"),
     )
 
     metric: str
     name: str
+    #: The names of both systems.
+    systems: tuple[str, str]
     #: The scores of both systems, None if no answer could be scored.
     first: float | None
     second: float | None
@@ -47,8 +79,14 @@ class ComparedScore:
     #: The number of answers to paired questions that have no score, by system; of
     #: stored scores the number of such questions.
     unscored: tuple[int, int] = (0, 0)
-    #: The p-value adjusted for all scores that are compared together, by Holm.
+    #: The p-value adjusted for all pairs and scores that are compared together, by
+    #: Holm.
     adjusted_p: float | None = None
+
+    @property
+    def full_name(self) -> str:
+        """The name of the score, with that of its metric if they differ."""
+        return score_name(self.metric, self.name)
 
     @property
     def reason(self) -> str:
@@ -61,9 +99,11 @@ class ComparedScore:
             return "no question has a scored answer of both systems"
         return "a system has no score"
 
-    def headline(self) -> str:
-        """Return the difference in one line."""
-        name = score_name(self.metric, self.name)
+    def headline(self, *, is_named: bool = False) -> str:
+        """Return the difference in one line, with the systems if `is_named`."""
+        name = self.full_name
+        if is_named:
+            name += f" of {self.systems[0]} - {self.systems[1]}"
         if self.comparison is None:
             return f"{name}: {self.reason}"
         found = self.comparison
@@ -77,6 +117,8 @@ class ComparedScore:
         return {
             "metric": self.metric,
             "name": self.name,
+            "system_first": self.systems[0],
+            "system_second": self.systems[1],
             "first": self.first,
             "second": self.second,
             **{name: getattr(self.comparison, name, None) for name in _OF_COMPARISON},
@@ -87,19 +129,6 @@ class ComparedScore:
             "unscored_second": self.unscored[1],
             "signature": self.signature,
         }
-
-
-def compared_headline(
-    compared: Iterable[ComparedScore], only_first: int, only_second: int
-) -> str:
-    """Return the differences in one line, and how many questions one system has."""
-    parts = [score.headline() for score in compared] or ["no scores"]
-    if only_first or only_second:
-        parts.append(
-            f"{only_first:,} questions only in the first, {only_second:,} only in the "
-            "second"
-        )
-    return "; ".join(parts)
 
 
 def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:
@@ -116,7 +145,7 @@ def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:
 
 
 def with_adjusted(compared: Sequence[ComparedScore]) -> tuple[ComparedScore, ...]:
-    """Return the scores with their p-values adjusted for their number."""
+    """Return the scores with their p-values adjusted for their number, by Holm."""
     tested = [score.comparison for score in compared if score.comparison is not None]
     adjusted = iter(holm([comparison.p_value for comparison in tested]))
     return tuple(
@@ -126,36 +155,24 @@ def with_adjusted(compared: Sequence[ComparedScore]) -> tuple[ComparedScore, ...
 
 
 def with_references(
-    compared: Iterable[ComparedScore], first: Scores, second: Scores
+    compared: Iterable[ComparedScore], systems: Iterable[ComparedSystem]
 ) -> list[ComparedScore]:
     """Return the scores with the number of references in their signatures.
 
-    It is left out where the inputs have different numbers.
+    It is left out where the systems of a pair have different numbers.
     """
-    signatures: dict[tuple[str, str], set[str]] = {}
-    for system in (*first.systems, *second.systems):
-        for one in system.scores:
-            signatures.setdefault((one.metric, one.name), set()).add(one.signature)
+    signatures = {
+        (system.name, one.metric, one.name): one.signature
+        for system in systems
+        if system.scores is not None
+        for one in system.scores.scores
+    }
     found = []
     for score in compared:
-        both = signatures[score.metric, score.name]
+        both = {
+            signatures.get((system, score.metric, score.name), score.signature)
+            for system in score.systems
+        }
         signature = next(iter(both)) if len(both) == 1 else score.signature
         found.append(replace(score, signature=signature))
     return found
-
-
-def check_one_model(first: Iterable[str], second: Iterable[str]) -> None:
-    """Raise `ScoreError` if an input has answers of several models.
-
-    `first` and `second` are the names of the models of both inputs.
-    """
-    for which, names in (("first", sorted(first)), ("second", sorted(second))):
-        if len(names) > 1:
-            rest = len(names) - _LISTED
-            more = f" and {rest:,} more" if rest > 0 else ""
-            raise ScoreError(
-                f"the answers of the {which} input are of several models "
-                f"({', '.join(names[:_LISTED])}{more}), which are several systems: "
-                "choose one model of each input with --model-a and --model-b, in "
-                "Python with models="
-            )

@@ -15,6 +15,8 @@ from typing import Any
 CHANCES = 1 << 16
 #: More than any weight that 16 random bits can give.
 MOST = 12
+#: Draws start at a multiple of this number: those of one random number of 64 bits.
+TOGETHER = 64
 #: Random numbers that are drawn together, 8 bytes each.
 PIECE = 64 * 1024
 NO_NUMPY = (
@@ -31,21 +33,27 @@ def unavailable_reason() -> str:
     return "" if find_spec("numpy") else NO_NUMPY
 
 
-def weights_of(keys: Sequence[bytes], seed: int, replicates: int) -> Any:
+def weights_of(
+    keys: Sequence[bytes], seed: int, replicates: int, first: int = 0
+) -> Any:
     """Return the weight of each question in each replicate, as a numpy array.
 
     The weights are small integers, drawn from the Poisson distribution with mean 1,
-    whose probabilities are rounded to 1/65,536.
+    whose probabilities are rounded to 1/65,536. `first` is the number of the first
+    replicate, a multiple of `TOGETHER`.
     """
-    raw = _random(keys, seed, -(-replicates // 4))
+    raw = _random(keys, seed, -(-replicates // 4), first // 4)
     return _quantiles()[raw.view("<u2")[:, :replicates]]
 
 
-def flips_of(keys: Sequence[bytes], seed: int, draws: int) -> Any:
-    """Return 0 or 1 for each question in each draw, as a numpy array."""
+def flips_of(keys: Sequence[bytes], seed: int, draws: int, first: int = 0) -> Any:
+    """Return 0 or 1 for each question in each draw, as a numpy array.
+
+    `first` is the number of the first draw, a multiple of `TOGETHER`.
+    """
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-    raw = _random(keys, seed ^ _flips, -(-draws // 64))
+    raw = _random(keys, seed ^ _flips, -(-draws // 64), first // 64)
     return np.unpackbits(raw.view(np.uint8), axis=1, count=draws)
 
 
@@ -59,8 +67,8 @@ def pieces(count: int, numbers: int) -> Iterator[slice]:
         yield slice(start, start + size)
 
 
-def _random(keys: Sequence[bytes], seed: int, count: int) -> Any:
-    """Return `count` random integers of 64 bits for each key."""
+def _random(keys: Sequence[bytes], seed: int, count: int, first: int) -> Any:
+    """Return `count` random integers of 64 bits for each key, from `first` on."""
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
     halves = np.frombuffer(b"".join(keys), dtype="<u8").reshape(-1, 2)
@@ -69,7 +77,7 @@ def _random(keys: Sequence[bytes], seed: int, count: int) -> Any:
     found = halves[:, 0] + start
     _mix(found, np)
     found ^= halves[:, 1]
-    steps = np.arange(1, count + 1, dtype="<u8") * np.uint64(_step)
+    steps = np.arange(first + 1, first + count + 1, dtype="<u8") * np.uint64(_step)
     numbers = found[:, None] + steps
     _mix(numbers, np)
     return numbers

@@ -1,11 +1,11 @@
-"""Tests of the difference between two systems on the same questions."""
+"""Tests of the differences between systems on the same questions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from harpia_formats.model.metric_profile import ScoreOptionsError
-from harpia_formats.scoring.paired_answers import PairedAnswers
-from harpia_formats.scoring.permutation import exchange_test, flip_test, sign_test
+from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
+from harpia_formats.scoring.permutation import FlipTests, exchange_tests, sign_test
 
 TESTS = ("permutation", "bootstrap", "mcnemar")
 PERMUTATION, BOOTSTRAP, MCNEMAR = TESTS
@@ -14,6 +14,8 @@ EXCHANGES = 10_000
 #: Replicates and exchanges for each score that is compared: with fewer, no p-value of
 #: many could be significant.
 FOR_EACH = 400
+#: More replicates than these change no interval visibly, only p-values need them.
+_FOR_INTERVALS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +39,14 @@ class PairedTest:
     seed: int
     #: The confidence level of intervals.
     level: float
+    #: The replicates of intervals; None for those of the test.
+    of_intervals: int | None = None
 
     def of_many(self, comparisons: int) -> "PairedTest":
         """Return the test with enough replicates for as many comparisons."""
-        return replace(self, replicates=max(self.replicates, FOR_EACH * comparisons))
+        replicates = max(self.replicates, FOR_EACH * comparisons)
+        most = max(self.replicates, _FOR_INTERVALS)
+        return replace(self, replicates=replicates, of_intervals=min(replicates, most))
 
     @property
     def exchanges(self) -> int:
@@ -48,70 +54,90 @@ class PairedTest:
         return max(EXCHANGES, self.replicates)
 
     @property
+    def interval_replicates(self) -> int:
+        """The number of replicates of intervals."""
+        return self.of_intervals or self.replicates
+
+    @property
     def method(self) -> str:
         """The method of intervals, with its parameters."""
         return (
             f"bootstrap|limits:percentiles|unit:question|level:{self.level!r}"
-            f"|replicates:{self.replicates}|seed:{self.seed}"
+            f"|replicates:{self.interval_replicates}|seed:{self.seed}"
         )
 
-    def p_value(
-        self,
-        answers: PairedAnswers,
-        at: int,
-        difference: float,
-        replicated: Sequence[float],
-    ) -> PValue:
-        """Return the p-value of the difference of a score.
+    def uses_bootstrap(self, answers: MetricAnswers) -> bool:
+        """Tell whether p-values are those of the bootstrap."""
+        return self.name == BOOTSTRAP or (self.name is None and answers.best is None)
 
-        `at` is the place of the score among the names of the metric, and `replicated`
-        has the difference of each bootstrap replicate. Raises `ScoreError` if McNemar's
-        test does not fit the answers.
+    def p_values(
+        self,
+        answers: MetricAnswers,
+        pairs: Sequence[tuple[int, int]],
+        paired: Sequence[PairedAnswers],
+    ) -> list[list[PValue]]:
+        """Return the p-values of each pair of systems: one for each score.
+
+        They are those of a permutation or of McNemar's test. Raises `ScoreError` if
+        McNemar's test does not fit the answers.
         """
-        parts = answers.parts(at)
+        names = range(len(answers.scores(())))
         if self.name == MCNEMAR:
-            return _mcnemar(answers, parts)
-        if self.name == BOOTSTRAP or (self.name is None and parts is None):
-            return self._bootstrap(difference, replicated)
-        if parts is None:
-            value = exchange_test(answers, at, self.exchanges, self.seed)
-            return self._drawn(value)
-        value, drawn = flip_test(answers.keys, parts, self.exchanges, self.seed)
-        if drawn:
-            return self._drawn(value)
-        return PValue(value, "permutation|unit:question|exchanges:all")
+            return [[_mcnemar(one, at) for at in names] for one in paired]
+        if answers.best is None:
+            values = exchange_tests(answers, pairs, paired, self.exchanges, self.seed)
+            return [[self._drawn(value) for value in found] for found in values]
+        columns = [self._flipped(answers, paired, at) for at in names]
+        return [list(found) for found in zip(*columns, strict=True)]
+
+    def _flipped(
+        self, answers: MetricAnswers, paired: Sequence[PairedAnswers], at: int
+    ) -> list[PValue]:
+        """Return the p-value of each pair for one score of a mean."""
+        tests = FlipTests(answers.keys, self.exchanges, self.seed)
+        for one in paired:
+            tests.add(one.places, one.parts(at))
+        every = "permutation|unit:question|exchanges:all"
+        return [
+            self._drawn(value) if is_drawn else PValue(value, every)
+            for value, is_drawn in tests.p_values()
+        ]
 
     def _drawn(self, value: float) -> PValue:
         draws = f"exchanges:{self.exchanges}|seed:{self.seed}"
         is_least = value <= 1 / (1 + self.exchanges)
         return PValue(value, f"permutation|unit:question|{draws}", is_least)
 
-    def _bootstrap(self, difference: float, replicated: Sequence[float]) -> PValue:
+    def of_bootstrap(self, difference: float, as_far: int, replicates: int) -> PValue:
+        """Return the p-value of a difference from `as_far` of some replicates."""
         draws = f"replicates:{self.replicates}|seed:{self.seed}"
         test = f"bootstrap|unit:question|{draws}"
         if not difference:
             return PValue(1.0, test)
-        size = abs(difference)
-        as_far = sum(abs(value - difference) >= size for value in replicated)
-        return PValue((1 + as_far) / (1 + len(replicated)), test, not as_far)
+        return PValue((1 + as_far) / (1 + replicates), test, not as_far)
 
 
-def _mcnemar(answers: PairedAnswers, parts: Sequence[float] | None) -> PValue:
+def _mcnemar(answers: PairedAnswers, at: int) -> PValue:
     """Return the p-value of McNemar's test; raises `ScoreError` if it does not fit."""
+    parts = answers.parts(at)
+    sides = (answers.first, answers.second)
     reason = ""
     if parts is None:
         reason = "the metric is not a mean over answers"
-    elif {*answers.first_counts, *answers.second_counts} != {1}:
+    elif any((side.counts[answers.places] != 1).any() for side in sides):
         reason = "a question has several answers"
     else:
-        rows = (*answers.first, *answers.second)
-        found = {score for row in rows for score in answers.scores(row)}
-        if not found <= {0.0, answers.best}:
+        found = {
+            score
+            for side in sides
+            for score in side.totals(answers.metric.scores, at)[answers.places].tolist()
+        }
+        if not found <= {0.0, answers.metric.best}:
             reason = "scores are not only 0 and the best one"
     if parts is None or reason:
         raise ScoreOptionsError(
             "McNemar's test needs one answer a question that is right or wrong, and "
             f"{reason}; use --test permutation"
         )
-    ahead, behind = (sum(sign * part > 0 for part in parts) for sign in (1, -1))
+    ahead, behind = (int((sign * parts > 0).sum()) for sign in (1, -1))
     return PValue(sign_test(ahead, behind), "mcnemar|unit:question|exact")

@@ -1,21 +1,22 @@
-"""The difference of two systems on the same questions: interval, p-value and size."""
+"""Differences of systems on the same questions: intervals, p-values and sizes."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from harpia_formats.scoring.bootstrap import PoissonBootstrap, limits_of
+from harpia_formats.scoring.bootstrap import limits_of
+from harpia_formats.scoring.drawn_sums import Blocks
+from harpia_formats.scoring.draws import weights_of
 from harpia_formats.scoring.intervals import FEW, LEAST
-from harpia_formats.scoring.p_values import PairedTest
-from harpia_formats.scoring.paired_answers import PairedAnswers
+from harpia_formats.scoring.p_values import PairedTest, PValue
+from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
 from harpia_formats.scoring.student import t_quantile
 
 #: The normal quantile of a power of 80 %.
 _POWER = 0.8416212335729143
 #: What rounding leaves of a standard error that is 0.
 _ROUNDING = 1e-12
-#: Questions whose statistics are resampled together.
-_PART = 8192
 FEW_DIFFER = "few questions differ: the interval is approximate"
 
 
@@ -46,28 +47,57 @@ class Comparison:
     remark: str = ""
 
 
-def compare_paired(answers: PairedAnswers, test: PairedTest) -> list[Comparison | None]:
-    """Return the difference of each score of a metric between two systems.
+def compare_pairs(
+    answers: MetricAnswers, pairs: Sequence[tuple[int, int]], test: PairedTest
+) -> list[list[Comparison | None]]:
+    """Return the difference of each score of a metric, for each pair of systems.
 
-    A result is None for a score that a system lacks, and for fewer than two questions.
-    Raises `ScoreError` if McNemar's test is asked for and does not fit the answers.
+    `pairs` has the places of the systems in `answers`. A result is None for a score
+    that a system lacks, and for fewer than two questions. The result of a pair in the
+    other order has the same digits with the other sign. Raises `ScoreError` if
+    McNemar's test is asked for and does not fit the answers.
     """
     names = len(answers.scores(()))
-    if len(answers.keys) < LEAST:
-        return [None] * names
-    replicated = _replicated_differences(answers, test)
-    return [_comparison(answers, at, test, replicated[at]) for at in range(names)]
+    every = [answers.pair(*pair) for pair in pairs]
+    tested = [at for at, one in enumerate(every) if one.questions >= LEAST]
+    found: list[list[Comparison | None]] = [[None] * names for _ in pairs]
+    if not tested:
+        return found
+    some, paired = [pairs[at] for at in tested], [every[at] for at in tested]
+    replicated = _replicated(answers, some, paired, test)
+    if test.uses_bootstrap(answers):
+        p_values = [
+            [
+                test.of_bootstrap(one.difference(at) or 0.0, *mine.as_far[at])
+                for at in range(names)
+            ]
+            for one, mine in zip(paired, replicated, strict=True)
+        ]
+    else:
+        p_values = test.p_values(answers, some, paired)
+    for place, one, mine, tests in zip(
+        tested, paired, replicated, p_values, strict=True
+    ):
+        found[place] = [
+            _comparison(one, at, test, mine.differences[at], tests[at])
+            for at in range(names)
+        ]
+    return found
 
 
 def _comparison(
-    answers: PairedAnswers, at: int, test: PairedTest, replicated: Sequence[float]
+    answers: PairedAnswers,
+    at: int,
+    test: PairedTest,
+    replicated: Sequence[float],
+    p_value: PValue,
 ) -> Comparison | None:
-    limits, difference = limits_of(replicated, test.level), answers.difference(at)
-    if difference is None or limits is None:
+    difference = answers.difference(at)
+    if difference is None or not replicated:
         return None
-    p_value = test.p_value(answers, at, difference, replicated)
+    limits = _limits(replicated, difference, test.level)
     detectable = _detectable(answers, at, replicated, test.level)
-    is_beyond = detectable is not None and detectable > answers.widest
+    is_beyond = detectable is not None and detectable > answers.metric.widest
     return Comparison(
         difference,
         *limits,
@@ -79,6 +109,71 @@ def _comparison(
         detectable if is_beyond else None,
         "" if answers.differing() >= FEW else FEW_DIFFER,
     )
+
+
+def _limits(
+    replicated: Sequence[float], difference: float, level: float
+) -> tuple[float, float]:
+    """Return the interval of a difference.
+
+    It is computed of the positive difference: interpolation from the other side would
+    round otherwise.
+    """
+    is_negative = (difference or math.fsum(replicated)) < 0
+    values = [-value for value in replicated] if is_negative else replicated
+    low, high = limits_of(values, level) or (difference, difference)
+    # 0 is added, so that no limit is the negative 0.
+    return (-high + 0.0, -low + 0.0) if is_negative else (low + 0.0, high + 0.0)
+
+
+@dataclass(slots=True)
+class _Replicated:
+    """What the replicates of a pair of systems say, for each score."""
+
+    #: The difference in each replicate of the interval that has one.
+    differences: list[list[float]]
+    #: How many differences are as far from the one that was found as that is from 0,
+    #: and how many there are.
+    as_far: list[tuple[int, int]]
+
+
+def _replicated(
+    answers: MetricAnswers,
+    pairs: Sequence[tuple[int, int]],
+    paired: Sequence[PairedAnswers],
+    test: PairedTest,
+) -> list[_Replicated]:
+    """Return the differences in replicates, for each pair."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    blocks = Blocks(answers)
+    places = [blocks.add(*both) for both in zip(pairs, paired, strict=True)]
+    names = range(len(answers.scores(())))
+    kept: list[list[Any]] = [[] for _ in blocks.blocks]
+    least = test.interval_replicates
+    draws = test.replicates if test.uses_bootstrap(answers) else least
+    seen = np.array([[one.difference(at) or 0.0 for at in names] for one in paired])
+    as_far, valid = (np.zeros(seen.shape, dtype=np.int64) for _ in range(2))
+    for first, sums in blocks.sums(weights_of, test.seed, draws):
+        scores = [blocks.scores(mine) for mine in sums]
+        for block, found in zip(kept, scores, strict=True):
+            block.append(found[: max(least - first, 0)])
+        for at, (one, other) in enumerate(places):
+            differences = scores[one] - scores[other]
+            valid[at] += (~np.isnan(differences)).sum(axis=0)
+            far = np.abs(differences - seen[at]) >= np.abs(seen[at])
+            as_far[at] += far.sum(axis=0)
+    whole = [np.concatenate(block) for block in kept]
+    return [
+        _Replicated(
+            [
+                column[~np.isnan(column)].tolist()
+                for column in (whole[one] - whole[other]).T
+            ],
+            list(zip(as_far[at].tolist(), valid[at].tolist(), strict=True)),
+        )
+        for at, (one, other) in enumerate(places)
+    ]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -103,41 +198,20 @@ def questions_for(difference: float, detectable: float, questions: int) -> int:
     return max(math.ceil(questions * (detectable / difference) ** 2), LEAST)
 
 
-def _replicated_differences(
-    answers: PairedAnswers, test: PairedTest
-) -> list[list[float]]:
-    """Return the difference of each score in each replicate that has it."""
-    width = len(answers.first[0])
-    bootstrap = PoissonBootstrap(test.replicates, test.seed)
-    # A part at a time, since both statistics of all questions would take much memory.
-    for start in range(0, len(answers.keys), _PART):
-        part = slice(start, start + _PART)
-        pairs = zip(answers.first[part], answers.second[part], strict=True)
-        bootstrap.add(answers.keys[part], [(*one, *other) for one, other in pairs])
-    replicated = bootstrap.replicated(
-        lambda sums: answers.scores(sums[:width]) + answers.scores(sums[width:])
-    )
-    columns = list(zip(*replicated, strict=True))
-    half = len(columns) // 2
-    return [
-        [a - b for a, b in zip(one, other, strict=True) if None not in (a, b)]
-        for one, other in zip(columns[:half], columns[half:], strict=True)
-    ]
-
-
 def _detectable(
     answers: PairedAnswers, at: int, replicated: Sequence[float], level: float
 ) -> float | None:
     """Return the smallest difference that is detected with a power of 80 %."""
-    questions = len(answers.keys)
+    questions = answers.questions
     parts = answers.parts(at)
     if parts is None:
         mean = math.fsum(replicated) / len(replicated)
         squares = math.fsum((value - mean) ** 2 for value in replicated)
         variance = squares / len(replicated)
     else:
-        mean = math.fsum(parts) / questions
-        squares = math.fsum((part - mean) ** 2 for part in parts)
+        values = parts.tolist()
+        mean = math.fsum(values) / questions
+        squares = math.fsum((part - mean) ** 2 for part in values)
         variance = squares * questions / (questions - 1)
     error = math.sqrt(variance)
     if error <= _ROUNDING * max(abs(mean), 1):

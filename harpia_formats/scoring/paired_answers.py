@@ -1,50 +1,120 @@
-"""The answers of two systems to the same questions, by one metric."""
+"""The answers of systems to the same questions, by one metric."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from typing import Any, Self
 
 from harpia_formats.scoring.bootstrap import Scores
 
 
-@dataclass(frozen=True, slots=True)
-class PairedAnswers:
-    """The answers of two systems to the same questions, by one metric.
+@dataclass(slots=True)
+class QuestionSums:
+    """The sums of the statistics of one system over its answers to each question."""
 
-    Each list has one member a question, each row the sums of statistics over answers.
-    """
+    #: An array with a row for each question, zeros if no answer is scored.
+    rows: Any
+    #: For each question the number of scored answers, and of those without a score.
+    counts: Any
+    unscored: Any
+    #: For each question whether the system has it.
+    answered: Any
+    #: The sums of the scores of the answers to each question, once they are needed.
+    _totals: dict[int, Any] = field(default_factory=dict)
 
-    #: Returns a score for each name of the metric from summed statistics.
+    @classmethod
+    def of_answers(
+        cls, answers: Sequence[Sequence[Sequence[float]]], width: int
+    ) -> Self:
+        """Return the sums of the statistics of answers, given for each question."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        rows = np.zeros((len(answers), width))
+        for place, mine in enumerate(answers):
+            if mine:
+                rows[place] = summed(mine)
+        counts = np.array([len(mine) for mine in answers], dtype=np.int64)
+        return cls(rows, counts, np.zeros_like(counts), counts > 0)
+
+    def totals(self, scores: Scores, at: int) -> Any:
+        """Return the sum of a score over the answers to each question.
+
+        `at` is the place of the score among the names of a metric that is a mean.
+        """
+        if not self._totals:
+            import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+            found = [
+                [(score or 0.0) * count for score in scores(row)]
+                for row, count in zip(
+                    self.rows.tolist(), self.counts.tolist(), strict=True
+                )
+            ]
+            for place, column in enumerate(zip(*found, strict=True)):
+                self._totals[place] = np.array(column)
+        return self._totals[at]
+
+
+@dataclass(slots=True)
+class MetricAnswers:
+    """The answers of some systems by one metric, or by one score of it."""
+
+    #: Returns a score for each name from summed statistics.
     scores: Scores
     #: The best score of a metric that is a mean, None for a pooled metric.
     best: float | None
+    #: The digests of all questions.
+    keys: Sequence[bytes]
+    systems: Sequence[QuestionSums]
     #: The largest difference that the scale allows, infinite if it is not known.
     widest: float = math.inf
-    #: The digests of the questions.
-    keys: list[bytes] = field(default_factory=list)
-    first: list[Sequence[float]] = field(default_factory=list)
-    second: list[Sequence[float]] = field(default_factory=list)
-    #: How many scored answers each system has.
-    first_counts: list[int] = field(default_factory=list)
-    second_counts: list[int] = field(default_factory=list)
 
-    def add(
-        self,
-        key: bytes,
-        first: Sequence[Sequence[float]],
-        second: Sequence[Sequence[float]],
-    ) -> None:
-        """Add a question with the statistics of each answer of both systems."""
-        self.keys.append(key)
-        self.first.append(summed(first))
-        self.second.append(summed(second))
-        self.first_counts.append(len(first))
-        self.second_counts.append(len(second))
+    def pair(self, one: int, other: int) -> "PairedAnswers":
+        """Return the answers of two systems, by their places in `systems`."""
+        return PairedAnswers(self, self.systems[one], self.systems[other])
+
+
+@dataclass(slots=True)
+class PairedAnswers:
+    """The answers of two systems to the questions for which both have a score."""
+
+    metric: MetricAnswers
+    first: QuestionSums
+    second: QuestionSums
+    #: The places of these questions among all questions.
+    places: Any = None
+    _sums: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        self.places = np.flatnonzero((self.first.counts > 0) & (self.second.counts > 0))
+
+    @property
+    def questions(self) -> int:
+        """The number of questions."""
+        return len(self.places)
+
+    def unscored(self) -> tuple[int, int]:
+        """Return the number of answers without a score to questions that both have."""
+        both = self.first.answered & self.second.answered
+        ours, theirs = (
+            int(side.unscored[both].sum()) for side in (self.first, self.second)
+        )
+        return ours, theirs
 
     def values(self) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         """Return the scores of both systems over all questions."""
-        return self.scores(summed(self.first)), self.scores(summed(self.second))
+        if self._sums is None:
+            ours, theirs = (
+                tuple(math.fsum(column) for column in side.rows[self.places].T.tolist())
+                for side in (self.first, self.second)
+            )
+            self._sums = ours, theirs
+        scores = self.metric.scores
+        if not self.questions:
+            return scores(()), scores(())
+        return scores(self._sums[0]), scores(self._sums[1])
 
     def difference(self, at: int) -> float | None:
         """Return the difference of the score at a place, None if a system lacks it."""
@@ -53,11 +123,11 @@ class PairedAnswers:
 
     def differing(self) -> int:
         """Return on how many questions the systems have other statistics."""
-        pairs = zip(self.first, self.second, strict=True)
-        return sum(one != other for one, other in pairs)
+        ours, theirs = (side.rows[self.places] for side in (self.first, self.second))
+        return int((ours != theirs).any(axis=1).sum())
 
-    def parts(self, at: int) -> list[float] | None:
-        """Return what each question adds to the difference of a score.
+    def parts(self, at: int) -> Any:
+        """Return what each question adds to the difference of a score, as an array.
 
         `at` is the place of the score among the names of the metric. The sum of the
         parts is the difference of the means over answers. Where a question has more
@@ -65,34 +135,21 @@ class PairedAnswers:
         count, whose expected value is 0 if the systems are equal. Returns None for a
         pooled metric.
         """
-        if self.best is None:
+        if self.metric.best is None:
             return None
-        first = self._totals(at, self.first, self.first_counts)
-        second = self._totals(at, self.second, self.second_counts)
-        numbers = sum(self.first_counts), sum(self.second_counts)
+        sides = (self.first, self.second)
+        totals = [side.totals(self.metric.scores, at)[self.places] for side in sides]
+        counts = [side.counts[self.places] for side in sides]
+        numbers = [int(count.sum()) for count in counts]
         mean = 0.0
-        if self.first_counts != self.second_counts:
-            mean = math.fsum(chain(first, second)) / sum(numbers)
+        if (counts[0] != counts[1]).any():
+            every = (*totals[0].tolist(), *totals[1].tolist())
+            mean = math.fsum(every) / sum(numbers)
         ours, theirs = (
-            [
-                (total - mean * count) / number
-                for total, count in zip(totals, counts, strict=True)
-            ]
-            for totals, counts, number in (
-                (first, self.first_counts, numbers[0]),
-                (second, self.second_counts, numbers[1]),
-            )
+            (total - mean * count) / number
+            for total, count, number in zip(totals, counts, numbers, strict=True)
         )
-        return [one - other for one, other in zip(ours, theirs, strict=True)]
-
-    def _totals(
-        self, at: int, rows: Sequence[Sequence[float]], counts: Sequence[int]
-    ) -> list[float]:
-        """Return the sum of the scores of the answers to each question."""
-        return [
-            (self.scores(row)[at] or 0.0) * count
-            for row, count in zip(rows, counts, strict=True)
-        ]
+        return ours - theirs
 
 
 def summed(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:

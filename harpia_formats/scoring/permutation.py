@@ -10,8 +10,9 @@ from math import comb
 from typing import Any
 
 from harpia_formats.scoring.bootstrap import QUANTUM
-from harpia_formats.scoring.draws import flips_of, pieces
-from harpia_formats.scoring.paired_answers import PairedAnswers
+from harpia_formats.scoring.drawn_sums import Blocks, drawn_sums
+from harpia_formats.scoring.draws import flips_of
+from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
 from harpia_formats.scoring.student import incomplete_beta
 
 #: All exchanges are made for at most so many questions that differ.
@@ -24,47 +25,71 @@ _UNITS = 2**28
 _ROUNDING = 1e-9
 
 
-def flip_test(
-    keys: Sequence[bytes], parts: Sequence[float], draws: int, seed: int
-) -> tuple[float, int]:
-    """Return the p-value of the sum of `parts`, and how many flips were drawn.
+class FlipTests:
+    """The permutation tests of sums over questions, some of them by common flips.
 
-    `parts` has what each question adds to the difference, whose sign is flipped if the
-    systems change places. The number is 0 if the p-value is that of all flips.
+    A sum is what each question adds to the difference of two systems; its sign is
+    flipped if the systems change places.
     """
-    largest = max(map(abs, parts), default=0.0)
-    if not largest:
-        return 1.0, 0
-    whole = [round(part / largest * _UNITS) for part in parts]
-    moved = [(key, part) for key, part in zip(keys, whole, strict=True) if part]
-    # Rounding adds at most half a unit for each question.
-    slack = len(moved)
-    least = abs(sum(part for _, part in moved)) - slack
-    if all(_UNITS - abs(part) <= 1 for _, part in moved):
-        ahead = sum(part > 0 for _, part in moved)
-        return sign_test(ahead, len(moved) - ahead), 0
-    if len(moved) <= ALL:
-        sums = [0]
-        for _, part in moved:
-            sums = [total + sign * part for total in sums for sign in (1, -1)]
-        return sum(abs(total) >= least for total in sums) / len(sums), 0
-    return _drawn(moved, least, draws, seed), draws
 
+    def __init__(self, keys: Sequence[bytes], draws: int, seed: int) -> None:
+        self._keys, self._draws, self._seed = keys, draws, seed
+        #: For each test to be drawn its place, its numbers, and the sum to be reached.
+        self._drawn: list[tuple[int, Any, float]] = []
+        #: The p-value of each test, and whether it is drawn.
+        self._found: list[tuple[float, bool]] = []
 
-def _drawn(
-    moved: Sequence[tuple[bytes, int]], least: int, draws: int, seed: int
-) -> float:
-    """Return the p-value by random flips."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+    def add(self, places: Any, parts: Any) -> None:
+        """Add a test of `parts`, which are those of the questions at `places`."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-    keys = [key for key, _ in moved]
-    sizes = np.array([part for _, part in moved], dtype=np.float64)
-    flipped = np.zeros(draws)
-    for part in pieces(len(keys), draws // 8):
-        flips = flips_of(keys[part], seed, draws).astype(np.float64)
-        flipped += np.einsum("k,kd->d", sizes[part], flips)
-    sums = np.abs(sizes.sum() - 2 * flipped)
-    return (1 + int(np.count_nonzero(sums >= least))) / (1 + draws)
+        largest = float(np.abs(parts).max(initial=0.0))
+        if not largest:
+            self._found.append((1.0, False))
+            return
+        whole = np.rint(parts / largest * _UNITS)
+        moved = whole[whole != 0]
+        # Rounding adds at most half a unit for each question.
+        slack = len(moved)
+        least = abs(float(moved.sum())) - slack
+        if (_UNITS - np.abs(moved) <= 1).all():
+            ahead = int((moved > 0).sum())
+            self._found.append((sign_test(ahead, len(moved) - ahead), False))
+        elif len(moved) <= ALL:
+            sums = [0.0]
+            for part in moved.tolist():
+                sums = [total + sign * part for total in sums for sign in (1, -1)]
+            value = sum(abs(total) >= least for total in sums) / len(sums)
+            self._found.append((value, False))
+        else:
+            every = np.zeros(len(self._keys), dtype=np.int32)
+            every[places] = whole
+            self._drawn.append((len(self._found), every, least))
+            self._found.append((1.0, True))
+
+    def p_values(self) -> list[tuple[float, bool]]:
+        """Return the p-value of each test, and whether it is that of random flips."""
+        if not self._drawn:
+            return self._found
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        tests, columns, least = zip(*self._drawn, strict=True)
+        whole = np.stack(columns, axis=1)
+        totals = whole.sum(axis=0, dtype=np.float64)
+        reached = np.zeros(len(tests), dtype=np.int64)
+        for _, sums in drawn_sums(
+            flips_of,
+            self._keys,
+            self._seed,
+            self._draws,
+            lambda part: whole[part].astype(np.float64),
+            width=len(tests),
+        ):
+            reached += (np.abs(totals - 2 * sums) >= np.array(least)).sum(axis=0)
+        for test, count in zip(tests, reached.tolist(), strict=True):
+            self._found[test] = (1 + count) / (1 + self._draws), True
+        self._drawn = []
+        return self._found
 
 
 def sign_test(ahead: int, behind: int) -> float:
@@ -78,30 +103,45 @@ def sign_test(ahead: int, behind: int) -> float:
     return min(2 * incomplete_beta(0.5, count - few, few + 1), 1.0)
 
 
-def exchange_test(answers: PairedAnswers, at: int, draws: int, seed: int) -> float:
-    """Return the p-value of a difference that is not a sum over questions.
+def exchange_tests(
+    answers: MetricAnswers,
+    pairs: Sequence[tuple[int, int]],
+    paired: Sequence[PairedAnswers],
+    draws: int,
+    seed: int,
+) -> list[list[float]]:
+    """Return the p-values of differences that are not sums over questions.
 
-    `at` is the place of the score among the names of the metric. Statistics of the
+    Each pair of systems has one for each score of the metric. The statistics of the
     systems are exchanged at random.
     """
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-    ours, theirs = (
-        np.rint(np.asarray(rows, dtype=np.float64) / QUANTUM) * QUANTUM
-        for rows in (answers.first, answers.second)
+    blocks = Blocks(answers)
+    places = [blocks.add(*both) for both in zip(pairs, paired, strict=True)]
+    wholes = [
+        [
+            (np.rint(side.rows[one.places] / QUANTUM) * QUANTUM).sum(0, dtype=float)
+            for side in (one.first, one.second)
+        ]
+        for one in paired
+    ]
+    least = [_gaps(answers, *(row[None] for row in whole))[0] for whole in wholes]
+    reached = [np.zeros(len(found), dtype=np.int64) for found in least]
+    for _, sums in blocks.sums(flips_of, seed, draws):
+        for at, (one, other) in enumerate(places):
+            moved = sums[other] - sums[one]
+            gaps = _gaps(answers, wholes[at][0] + moved, wholes[at][1] - moved)
+            reached[at] += (gaps >= least[at] - _ROUNDING).sum(axis=0)
+    return [((1 + counts) / (1 + draws)).tolist() for counts in reached]
+
+
+def _gaps(answers: MetricAnswers, one: Any, other: Any) -> Any:
+    """Return the absolute differences of scores, 0 for each that a system lacks."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    mine, its = (
+        np.array([answers.scores(row) for row in sums.tolist()], dtype=np.float64)
+        for sums in (one, other)
     )
-    moved = np.zeros((draws, ours.shape[1]))
-    for part in pieces(len(answers.keys), draws // 8):
-        flips = flips_of(answers.keys[part], seed, draws).astype(np.float64)
-        # Not by `@`, which starts threads for each of these small products.
-        moved += np.einsum("kd,ks->ds", flips, theirs[part] - ours[part])
-    one, other = ours.sum(0), theirs.sum(0)
-    least = _gap(answers, at, one, other) - _ROUNDING
-    as_far = sum(_gap(answers, at, one + part, other - part) >= least for part in moved)
-    return (1 + as_far) / (1 + draws)
-
-
-def _gap(answers: PairedAnswers, at: int, one: Any, other: Any) -> float:
-    """Return the absolute difference of a score, 0 if a system lacks it."""
-    mine, its = (answers.scores(sums.tolist())[at] for sums in (one, other))
-    return 0.0 if mine is None or its is None else abs(mine - its)
+    return np.nan_to_num(np.abs(mine - its))

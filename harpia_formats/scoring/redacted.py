@@ -1,6 +1,6 @@
 """Scores and comparisons of scores without the values of records."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -9,14 +9,14 @@ from harpia_formats.metrics.label_reading import OTHER
 from harpia_formats.redaction.names import NumberedNames, notes_shown
 from harpia_formats.redaction.reports import Redaction
 from harpia_formats.scoring.answer_rows import AnswerRow
+from harpia_formats.scoring.choose_systems import distinct_names
 from harpia_formats.scoring.compared import ComparedScore
 from harpia_formats.scoring.confusion import Confusion
 from harpia_formats.scoring.groups import NONE
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 
 if TYPE_CHECKING:  # they import this module
-    from harpia_formats.scoring.compare_runs import ComparisonReport
-    from harpia_formats.scoring.compare_stored import StoredReport
+    from harpia_formats.scoring.compare_report import ComparisonReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +81,6 @@ class ScoreRedaction:
         )
         return replace(found, labels=tuple(labels))
 
-    def compared(self, scores: Sequence[ComparedScore]) -> tuple[ComparedScore, ...]:
-        """Return compared scores."""
-        return tuple(
-            replace(
-                score,
-                metric=self.metric(score.metric),
-                name=self.metric(score.name),
-                signature=score.signature if self.by_options else "",
-            )
-            for score in scores
-        )
-
     def scores(self, found: Scores) -> Scores:
         """Return the scores of a data set."""
         return replace(
@@ -109,21 +97,45 @@ class ScoreRedaction:
         )
 
     def comparison(self, found: "ComparisonReport") -> "ComparisonReport":
-        """Return the comparison of two systems."""
+        """Return the comparison of systems."""
+        models = [
+            None if one.model is None else self._names.of("model", one.model)
+            for one in found.systems
+        ]
+        sources = [one.source for one in found.systems]
+        names = distinct_names(zip(models, sources, strict=True))
+        shown = dict(zip((one.name for one in found.systems), names, strict=True))
+        systems = tuple(
+            replace(
+                one,
+                name=shown[one.name],
+                model=model,
+                scores=None if one.scores is None else self.group(one.scores),
+            )
+            for one, model in zip(found.systems, models, strict=True)
+        )
         return replace(
             found,
-            compared=self.compared(found.compared),
-            first=self.scores(found.first),
-            second=self.scores(found.second),
+            compared=tuple(self._compared(one, shown) for one in found.compared),
+            systems=systems,
+            pairs=tuple(
+                replace(one, first=shown[one.first], second=shown[one.second])
+                for one in found.pairs
+            ),
+            reports=tuple(map(self.redaction.report, found.reports)),
+            scores=tuple(map(self.scores, found.scores)),
+            baseline=None if found.baseline is None else shown[found.baseline],
             said=notes_shown(found.said),
         )
 
-    def stored(self, found: "StoredReport") -> "StoredReport":
-        """Return the comparison of stored scores."""
-        first, second = map(self.redaction.report, found.reports)
+    def _compared(
+        self, score: ComparedScore, names: Mapping[str, str]
+    ) -> ComparedScore:
+        one, other = score.systems
         return replace(
-            found,
-            compared=self.compared(found.compared),
-            reports=(first, second),
-            said=notes_shown(found.said),
+            score,
+            metric=self.metric(score.metric),
+            name=self.metric(score.name),
+            systems=(names[one], names[other]),
+            signature=score.signature if self.by_options else "",
         )

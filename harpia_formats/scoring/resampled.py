@@ -6,7 +6,7 @@ from typing import Self
 
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.label_reading import LabelPair
-from harpia_formats.metrics.metric import Sample, Statistics
+from harpia_formats.metrics.metric import Sample, Statistics, UnscorableError
 from harpia_formats.scoring.bootstrap import PoissonBootstrap
 from harpia_formats.scoring.resampled_labels import (
     ResampledInterval,
@@ -32,7 +32,11 @@ def statistics_width(measure: Measure) -> int:
         return len(LabelPair._fields)
     if measure.of_sample is not None:
         return len(measure.of_sample(_ANY_SAMPLE))
-    return len(measure.statistics(_ANY, [_ANY]))
+    try:
+        return len(measure.statistics(_ANY, [_ANY]))
+    except UnscorableError:
+        # Of a mean they are the sums of its scores and their number.
+        return len(measure.names) + 1
 
 
 def numbers_of(outcome: Outcome) -> Statistics | None:

@@ -113,26 +113,6 @@ def metric_identities(
     ]
 
 
-def check_same_metrics(
-    first: Iterable[ComputedMetric], second: Iterable[ComputedMetric]
-) -> None:
-    """Raise `ScoreError` if the metrics of two inputs cannot be compared."""
-    ours, theirs = metric_identities(first), metric_identities(second)
-    if ours == theirs:
-        return
-    if [one[:2] for one in ours] == [one[:2] for one in theirs]:
-        pairs = zip(ours, theirs, strict=True)
-        one, other = next((a, b) for a, b in pairs if a != b)
-        raise ScoreError(
-            f"{one[0]} was computed in different ways, which cannot be compared: "
-            f"{one[2]} in the first input, {other[2]} in the second"
-        )
-    raise ScoreOptionsError(
-        "the inputs select different metrics, which cannot be compared; name metrics "
-        "with --metrics"
-    )
-
-
 def _decoded(config: PathLike[str] | str | Mapping[str, Any]) -> Any:
     """Return the decoded configuration of a file or mapping; raises `ScoreError`."""
     if isinstance(config, Mapping):

@@ -1,6 +1,6 @@
 """The scores that the records of a data set have, by metric and question."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass, field
 
 from msgspec import UNSET
@@ -17,20 +17,25 @@ from harpia_formats.scoring.match_questions import QuestionTable
 UNNAMED = "score"
 
 
+#: For each metric with each of its signatures ("" for none) the values of each
+#: question, by its number.
+StoredValues = dict[str, dict[str, dict[int, list[float]]]]
+
+
 @dataclass(slots=True)
 class StoredScores:
-    """The scores of one data set by metric and question."""
+    """The scores of one data set by model, metric and question."""
 
     reading: Reading
     models: ModelSelection
     #: Whether a score without a value counts as 0.
     is_missing_zero: bool
-    questions: QuestionTable = field(default_factory=QuestionTable)
-    #: The names of the models of the outputs with scores.
-    scored_models: set[str] = field(default_factory=set)
-    #: For each metric with each of its signatures ("" for none) the values of each
-    #: question, by its number.
-    values: dict[str, dict[str, dict[int, list[float]]]] = field(default_factory=dict)
+    #: The questions of all data sets.
+    questions: QuestionTable
+    #: The numbers of the questions of this one.
+    numbers: set[int] = field(default_factory=set)
+    #: The scores of each model, "" for answers that name none.
+    _values: dict[str, StoredValues] = field(default_factory=dict)
 
     def problems(self) -> Generator[Problem, None, None]:
         """Read all scores; yield the problems of the data."""
@@ -39,42 +44,46 @@ class StoredScores:
         )
         self.models.check()
 
+    def systems(self) -> dict[str, StoredValues]:
+        """Return the scores of each system by its model.
+
+        Answers without a model are of the only model, or beside several a system of
+        their own, called "".
+        """
+        named = [model for model in self._values if model]
+        if len(named) == 1 and "" in self._values:
+            (model,) = named
+            return {model: _together(self._values[model], self._values[""])}
+        return dict(self._values) or {"": {}}
+
     def _add_record(self, placed: PlacedRecord) -> None:
         record = self.models.select(placed.record)
         number = self.questions.number_of(record)
+        self.numbers.add(number)
         for output in record.outputs:
-            if output.scores and output.model:
-                self.scored_models.add(output.model)
             for score in output.scores or []:
-                self._add_score(number, score)
+                self._add_score(output.model or "", number, score)
 
-    def _add_score(self, number: int, score: Score) -> None:
+    def _add_score(self, model: str, number: int, score: Score) -> None:
+        values = self._values.setdefault(model, {})
         name, value = name_of(score), _number_of(score.value)
         if value is None and self.is_missing_zero:
             value = 0.0
         if value is None:
             return
         signature = "" if score.signature is UNSET else score.signature
-        by_signature = self.values.setdefault(name, {})
+        by_signature = values.setdefault(name, {})
         by_signature.setdefault(signature, {}).setdefault(number, []).append(value)
 
-    def values_of(
-        self, name: str, signature: str | None, numbers: Sequence[int]
-    ) -> dict[int, list[float]]:
-        """Return the scores of one metric by question.
 
-        They are those with this signature, or all of them if it is None. `numbers` has
-        for each question its number among those of both data sets, -1 if only one has
-        it.
-        """
-        found: dict[int, list[float]] = {}
-        for own, by_question in self.values[name].items():
-            if signature not in (None, own):
-                continue
+def _together(one: StoredValues, other: StoredValues) -> StoredValues:
+    """Return the scores of two systems as those of one."""
+    for name, by_signature in other.items():
+        for signature, by_question in by_signature.items():
+            mine = one.setdefault(name, {}).setdefault(signature, {})
             for question, values in by_question.items():
-                if numbers[question] >= 0:
-                    found.setdefault(numbers[question], []).extend(values)
-        return found
+                mine.setdefault(question, []).extend(values)
+    return one
 
 
 def _number_of(value: object) -> float | None:

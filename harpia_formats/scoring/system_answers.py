@@ -1,98 +1,232 @@
-"""The answers of one system with their statistics, sorted by question."""
+"""The statistics of the answers of systems, by question, from one reading of an input.
+
+They are kept in temporary files, so that memory does not grow with the statistics.
+"""
 
 import math
 from array import array
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import pairwise
+from tempfile import TemporaryFile
+from typing import IO, Any
 
+from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.metrics.label_reading import LabelPair
+from harpia_formats.metrics.metric import Statistics
+from harpia_formats.scoring.groups import MODEL, NONE
+from harpia_formats.scoring.known_labels import KnownLabels
 from harpia_formats.scoring.match_questions import QuestionTable
+from harpia_formats.scoring.paired_answers import QuestionSums, summed
 from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import ResultRun
-from harpia_formats.scoring.scores import ScoredAnswer, Scores
+from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
+
+#: Numbers of a column in memory, before they go to its file.
+_HELD = 32 * 1024
+
+
+@dataclass(slots=True)
+class _Column:
+    """Numbers, most of them in a temporary file."""
+
+    _held: "array[float]" = field(default_factory=lambda: array("d"))
+    _file: IO[bytes] | None = None
+
+    def extend(self, numbers: Sequence[float]) -> None:
+        """Append numbers; raises `SourceError` if they cannot be written."""
+        self._held.extend(numbers)
+        if len(self._held) >= _HELD:
+            try:
+                if self._file is None:
+                    self._file = TemporaryFile()  # noqa: SIM115 - closed with the object
+                self._file.write(self._held)
+            except OSError as error:
+                raise SourceError("temporary file", error_reason(error)) from error
+            self._held = array("d")
+
+    def numbers(self) -> "array[float]":
+        """Return all numbers; raises `SourceError` if they cannot be read."""
+        found = array("d")
+        if self._file is not None:
+            try:
+                self._file.seek(0)
+                found.frombytes(self._file.read())
+            except OSError as error:
+                raise SourceError("temporary file", error_reason(error)) from error
+        found.extend(self._held)
+        return found
 
 
 @dataclass(slots=True)
 class SystemAnswers:
-    """The statistics of one system's answers; a `ResultWriter`."""
+    """The statistics of the answers of one system."""
 
-    questions: QuestionTable = field(default_factory=QuestionTable)
+    widths: list[int]
     #: The number of the question of each answer.
-    numbers: "array[int]" = field(default_factory=lambda: array("Q"))
-    #: The names of the models of the answers.
-    models: set[str] = field(default_factory=set)
+    numbers: "array[int]" = field(default_factory=lambda: array("q"))
     #: For each metric the concatenated statistics of all answers; NaN for an answer
     #: that could not be scored. For a metric of labels they are the numbers of both.
-    columns: list["array[float]"] = field(default_factory=list)
-    widths: list[int] = field(default_factory=list)
-    #: The number of each label, for each metric of labels.
-    labels: list[dict[str, int]] = field(default_factory=list)
-    #: The question of each answer among those of both systems, and the answers by it.
-    _keys: "array[int]" = field(default_factory=lambda: array("q"))
-    _order: "array[int]" = field(default_factory=lambda: array("Q"))
+    columns: list[_Column] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.columns = [_Column() for _ in self.widths]
+
+    def add(self, number: int, statistics: Iterable[Sequence[float] | None]) -> None:
+        """Add an answer to the question with this number."""
+        self.numbers.append(number)
+        for column, width, mine in zip(
+            self.columns, self.widths, statistics, strict=True
+        ):
+            column.extend((math.nan,) * width if mine is None else mine)
+
+    def merge(self, other: "SystemAnswers") -> None:
+        """Add the answers of `other`, which has the same metrics."""
+        self.numbers.extend(other.numbers)
+        for column, more in zip(self.columns, other.columns, strict=True):
+            column.extend(more.numbers())
+
+    def sums(
+        self,
+        at: int,
+        metric: ComputedMetric,
+        known: KnownLabels | None,
+        places: Sequence[int],
+        count: int,
+    ) -> list[QuestionSums]:
+        """Return the sums of the statistics of one metric, by question.
+
+        `at` is the place of the metric among those of the input, `known` has the labels
+        of a metric of labels, and `places` the place of each question among `count`
+        questions. A metric that scores questions has one result for each of its scores,
+        any other has one.
+        """
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        width = self.widths[at]
+        rows = np.frombuffer(self.columns[at].numbers()).reshape(-1, width)
+        if known is not None:
+            rows = _labelled(rows, known)
+            width = rows.shape[1]
+        numbers = np.asarray(places)[np.asarray(self.numbers)]
+        is_scored = ~np.isnan(rows[:, 0])
+        answers = np.bincount(numbers, minlength=count)
+        counts = np.bincount(numbers[is_scored], minlength=count)
+        measure = metric.measure
+        if measure.question is None:
+            found = np.zeros((count, width))
+            single = is_scored & (counts[numbers] == 1)
+            found[numbers[single]] = rows[single]
+            for question, mine in _groups(numbers, rows, is_scored & ~single):
+                found[question] = summed(mine)
+            rows = _compact(found)
+            return [QuestionSums(rows, counts, answers - counts, answers > 0)]
+        scored = [np.zeros((count, 2)) for _ in metric.names]
+        for question, mine in _groups(numbers, rows, is_scored):
+            asked = Counter(map(tuple, mine))
+            for values, least, score in zip(
+                scored, measure.question.least, _scores(measure, asked), strict=True
+            ):
+                if len(mine) >= least and score is not None:
+                    values[question] = score, 1.0
+        return [
+            QuestionSums(
+                values,
+                values[:, 1].astype(np.int64),
+                np.where(values[:, 1] > 0, answers - counts, answers),
+                answers > 0,
+            )
+            for values in scored
+        ]
+
+
+def _labelled(rows: Any, known: KnownLabels) -> Any:
+    """Return the statistics of answers whose labels are numbers, NaN for missing."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    is_scored = ~np.isnan(rows[:, 0])
+    found = known.rows(0, rows[is_scored].tolist())
+    width = len(found[0]) if found else 1
+    whole = np.full((len(rows), width), math.nan)
+    whole[is_scored] = found or np.empty((0, width))
+    return whole
+
+
+def _compact(rows: Any) -> Any:
+    """Return the same numbers in half the memory if they are exact there."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    small = rows.astype(np.float32)
+    return small if (small == rows).all() else rows
+
+
+def _scores(measure: Any, asked: Counter[Statistics]) -> tuple[float | None, ...]:
+    """Return the scores of a question, None for each with too few answers."""
+    number = asked.total()
+    if number < min(measure.question.least):
+        return (None,) * len(measure.question.least)
+    found: tuple[float | None, ...] = measure.question.scores(asked)
+    return found
+
+
+def _groups(numbers: Any, rows: Any, chosen: Any) -> Iterator[tuple[int, list[Any]]]:
+    """Yield each question with the statistics of those of its answers that count."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    places = np.flatnonzero(chosen)
+    places = places[np.argsort(numbers[places], kind="stable")]
+    questions = numbers[places]
+    starts = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
+    for start, end in pairwise([*starts, len(places)]):
+        yield int(questions[start]), rows[places[start:end]].tolist()
+
+
+@dataclass(slots=True)
+class InputAnswers:
+    """The answers of the systems of one input; a `ResultWriter`."""
+
+    questions: QuestionTable
+    #: The number of each label, by the name of a metric of labels.
+    labels: dict[str, dict[str, int]]
+    #: The systems by the names of their models.
+    systems: dict[str, SystemAnswers] = field(default_factory=dict)
+    _widths: list[int] = field(default_factory=list)
+    _labels: list[dict[str, int]] = field(default_factory=list)
+
+    def begin(self, run: ResultRun) -> "InputAnswers":
+        """Prepare for the metrics of the run, and return this object."""
+        self._widths = [statistics_width(metric.measure) for metric in run.measured]
+        self._labels = [
+            self.labels.setdefault(metric.request.label, {}) for metric in run.measured
+        ]
+        return self
 
     def add(self, scored: ScoredAnswer) -> None:
-        """Add the statistics of an answer."""
-        if scored.output.model:
-            self.models.add(scored.output.model)
-        self.numbers.append(self.questions.number_of(scored.record))
-        for column, width, labels, statistics in zip(
-            self.columns, self.widths, self.labels, scored.statistics, strict=True
-        ):
-            if statistics is None:
-                column.extend((math.nan,) * width)
-            elif isinstance(statistics, LabelPair):
-                column.extend(labels.setdefault(one, len(labels)) for one in statistics)
-            else:
-                column.extend(statistics)
+        """Add the statistics of an answer to its system."""
+        model = scored.output.model or NONE
+        system = self.systems.get(model)
+        if system is None:
+            system = self.systems[model] = SystemAnswers(self._widths)
+        statistics = (
+            [labels.setdefault(label, len(labels)) for label in one]
+            if isinstance(one, LabelPair)
+            else one
+            for labels, one in zip(self._labels, scored.statistics, strict=True)
+        )
+        system.add(self.questions.number_of(scored.record), statistics)
 
     def close(self, scores: Scores) -> None:
-        """Do nothing: a comparison writes no results."""
+        """Keep the systems that have scores; answers without a model may be of one."""
+        if len(scores.systems) == 1:
+            first, *others = self.systems.values()
+            for other in others:
+                first.merge(other)
+            named = [name for name in self.systems if name != NONE]
+            self.systems = {named[0] if named else NONE: first}
+            return
+        names = [group.key[MODEL] for group in scores.systems]
+        self.systems = {name: self.systems[name] for name in names}
 
     def drop(self) -> None:
         """Do nothing: there is no file to discard."""
-
-    def begin(self, run: ResultRun) -> "SystemAnswers":
-        """Prepare a column for each metric of the run, and return this object."""
-        self.widths = [statistics_width(metric.measure) for metric in run.measured]
-        self.columns = [array("d") for _ in run.measured]
-        self.labels = [{} for _ in run.measured]
-        return self
-
-    def sort(self, numbers: Sequence[int]) -> None:
-        """Sort the answers by their question.
-
-        `numbers` has for each question its number among those of both systems, -1 if
-        only one has it.
-        """
-        self._keys = array("q", [numbers[number] for number in self.numbers])
-        keys = self._keys
-        paired = (place for place, key in enumerate(keys) if key >= 0)
-        self._order = array("Q", sorted(paired, key=keys.__getitem__))
-
-    def groups(self) -> Iterator[tuple[int, list[int]]]:
-        """Yield the answers to each question, in ascending order of questions."""
-        for key, places in groupby(self._order, key=self._keys.__getitem__):
-            yield key, list(places)
-
-    def rows(self, metric: int, places: Iterable[int]) -> list[Sequence[float]]:
-        """Return the statistics of those answers that have a score by a metric."""
-        width, column = self.widths[metric], self.columns[metric]
-        found = (column[place * width : (place + 1) * width] for place in places)
-        return [row for row in found if row[0] == row[0]]
-
-
-def common_groups(
-    first: Iterator[tuple[int, list[int]]], second: Iterator[tuple[int, list[int]]]
-) -> Iterator[tuple[int, list[int], list[int]]]:
-    """Yield each key of two ascending streams that both have, with both values."""
-    one, other = next(first, None), next(second, None)
-    while one is not None and other is not None:
-        if one[0] == other[0]:
-            yield one[0], one[1], other[1]
-            one, other = next(first, None), next(second, None)
-        elif one[0] < other[0]:
-            one = next(first, None)
-        else:
-            other = next(second, None)

@@ -1,6 +1,6 @@
 """The verdicts of an LLM judge as metrics: numbers that records hold already."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from msgspec import UNSET
@@ -20,7 +20,7 @@ from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.scores import ComputedMetric
-from harpia_formats.scoring.select_metrics import SelectedMetrics, check_same_metrics
+from harpia_formats.scoring.select_metrics import SelectedMetrics
 
 
 class VerdictsFound(Exception):  # noqa: N818 - not an error
@@ -135,47 +135,6 @@ def no_zero(name: str) -> str:
 def declares_share(signature: str, name: str) -> bool:
     """Tell whether the signature of verdicts declares `name` to be from 0 to 1."""
     return f"|scale:{name}=0-1|" in f"{signature}|"
-
-
-def common_verdicts(
-    first: Sequence[ComputedMetric], second: Sequence[ComputedMetric]
-) -> list[tuple[int, int]]:
-    """Return the places in both of the verdicts with the same name.
-
-    Raises `ScoreError` if there is none, or if one was made in different ways.
-    """
-    ours, theirs = (
-        {metric.request.label: at for at, metric in enumerate(metrics)}
-        for metrics in (first, second)
-    )
-    places = [(at, theirs[name]) for name, at in ours.items() if name in theirs]
-    if not places:
-        raise ScoreError(
-            "no verdicts in both inputs have the same name: the first has "
-            f"{', '.join(ours)}; the second {', '.join(theirs)}"
-        )
-    check_same_metrics(
-        (first[one] for one, _ in places), (second[other] for _, other in places)
-    )
-    return places
-
-
-def notes_on_metrics(
-    first: Iterable[ComputedMetric], second: Iterable[ComputedMetric]
-) -> list[str]:
-    """Return notes on the scores that only one of two inputs has."""
-    ours, theirs = (
-        [metric.request.label for metric in metrics] for metrics in (first, second)
-    )
-    lacking = (
-        ("first", [name for name in ours if name not in theirs]),
-        ("second", [name for name in theirs if name not in ours]),
-    )
-    return [
-        f"not compared, since only the {which} input has it: {', '.join(names)}"
-        for which, names in lacking
-        if names
-    ]
 
 
 def verdict_outcomes(

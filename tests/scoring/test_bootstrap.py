@@ -17,8 +17,8 @@ from harpia_formats.scoring import draws
 from harpia_formats.scoring.bootstrap import PoissonBootstrap, limits_of
 from harpia_formats.scoring.draws import flips_of, unavailable_reason, weights_of
 from harpia_formats.scoring.p_values import PairedTest
-from harpia_formats.scoring.paired import Comparison, compare_paired
-from harpia_formats.scoring.paired_answers import PairedAnswers
+from harpia_formats.scoring.paired import Comparison, compare_pairs
+from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
 from harpia_formats.scoring.questions import digest_of
 
 numpy = pytest.importorskip("numpy", reason="the extra score is not installed")
@@ -49,11 +49,15 @@ def compared(
     one: Rows, other: Rows, scores: Any = mean, name: str | None = None, **given: int
 ) -> Comparison | None:
     """Return the comparison of two systems with one answer a question."""
-    answers = PairedAnswers(scores, 1.0 if scores is mean else None)
-    for key, mine, its in zip(keys(len(one)), one, other, strict=True):
-        answers.add(key, [mine], [its])
+    sums = [
+        QuestionSums.of_answers([[row] for row in rows], len(rows[0]) if rows else 2)
+        for rows in (one, other)
+    ]
+    best = 1.0 if scores is mean else None
+    answers = MetricAnswers(scores, best, keys(len(one)), sums)
     settings = {"replicates": 1000, "seed": 12345} | given
-    (found,) = compare_paired(answers, PairedTest(name, level=0.95, **settings))
+    test = PairedTest(name, level=0.95, **settings)
+    ((found,),) = compare_pairs(answers, [(0, 1)], test)
     return found
 
 

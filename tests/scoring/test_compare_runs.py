@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from harpia_formats import compare_scores, score
-from harpia_formats.cli.output.score_table import comparison_lines
+from harpia_formats.cli.output.comparison_table import comparison_lines
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.scoring.compare_runs import ComparisonReport, ScoreComparison
-from harpia_formats.scoring.compare_stored import StoredComparison, StoredReport
+from harpia_formats.scoring.compare_report import ComparisonReport
+from harpia_formats.scoring.compare_runs import ScoreComparison
+from harpia_formats.scoring.compare_stored import StoredComparison
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.paired import holm, questions_for
 
@@ -92,7 +93,7 @@ def test_records_of_one_side_are_counted() -> None:
     )
 
     assert found.compared[0].questions == COUNT - 30
-    assert (found.only_first, found.only_second) == (20, 10)
+    assert (found.pairs[0].only_first, found.pairs[0].only_second) == (20, 10)
 
 
 def test_models_of_one_file_are_compared() -> None:
@@ -102,9 +103,7 @@ def test_models_of_one_file_are_compared() -> None:
         for one, other in zip(system(0.9, "a"), system(0.4, "b"), strict=True)
     ]
 
-    found = compare_scores(
-        lines(rows), lines(rows), models=("a", "b"), metrics=("em",)
-    ).compared[0]
+    found = compare_scores(lines(rows), metrics=("em",)).compared[0]
 
     assert [found.first, found.second] == pytest.approx([0.9, 0.4])
 
@@ -137,38 +136,8 @@ def test_chats_are_paired_by_all_messages() -> None:
 
 
 @pytest.mark.parametrize("is_stored", [False, True])
-@pytest.mark.parametrize("is_first", [False, True])
-def test_several_models_of_an_input_are_refused(
-    *, is_first: bool, is_stored: bool
-) -> None:
-    """Answers of several models are several systems, also if both inputs have them."""
-    one, other = (
-        [json.loads(line) for line in stored("em|a", share).splitlines()]
-        for share in (0.9, 0.4)
-    )
-    for row in other:
-        row["outputs"][0]["model"] = "b"
-    several_models = lines(
-        [
-            row | {"outputs": row["outputs"] + more["outputs"]}
-            for row, more in zip(one, other, strict=True)
-        ]
-    )
-    pairs = [several_models, lines(one)][:: 1 if is_first else -1]
-    which = "first" if is_first else "second"
-
-    for (ours, theirs), where in ((pairs, which), ([several_models] * 2, "first")):
-        with pytest.raises(
-            ScoreError, match=rf"{where} input.*\(b, m\).*--model-a.*models="
-        ):
-            compared(ours, theirs) if is_stored else compare_scores(
-                ours, theirs, metrics=("em",)
-            )
-
-
-@pytest.mark.parametrize("is_stored", [False, True])
 def test_answers_without_a_model_are_of_none_of_several(*, is_stored: bool) -> None:
-    """Beside two models they are refused, and beside one they are its own."""
+    """Beside two models they are a system of their own, and beside one its own."""
     scored = {"text": "a", "scores": [{"metric": "em", "value": 1, "signature": "em"}]}
 
     def data(*names: str) -> bytes:
@@ -181,15 +150,14 @@ def test_answers_without_a_model_are_of_none_of_several(*, is_stored: bool) -> N
             ]
         )
 
-    def comparison(first: bytes, second: bytes) -> ComparisonReport | StoredReport:
+    def systems(*inputs: bytes) -> list[str]:
         if is_stored:
-            return compared(first, second)
-        return compare_scores(first, second, metrics=("em",))
+            return [one.name for one in compared(*inputs).systems]
+        found = compare_scores(*inputs, metrics=("em",))
+        return [one.name for one in found.systems]
 
-    several_models = data("m1", "m2", "")
-    with pytest.raises(ScoreError, match=r"several models \(m1, m2\)"):
-        comparison(several_models, several_models)
-    assert comparison(data("m1", ""), data("m1")).ok
+    assert systems(data("m1", "m2", "")) == ["m1", "m2", "input 1"]
+    assert systems(data("m1", ""), data("m2")) == ["m1", "m2"]
 
 
 def test_unlike_metrics_of_inputs_are_not_compared() -> None:
@@ -237,9 +205,9 @@ def stored(signature: str | None, share: float) -> bytes:
     return lines(rows)
 
 
-def compared(first: bytes, second: bytes, *, force: bool = False) -> StoredReport:
+def compared(*inputs: bytes, force: bool = False) -> ComparisonReport:
     """Return the report of a comparison of stored scores."""
-    run = StoredComparison([first], [second], ScoreOptions(), force=force)
+    run = StoredComparison(inputs, ScoreOptions(), force=force)
     assert list(run) == []
     return run.report()
 
@@ -350,7 +318,7 @@ def test_other_references_are_another_question() -> None:
     found = compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
 
     assert found.compared[0].questions == COUNT - 1
-    assert (found.only_first, found.only_second) == (1, 1)
+    assert (found.pairs[0].only_first, found.pairs[0].only_second) == (1, 1)
     assert "1 with the same id and prompt have other references" in found.said[0]
 
 
@@ -508,14 +476,15 @@ def test_no_detectable_difference_is_beyond_the_scale() -> None:
     ours, theirs = system(0.9)[:4], system(0.9)[:4]
     ours[0]["outputs"][0]["text"] = theirs[1]["outputs"][0]["text"] = "?"
 
-    (found,) = compare_scores(lines(ours), lines(theirs), metrics=("em",)).compared
+    report = compare_scores(lines(ours), lines(theirs), metrics=("em",))
+    (found,) = report.compared
 
     assert found.comparison is not None
     assert found.comparison.detectable is None
     assert found.comparison.beyond_scale is not None
     assert found.comparison.beyond_scale > 1
     (line,) = [
-        line for line in comparison_lines([found], io.StringIO(), 0.1) if "80 %" in line
+        line for line in comparison_lines(report, io.StringIO(), 0.1) if "80 %" in line
     ]
     assert "4 questions detect no difference on the scale with 80 % power" in line
     assert line.endswith(" one of 0.1")
@@ -524,12 +493,12 @@ def test_no_detectable_difference_is_beyond_the_scale() -> None:
 def test_one_question_tests_no_difference() -> None:
     """The table and the exception say that it is one question."""
     data = lines(system(1)[:1])
-    run = ScoreComparison([data], [data], ScoreOptions(metrics=("em",)))
+    run = ScoreComparison([data, data], ScoreOptions(metrics=("em",)))
     assert list(run) == []
     report = run.report()
 
     assert not report.ok
-    text = "\n".join(comparison_lines(report.compared, io.StringIO()))
+    text = "\n".join(comparison_lines(report, io.StringIO()))
     assert "one question: no difference can be tested" in text
     assert report.table()[0]["remark"] in text
     with pytest.raises(ScoreError, match="one question: no difference can be tested"):

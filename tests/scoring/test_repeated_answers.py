@@ -113,7 +113,7 @@ def test_comparison_counts_each_answer_once() -> None:
     found = harpia_formats.compare_scores(lines(one), lines(several), metrics=("em",))
 
     assert (found.compared[0].first, found.compared[0].second) == (1.0, 0.0)
-    assert found.second.total.answers == 8
+    assert found.scores[1].total.answers == 8
 
 
 def test_aggregate_in_a_folder_is_passed_over(tmp_path: Path) -> None:

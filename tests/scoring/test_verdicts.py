@@ -123,7 +123,7 @@ def test_stored_verdicts_without_a_scale_have_no_zero(scale: str) -> None:
     """A missing stored verdict is 0 only on a declared scale."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
     data = lines(rated(30), signature=f"{SIGNATURE}{scale}")
-    comparison = StoredComparison([data], [data], ScoreOptions(missing="zero"))
+    comparison = StoredComparison([data, data], ScoreOptions(missing="zero"))
     assert list(comparison) == []
 
     if scale:
@@ -210,7 +210,9 @@ def test_outputs_that_both_judges_have_are_compared() -> None:
         "not compared, since only the first input has it: good",
         "not compared, since only the second input has it: fine, fair",
     )
-    with pytest.raises(ScoreError, match=r"first has good, score; the second other$"):
+    with pytest.raises(
+        ScoreError, match=r"first input has good, score; the second other$"
+    ):
         harpia_formats.compare_scores(lines(ours), lines([{"other": 1}] * COUNT))
 
 

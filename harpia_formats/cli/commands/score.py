@@ -124,7 +124,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
 
     Every score has a signature: how it was computed. The table goes to standard
     output, or to standard error if results are written.
-    `harpia-formats score compare A B` compares two systems on the same records.
+    `harpia-formats score compare A B` compares systems on the same questions.
 
     Exit codes:
     - 0: scored

@@ -2,7 +2,6 @@
 
 import math
 import sys
-from collections.abc import Sequence
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
@@ -10,30 +9,29 @@ from harpia_formats.cli.options.common import (
     Delimiter,
     Engine,
     Exclude,
-    FirstInput,
     FromCsvSafe,
     Jobs,
     Quiet,
     ReadWith,
     Redact,
     ReportOption,
-    SecondInput,
     ShowProgress,
     SkipInvalid,
 )
 from harpia_formats.cli.options.references import ReferencesFrom
 from harpia_formats.cli.options.scoring import (
-    BothFormats,
+    BaselineSystem,
+    ComparedFormat,
+    ComparedInputs,
+    ComparedModels,
     ComparisonReplicates,
     Detect,
-    FirstModel,
     Force,
     Level,
     Metrics,
     Missing,
     Parameters,
     Profile,
-    SecondModel,
     Seed,
     SkipUnknown,
     Stored,
@@ -42,37 +40,39 @@ from harpia_formats.cli.options.scoring import (
     parameters_of,
 )
 from harpia_formats.cli.options.values import column_map
+from harpia_formats.cli.output.comparison_table import (
+    comparison_lines,
+    unpaired_lines,
+)
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
-from harpia_formats.cli.output.score_table import comparison_lines
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.model.report import Report
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
-from harpia_formats.scoring.compare_runs import ComparisonReport, ScoreComparison
-from harpia_formats.scoring.compare_stored import StoredComparison, StoredReport
+from harpia_formats.scoring.compare_report import ComparisonReport
+from harpia_formats.scoring.compare_runs import ScoreComparison
+from harpia_formats.scoring.compare_stored import StoredComparison
 from harpia_formats.scoring.options import ScoreOptions
 
 
 def score_compare(  # noqa: PLR0913 - one parameter for each option of the command
-    first: FirstInput,
-    second: SecondInput,
+    inputs: ComparedInputs,
     *,
     metrics: Metrics = None,
     profile: Profile = None,
     parameters: Parameters = None,
     skip_unknown: SkipUnknown = False,
-    from_: BothFormats = None,
+    from_: ComparedFormat = None,
     exclude: Exclude = None,
     companion: ReadWith = None,
     stored: Stored = False,
     force: Force = False,
-    model_a: FirstModel = None,
+    models: ComparedModels = None,
+    baseline: BaselineSystem = None,
     reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
-    model_b: SecondModel = None,
     columns: ColumnsOrKeys = None,
     delimiter: Delimiter = None,
     from_csv_safe: FromCsvSafe = False,
@@ -90,8 +90,9 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
 ) -> ExitCode:
-    """Compare the scores of two systems on the same questions.
+    """Compare the scores of systems on the same questions: all pairs of them.
 
+    A system is a model in one of the inputs; an input that names no model is one, too.
     Questions are paired by the id, the prompt and the references of their records. The
     p-value is two-sided: the chance of a difference this large if the systems were
     equal. Intervals and tests are by question, however many answers a question has.
@@ -99,14 +100,14 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     Exit codes:
     - 0: compared
     - 1: a row is not valid and not skipped, or a metric has no result
-    - 2: something could not be read or computed, no question is in both inputs, or
+    - 2: something could not be read or computed, no two systems share a question, or
       stored scores were computed differently
     - 3: a bug in harpia-formats
     """
     progress = Progress(
         quiet=quiet,
         when=show_progress,
-        inputs=(first, second),
+        inputs=inputs,
         exclude=exclude,
     )
     options = ScoreOptions(
@@ -131,50 +132,35 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         engine=engine,
         progress=progress.update,
     )
-    models = (model_a, model_b)
     if detect is not None and not 0 < detect < math.inf:
         raise ScoreError(f"--detect needs a difference above 0, not {detect:g}")
-    reports = ReportFiles(
-        report,
-        StoredReport if stored else ComparisonReport,
-        [first, second, companion],
-    )
+    reports = ReportFiles(report, ComparisonReport, [*inputs, companion])
+    run: ScoreComparison | StoredComparison
     if stored:
         if reference_from is not ReferenceFrom.REFERENCES:
             raise UsageError("--stored compares stored scores, without references")
-        stored_run = StoredComparison(
-            [first], [second], options, models, test, force=force
+        run = StoredComparison(
+            inputs, options, models or (), test, baseline, force=force
         )
-        print_problems(reports.keeping(stored_run), progress)
-        stored_report = stored_run.report()
-        reports.write(stored_report, ReportOptions())
-        return _print_comparison(stored_report, stored_report.reports, detect)
-    run = ScoreComparison([first], [second], options, models, test)
+    else:
+        run = ScoreComparison(inputs, options, models or (), test, baseline)
     print_problems(reports.keeping(run), progress)
     found = run.report()
     reports.write(found, ReportOptions())
-    inputs = (found.first.report, found.second.report)
-    return _print_comparison(found, inputs, detect)
+    return _print_comparison(found, detect)
 
 
-def _print_comparison(
-    found: ComparisonReport | StoredReport,
-    reports: Sequence[Report],
-    detect: float | None,
-) -> ExitCode:
+def _print_comparison(found: ComparisonReport, detect: float | None) -> ExitCode:
     """Print the table of a comparison, or why there is none; return the exit code."""
-    failures = [file for report in reports for file in report.failures]
-    print_unread(*reports)
-    if failures or any(report.has_internal_errors for report in reports):
-        return exit_code_of(*reports, ok=False)
+    failures = [file for report in found.reports for file in report.failures]
+    print_unread(*found.reports)
+    if failures or any(report.has_internal_errors for report in found.reports):
+        return exit_code_of(*found.reports, ok=False)
     if found.compared:
-        lines = comparison_lines(found.compared, sys.stdout, detect)
+        lines = comparison_lines(found, sys.stdout, detect)
         text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
     for note in found.said:
         write_stderr(f"{note}\n")
-    if found.only_first or found.only_second:
-        write_stderr(
-            f"not compared: {found.only_first:,} questions only in the first, "
-            f"{found.only_second:,} in the second\n"
-        )
+    for line in unpaired_lines(found):
+        write_stderr(f"{line}\n")
     return ExitCode.OK if found.ok else ExitCode.FOUND

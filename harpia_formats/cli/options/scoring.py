@@ -158,12 +158,33 @@ Names = Annotated[
 ]
 Plots = Annotated[list[str] | None, plots("score")]
 ComparisonPlots = Annotated[list[str] | None, plots("score compare")]
-BothFormats = Annotated[str | None, input_format("both files")]
-FirstModel = Annotated[
-    str | None, text("NAME", "Use only the answers of this model in A.", panel=READING)
+ComparedInputs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="INPUTS",
+        help="Files, folders or patterns, each with the answers of one system or of "
+        "several models.",
+        show_default=False,
+    ),
 ]
-SecondModel = Annotated[
-    str | None, text("NAME", "Use only the answers of this model in B.", panel=READING)
+ComparedFormat = Annotated[str | None, input_format("the inputs")]
+ComparedModels = Annotated[
+    list[str] | None,
+    text(
+        "[INPUT=]NAME",
+        "Compare only this model, of the input with this path or number from 1 if it "
+        "is named (repeatable).",
+        "--model",
+        panel=READING,
+    ),
+]
+BaselineSystem = Annotated[
+    str | None,
+    text(
+        "NAME",
+        "Compare each system with this one only, and not all pairs.",
+        panel=STATISTICS,
+    ),
 ]
 ShowStored = Annotated[
     bool,

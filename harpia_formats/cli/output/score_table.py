@@ -1,14 +1,11 @@
-"""Scores, and comparisons of scores, as tables."""
+"""Scores as tables."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TextIO
 
 from harpia_formats.cli.output.confusion_lines import confusion_lines
 from harpia_formats.cli.output.fitted_table import table_lines
 from harpia_formats.cli.output.terminal import fitted, width_of
-from harpia_formats.reporters.text import p_text
-from harpia_formats.scoring.compared import ComparedScore
-from harpia_formats.scoring.paired import Comparison, questions_for
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 from harpia_formats.text.columns import columns
 from harpia_formats.text.sanitize import safe
@@ -18,13 +15,11 @@ _GAP = 3
 #: The columns of scores that are aligned on the right.
 _NUMBERS = frozenset({"score", "questions", "answers", "left out"})
 #: Stands behind an interval that is approximate.
-_APPROXIMATE = "*"
+APPROXIMATE = "*"
 #: Stands in the place of an interval, as often as the number of the reason.
 _MISSING = "†"
 #: Stands for a value that is the empty text.
 _EMPTY = "(empty)"
-#: The columns of a comparison behind the name of the metric.
-_COMPARED = ("A", "B", "A - B", "interval", "p", "p (Holm)")
 
 
 def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
@@ -47,7 +42,7 @@ def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
     reasons: list[str] = []
     if "interval" in names and not _has_room(names, rows, width_of(stream)):
         reasons = _moved_reasons(names.index("interval"), rows, every)
-    yield from _lines(names, rows, _NUMBERS, stream)
+    yield from ruled_lines(names, rows, _NUMBERS, stream)
     yield ""
     yield from fitted([*_lines_below(every), *reasons], stream)
     yield from confusion_lines(scores, stream)
@@ -81,10 +76,10 @@ def _moved_reasons(
 
 def _lines_below(scores: Sequence[MetricScore]) -> Iterator[str]:
     """Yield how scores and their intervals were computed."""
-    yield from _signature_lines(score.signature for score in scores)
+    yield from signature_lines(score.signature for score in scores)
     yield from _method_lines(scores)
     remarks = (score.remark for score in scores if score.interval is not None)
-    yield from (f"{_APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
+    yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
 
 
 def _with_systems(scores: Scores) -> Iterator[Group]:
@@ -102,8 +97,8 @@ def _score_cells(
     """Yield the cells of one score of one group."""
     for field in fields:
         yield group.key.get(field, "(all)") or _EMPTY
-    yield _full_name(score.metric, score.name)
-    yield _number(score.value)
+    yield score.full_name
+    yield number_text(score.value)
     if _has_intervals(scores):
         yield _interval(score)
     if _has_several_answers(scores):
@@ -140,7 +135,7 @@ def _interval(score: MetricScore) -> str:
     if score.interval is None:
         return score.remark
     low, high = score.interval
-    return f"{low:.4f} to {high:.4f}{f' {_APPROXIMATE}' if score.remark else ''}"
+    return f"{low:.4f} to {high:.4f}{f' {APPROXIMATE}' if score.remark else ''}"
 
 
 def _method_lines(scores: Iterable[MetricScore]) -> Iterator[str]:
@@ -148,109 +143,13 @@ def _method_lines(scores: Iterable[MetricScore]) -> Iterator[str]:
     names: dict[str, dict[str, None]] = {}
     for score in scores:
         if score.method:
-            name = _full_name(score.metric, score.name)
+            name = score.full_name
             names.setdefault(score.method, {})[name] = None
     for method, found in names.items():
         yield f"intervals of {', '.join(found)}: {method}"
 
 
-def comparison_lines(
-    compared: Iterable[ComparedScore], stream: TextIO, detect: float | None = None
-) -> Iterator[str]:
-    """Yield the table of scores of two systems, and below it how they were compared.
-
-    They fit into the terminal if `stream`, which they are for, is one. With `detect`
-    it is told how many questions detect this difference.
-    """
-    compared = tuple(compared)
-    columns = [
-        *_COMPARED[:4],
-        *(["p"] if len(compared) == 1 else ["p", "p (Holm)"]),
-        "questions",
-        *(
-            ["left out A", "left out B"]
-            if any(any(score.unscored) for score in compared)
-            else []
-        ),
-    ]
-    names = ["metric", *columns]
-    found = [dict(_comparison_cells(score)) for score in compared]
-    rows = [[cells[name] for name in names] for cells in found]
-    yield from _lines(names, rows, columns, stream)
-    yield ""
-    yield from fitted(_comparison_lines_below(compared, detect), stream)
-
-
-def _comparison_lines_below(
-    compared: Sequence[ComparedScore], detect: float | None
-) -> Iterator[str]:
-    """Yield how scores were compared, and which differences the questions detect."""
-    yield from _signature_lines(score.signature for score in compared)
-    yield from _labelled("tests", compared, lambda comparison: comparison.test)
-    yield from _labelled("intervals", compared, lambda comparison: comparison.method)
-    remarks = [score.comparison.remark for score in compared if score.comparison]
-    yield from (f"{_APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
-    for score in compared:
-        yield from _size_lines(score, detect)
-
-
-def _comparison_cells(score: ComparedScore) -> Iterator[tuple[str, str]]:
-    """Yield the name of each column with its cell."""
-    yield "metric", _full_name(score.metric, score.name)
-    yield "A", _number(score.first)
-    yield "B", _number(score.second)
-    found = score.comparison
-    for name in _COMPARED[2:]:
-        yield name, score.reason if name == "interval" else ""
-    if found is not None:
-        yield "A - B", f"{found.difference:+.4f}"
-        mark = f" {_APPROXIMATE}" if found.remark else ""
-        yield "interval", f"{found.low:+.4f} to {found.high:+.4f}{mark}"
-        yield "p", p_text(found.p_value, is_least=found.is_least)
-        if score.adjusted_p is not None:
-            adjusted = p_text(score.adjusted_p, is_least=found.is_least)
-            yield "p (Holm)", adjusted
-    yield "questions", f"{score.questions:,}"
-    yield "left out A", f"{score.unscored[0]:,}"
-    yield "left out B", f"{score.unscored[1]:,}"
-
-
-def _labelled(
-    what: str,
-    compared: Iterable[ComparedScore],
-    label: Callable[[Comparison], str],
-) -> Iterator[str]:
-    """Yield a line for each different label of comparisons, with their scores."""
-    names: dict[str, list[str]] = {}
-    for score in compared:
-        if score.comparison is not None:
-            name = _full_name(score.metric, score.name)
-            names.setdefault(label(score.comparison), []).append(name)
-    for text, found in names.items():
-        yield f"{what} of {', '.join(found)}: {text}"
-
-
-def _size_lines(score: ComparedScore, detect: float | None) -> Iterator[str]:
-    """Yield which difference the questions detect, and how many detect `detect`."""
-    if score.comparison is None:
-        return
-    least, beyond = score.comparison.detectable, score.comparison.beyond_scale
-    name = _full_name(score.metric, score.name)
-    if least is not None:
-        found = f"{score.questions:,} questions detect a difference of {least:.4f}"
-    elif beyond is not None:
-        least = beyond
-        found = f"{score.questions:,} questions detect no difference on the scale"
-    else:
-        return
-    line = f"{name}: {found} with 80 % power"
-    if detect is not None:
-        count = questions_for(detect, least, score.questions)
-        line += f", and {count:,} one of {detect:g}"
-    yield line
-
-
-def _lines(
+def ruled_lines(
     names: Sequence[str],
     rows: Iterable[Iterable[str]],
     right: Collection[str],
@@ -267,10 +166,11 @@ def _full_name(metric: str, name: str) -> str:
     return name if metric == name else f"{metric}.{name}"
 
 
-def _number(value: float | None) -> str:
+def number_text(value: float | None) -> str:
+    """Return a score as text."""
     return "none" if value is None else f"{value:.4f}"
 
 
-def _signature_lines(signatures: Iterable[str]) -> Iterator[str]:
+def signature_lines(signatures: Iterable[str]) -> Iterator[str]:
     """Yield a line for each different signature that is not empty."""
     yield from (f"signature: {text}" for text in dict.fromkeys(signatures) if text)

@@ -12,8 +12,7 @@ from harpia_formats.reporters.html.scores_page import (
 )
 from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
 from harpia_formats.reporters.text import p_text, with_noun
-from harpia_formats.scoring.compare_runs import ComparisonReport
-from harpia_formats.scoring.compare_stored import StoredReport
+from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compared import ComparedScore
 
 _COLUMNS = (
@@ -30,67 +29,98 @@ _COLUMNS = (
     "left out B",
     "remark",
 )
-_NUMBERS = _COLUMNS[1:11]
 #: Differences above the page.
 _CARDS = 8
 
 
-def page(found: ComparisonReport | StoredReport) -> Page:
+def page(found: ComparisonReport) -> Page:
     """Return the page of a comparison."""
+    names = _Names(found)
     questions = max((score.questions for score in found.compared), default=0)
-    cards = [("questions in both", f"{questions:,}")]
+    word = "both" if found.is_of_two else "a pair"
+    cards = [(f"questions in {word}", f"{questions:,}")]
     cards += [
-        (f"{_name(score)}, A - B", number(score.comparison.difference, "+"))
+        (names.of(score, "A - B"), number(score.comparison.difference, "+"))
         for score in found.compared[:_CARDS]
         if score.comparison
     ]
-    if found.only_first or found.only_second:
-        cards.append(("only in A", f"{found.only_first:,}"))
-        cards.append(("only in B", f"{found.only_second:,}"))
-    reports = (
-        found.reports
-        if isinstance(found, StoredReport)
-        else (found.first.report, found.second.report)
-    )
-    sections = [_differences(found.compared, found.said)]
-    if not isinstance(found, StoredReport):
-        sections += scores_sections(found.first, "All answers of A", "first")
-        sections += scores_sections(found.second, "All answers of B", "second")
-    sections.append(files_section(reports[0], "Files of A", "files-a"))
-    sections.append(files_section(reports[1], "Files of B", "files-b"))
+    if found.is_of_two:
+        for pair in found.pairs:
+            if pair.only_first or pair.only_second:
+                cards.append(("only in A", f"{pair.only_first:,}"))
+                cards.append(("only in B", f"{pair.only_second:,}"))
+    sections = [_differences(found, names)]
+    places = range(len(found.reports))
+    for place, scores in enumerate(found.scores):
+        title = f"All answers of {names.inputs[place]}"
+        sections += scores_sections(scores, title, f"input-{place + 1}")
+    for place, report in zip(places, found.reports, strict=True):
+        title = f"Files of {names.inputs[place]}"
+        sections.append(files_section(report, title, f"files-{place + 1}"))
+    systems = "two systems" if found.is_of_two else f"{len(found.systems):,} systems"
     return Page(
         "comparison of scores",
-        f"{with_noun(len(found.compared), 'score')} of two systems compared",
+        f"{with_noun(len(found.compared), 'score')} of {systems} compared",
         found.ok,
         cards=cards,
-        alerts=alerts(*reports),
+        alerts=alerts(*found.reports),
         sections=sections,
     )
 
 
-def _differences(compared: Sequence[ComparedScore], said: Sequence[str]) -> Section:
+class _Names:
+    """What systems and inputs are called: A and B if they are two."""
+
+    def __init__(self, found: ComparisonReport) -> None:
+        self.is_of_two = found.is_of_two
+        count = len(found.reports)
+        self.inputs = [f"input {place + 1}" for place in range(count)]
+        if found.is_of_two and count == 2:  # noqa: PLR2004 - A and B
+            self.inputs = ["A", "B"]
+        self.said = "A is the first input, B the second one."
+        if found.is_of_two and count == 1 and found.systems:
+            first, second = (system.name for system in found.systems)
+            self.said = f"A is {first}, B is {second}."
+        if not found.is_of_two:
+            self.said = "p (Holm) is adjusted for all pairs and scores of the table."
+
+    def of(self, score: ComparedScore, difference: str = "") -> str:
+        """Return the name of a score, with its systems if they are several."""
+        if self.is_of_two:
+            return f"{score.full_name}, {difference}" if difference else score.full_name
+        return f"{score.full_name}, {score.systems[0]} - {score.systems[1]}"
+
+
+def _differences(report: ComparisonReport, names: _Names) -> Section:
+    compared = report.compared
     if not compared:
         return section(
             "differences", "Differences", [sentence("Nothing was compared.")]
         )
     tests = (
-        (_name(score), score.comparison.test) for score in compared if score.comparison
+        (score.full_name, score.comparison.test)
+        for score in compared
+        if score.comparison
     )
     methods = (
-        (_name(score), score.comparison.method)
+        (score.full_name, score.comparison.method)
         for score in compared
         if score.comparison
     )
     remarks = [score.comparison.remark for score in compared if score.comparison]
+    columns: tuple[str, ...] = _COLUMNS
+    if not report.is_of_two:
+        columns = ("metric", "A", "B", "score A", "score B", *_COLUMNS[3:])
+    texts = set() if report.is_of_two else {"A", "B"}
     parts = [
-        sentence("A is the first input, B the second one."),
-        *charts(_charts(compared)),
+        sentence(names.said),
+        *charts(_charts(compared, names)),
         table(
             "Differences",
-            _COLUMNS,
-            map(_cells, compared),
-            _NUMBERS,
-            optional=_COLUMNS[8:],
+            columns,
+            (_cells(score, is_of_two=report.is_of_two) for score in compared),
+            [name for name in columns[1:-1] if name not in texts],
+            optional=columns[-4:],
         ),
         sentences(
             [
@@ -98,31 +128,25 @@ def _differences(compared: Sequence[ComparedScore], said: Sequence[str]) -> Sect
                 *method_lines(tests, "Tests"),
                 *method_lines(methods),
                 *remarks,
-                *said,
+                *report.said,
             ]
         ),
     ]
     return section("differences", "Differences", [part for part in parts if part])
 
 
-def _name(score: ComparedScore) -> str:
-    if score.metric == score.name:
-        return score.name
-    return f"{score.metric}.{score.name}"
-
-
-def _charts(compared: Sequence[ComparedScore]) -> list[str]:
+def _charts(compared: Sequence[ComparedScore], names: _Names) -> list[str]:
     """Return a chart of the differences of shares, and one of all others."""
     scales: dict[bool, list[Interval]] = {}
     for score in compared:
         found = score.comparison
         if found is None:
-            row = Interval(_name(score), None, remark=score.reason)
+            row = Interval(names.of(score), None, remark=score.reason)
             is_small = True
         else:
             covers = found.low <= 0 <= found.high
             row = Interval(
-                _name(score),
+                names.of(score),
                 found.difference,
                 found.low,
                 found.high,
@@ -144,7 +168,7 @@ def _charts(compared: Sequence[ComparedScore]) -> list[str]:
     ]
 
 
-def _cells(score: ComparedScore) -> tuple[str, ...]:
+def _cells(score: ComparedScore, *, is_of_two: bool) -> tuple[str, ...]:
     found = score.comparison
     if found is None:
         middle = ("", "", "", "", "")
@@ -158,7 +182,8 @@ def _cells(score: ComparedScore) -> tuple[str, ...]:
             "" if adjusted is None else p_text(adjusted, is_least=found.is_least),
         )
     return (
-        _name(score),
+        score.full_name,
+        *(() if is_of_two else score.systems),
         number(score.first),
         number(score.second),
         *middle,

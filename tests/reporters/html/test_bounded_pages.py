@@ -12,8 +12,8 @@ from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
-from harpia_formats.scoring.compare_runs import ComparisonReport
-from harpia_formats.scoring.compared import ComparedScore
+from harpia_formats.scoring.compare_report import ComparisonReport
+from harpia_formats.scoring.compared import ComparedScore, ComparedSystem
 from harpia_formats.scoring.paired import Comparison
 from harpia_formats.scoring.scores import (
     Group as ScoreGroup,
@@ -90,10 +90,13 @@ def _scores() -> Scores:
 def _comparison() -> ComparisonReport:
     found = Comparison(0.25, 0.125, 0.375, 0.01, test=LONG, method=LONG, remark=LONG)
     compared = tuple(
-        ComparedScore(f"{at}{LONG}", LONG, 0.5, 0.25, found, LONG, 9)
+        ComparedScore(*(f"{at}{LONG}", LONG, (LONG, "b"), 0.5, 0.25, found, LONG, 9))
         for at in range(COUNT)
     )
-    return ComparisonReport(compared, _scores(), _scores(), 0, 0, (LONG,))
+    scores = (_scores(), _scores())
+    systems = (ComparedSystem(LONG, LONG, None), ComparedSystem("b", "b", None))
+    reports = tuple(one.report for one in scores)
+    return ComparisonReport(compared, systems, (), reports, scores, said=(LONG,))
 
 
 def _differences() -> DifferenceReport:

@@ -1,0 +1,140 @@
+"""Comparisons of scores as tables."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TextIO
+
+from harpia_formats.cli.output.score_table import (
+    APPROXIMATE,
+    number_text,
+    ruled_lines,
+    signature_lines,
+)
+from harpia_formats.cli.output.terminal import fitted
+from harpia_formats.reporters.text import p_text
+from harpia_formats.scoring.compare_report import ComparisonReport
+from harpia_formats.scoring.compared import ComparedScore
+from harpia_formats.scoring.paired import Comparison, questions_for
+from harpia_formats.text.sanitize import safe
+
+#: The columns of two systems behind the name of the metric, and of several.
+_OF_TWO = ("A", "B", "A - B", "interval", "p", "p (Holm)")
+_OF_SEVERAL = ("A", "B", "score A", "score B", *_OF_TWO[2:])
+#: The columns that are texts.
+_TEXTS = frozenset({"A", "B"})
+
+
+def comparison_lines(
+    found: ComparisonReport, stream: TextIO, detect: float | None = None
+) -> Iterator[str]:
+    """Yield the table of a comparison, and below it how scores were compared.
+
+    They fit into the terminal if `stream`, which they are for, is one. With `detect`
+    it is told how many questions detect this difference.
+    """
+    compared = found.compared
+    columns = [*(_OF_TWO if found.is_of_two else _OF_SEVERAL), "questions"]
+    if len(compared) == 1:
+        columns.remove("p (Holm)")
+    if any(any(score.unscored) for score in compared):
+        columns += ["left out A", "left out B"]
+    names = ["metric", *columns]
+    cells = [dict(_cells(score, is_of_two=found.is_of_two)) for score in compared]
+    rows = [[row[name] for name in names] for row in cells]
+    right = [name for name in columns if found.is_of_two or name not in _TEXTS]
+    yield from ruled_lines(names, rows, right, stream)
+    yield ""
+    yield from fitted(_lines_below(found, detect), stream)
+
+
+def unpaired_lines(found: ComparisonReport) -> Iterator[str]:
+    """Yield for each pair how many questions only one of its systems has."""
+    for pair in found.pairs:
+        if not (pair.only_first or pair.only_second):
+            continue
+        if found.is_of_two:
+            yield (
+                f"not compared: {pair.only_first:,} questions only in the first, "
+                f"{pair.only_second:,} in the second"
+            )
+        else:
+            yield (
+                f"not compared: {pair.only_first:,} questions only of "
+                f"{safe(pair.first)}, {pair.only_second:,} only of {safe(pair.second)}"
+            )
+
+
+def _lines_below(found: ComparisonReport, detect: float | None) -> Iterator[str]:
+    """Yield how scores were compared, and which differences the questions detect."""
+    compared = found.compared
+    if found.is_of_two and len(found.reports) == 1:
+        first, second = (safe(system.name) for system in found.systems)
+        yield f"A is {first}, B is {second}"
+    yield from signature_lines(score.signature for score in compared)
+    yield from _labelled("tests", compared, lambda comparison: comparison.test)
+    yield from _labelled("intervals", compared, lambda comparison: comparison.method)
+    if not found.is_of_two:
+        number = sum(score.comparison is not None for score in compared)
+        yield f"p (Holm): adjusted for {number:,} comparisons"
+    remarks = [score.comparison.remark for score in compared if score.comparison]
+    yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
+    for score in compared:
+        name = score.full_name
+        if not found.is_of_two:
+            name += f" of {safe(score.systems[0])} - {safe(score.systems[1])}"
+        yield from _size_lines(score, name, detect)
+
+
+def _cells(score: ComparedScore, *, is_of_two: bool) -> Iterator[tuple[str, str]]:
+    """Yield the name of each column with its cell."""
+    yield "metric", score.full_name
+    values = number_text(score.first), number_text(score.second)
+    for letter, value, system in zip("AB", values, score.systems, strict=True):
+        yield f"score {letter}", value
+        yield letter, value if is_of_two else system
+    found = score.comparison
+    for name in _OF_TWO[2:]:
+        yield name, score.reason if name == "interval" else ""
+    if found is not None:
+        yield "A - B", f"{found.difference:+.4f}"
+        mark = f" {APPROXIMATE}" if found.remark else ""
+        yield "interval", f"{found.low:+.4f} to {found.high:+.4f}{mark}"
+        yield "p", p_text(found.p_value, is_least=found.is_least)
+        if score.adjusted_p is not None:
+            adjusted = p_text(score.adjusted_p, is_least=found.is_least)
+            yield "p (Holm)", adjusted
+    yield "questions", f"{score.questions:,}"
+    yield "left out A", f"{score.unscored[0]:,}"
+    yield "left out B", f"{score.unscored[1]:,}"
+
+
+def _labelled(
+    what: str,
+    compared: Iterable[ComparedScore],
+    label: Callable[[Comparison], str],
+) -> Iterator[str]:
+    """Yield a line for each different label of comparisons, with their scores."""
+    names: dict[str, dict[str, None]] = {}
+    for score in compared:
+        if score.comparison is not None:
+            names.setdefault(label(score.comparison), {})[score.full_name] = None
+    for text, found in names.items():
+        yield f"{what} of {', '.join(found)}: {text}"
+
+
+def _size_lines(score: ComparedScore, name: str, detect: float | None) -> Iterator[str]:
+    """Yield which difference the questions detect, and how many detect `detect`."""
+    if score.comparison is None:
+        return
+    least, beyond = score.comparison.detectable, score.comparison.beyond_scale
+    if least is not None:
+        found = f"{score.questions:,} questions detect a difference of {least:.4f}"
+    elif beyond is not None:
+        least = beyond
+        found = f"{score.questions:,} questions detect no difference on the scale"
+    else:
+        return
+    line = f"{name}: {found} with 80 % power"
+    if detect is not None:
+        count = questions_for(detect, least, score.questions)
+        line += f", and {count:,} one of {detect:g}"
+    yield line

@@ -1,0 +1,108 @@
+"""The result of comparing systems."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.model.result import Result
+from harpia_formats.scoring.compared import (
+    ComparedPair,
+    ComparedScore,
+    ComparedSystem,
+)
+from harpia_formats.scoring.scores import Scores
+
+#: Scores in a headline.
+_LISTED = 6
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonReport(Result):
+    """The result of comparing systems: each score of each pair."""
+
+    columns: ClassVar = ComparedScore.columns
+
+    #: Each score of each pair: one pair after the other by the first metric, and so on.
+    compared: tuple[ComparedScore, ...]
+    #: The systems, in the order of the inputs and of their first answers.
+    systems: tuple[ComparedSystem, ...]
+    #: The pairs of systems that are compared.
+    pairs: tuple[ComparedPair, ...]
+    #: The report of validation on each input.
+    reports: tuple[Report, ...]
+    #: The scores of each input, empty if stored scores are compared.
+    scores: tuple[Scores, ...] = ()
+    #: The name of the system to which all others are compared, None for all pairs.
+    baseline: str | None = None
+    #: Notes on the run, for people.
+    said: tuple[str, ...] = ()
+
+    @property
+    def is_of_two(self) -> bool:
+        """Whether there is only one pair of systems."""
+        return len(self.systems) <= 2  # noqa: PLR2004 - a pair is of two
+
+    def pair(self, first: str, second: str) -> Sequence[ComparedScore]:
+        """Return the scores of two systems by their names; raises `KeyError`."""
+        found = [one for one in self.compared if one.systems == (first, second)]
+        if not found:
+            raise KeyError((first, second))
+        return found
+
+    def headline(self) -> str:
+        """Return the differences in one line."""
+        shown = self.compared[:_LISTED]
+        parts = [one.headline(is_named=not self.is_of_two) for one in shown]
+        parts = parts or ["no scores"]
+        if len(self.compared) > len(shown):
+            parts.append(f"{len(self.compared) - len(shown):,} more")
+        if self.is_of_two:
+            parts += [
+                f"{pair.only_first:,} questions only in the first, "
+                f"{pair.only_second:,} only in the second"
+                for pair in self.pairs
+                if pair.only_first or pair.only_second
+            ]
+        return "; ".join(parts)
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each score of each pair."""
+        return [score.as_row() for score in self.compared]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as plain data that can be written as JSON."""
+        return {
+            "ok": self.ok,
+            "compared": self.table(),
+            "systems": [system.to_dict() for system in self.systems],
+            "pairs": [asdict(pair) for pair in self.pairs],
+            "baseline": self.baseline,
+            "notes": list(self.said),
+            "inputs": [one.to_dict() for one in self.scores or self.reports],
+        }
+
+    @property
+    def ok(self) -> bool:
+        """Whether all inputs were read as asked for and each score was compared."""
+        is_read = all(report.ok_without_invalid for report in self.reports)
+        return (
+            is_read
+            and bool(self.compared)
+            and all(score.comparison for score in self.compared)
+        )
+
+    def raise_for_errors(self) -> None:
+        """Raise an error unless all inputs were read and each score was compared.
+
+        It is `ValidationFailed` or `ScoreError`.
+        """
+        for scores in self.scores:
+            scores.raise_for_errors()
+        for report in self.reports:
+            if not (self.scores or report.ok_without_invalid):
+                raise ValidationFailed(report)
+        for score in self.compared:
+            if score.comparison is None:
+                raise ScoreError(f"{score.name} is not compared: {score.reason}")
