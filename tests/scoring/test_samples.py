@@ -1,6 +1,7 @@
 """Scores by metrics that need more of a record than an answer and its references."""
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -209,3 +210,46 @@ def test_a_missing_part_is_an_error_unless_it_is_skipped() -> None:
         harpia_formats.score(
             lines_of(retrieved(["a"], None)), metrics=("document-map",)
         )
+
+
+def _mixed_records() -> bytes:
+    """Return records that lack answers, references, choices or documents at random."""
+    chance = random.Random(3)  # noqa: S311 - a seed, not secrecy
+    records = []
+    for number in range(40):
+        metadata = {
+            name: [chance.choice("abc") for _ in range(chance.randrange(4))]
+            for name in ("retrieved_documents", "ground_truth_documents")
+            if chance.random() < 0.8
+        }
+        outputs = [
+            {"model": "m", "index": index}
+            | ({"text": chance.choice("abc")} if chance.random() < 0.9 else {})
+            for index in range(chance.randrange(4))
+        ]
+        records.append(
+            {
+                "id": number,
+                "references": ["a"] if chance.random() < 0.9 else [],
+                "metadata": metadata,
+                "outputs": outputs,
+            }
+            | ({"choices": ["a", "b", "c"]} if chance.random() < 0.8 else {})
+        )
+    return lines_of(*records)
+
+
+@pytest.mark.parametrize("missing", ["skip", "zero"])
+def test_metrics_with_other_needs_change_no_score(missing: str) -> None:
+    """Each metric gives what it gives alone, whatever else is computed."""
+    data = _mixed_records()
+    names = ("em", "mcc", "document-map", "multiple-choice", "pass@k", "length")
+    together = score(data, metrics=names, missing=missing)
+
+    for name in names:
+        alone = score(data, metrics=(name,), missing=missing)
+        assert [
+            each
+            for each in together.total.scores
+            if each.metric == alone.total.scores[0].metric
+        ] == list(alone.total.scores)
