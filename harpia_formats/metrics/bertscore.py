@@ -9,7 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.metrics.local_model import NOT_LOADED, model_folder, no_model
+from harpia_formats.metrics.local_model import (
+    NOT_LOADED,
+    model_folder,
+    no_model,
+    without_progress_bar,
+)
 from harpia_formats.metrics.mean import means
 from harpia_formats.metrics.metric import (
     Measure,
@@ -60,8 +65,11 @@ def _embedding(parameters: Parameters, folder: Path, size: int) -> tuple[Embed, 
         import torch  # noqa: PLC0415 - in the extra bertscore, and slow to import
         from transformers import AutoModel, AutoTokenizer  # noqa: PLC0415 - in the extra bertscore
     try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model: Any = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        with without_progress_bar():
+            tokenizer: Any = AutoTokenizer.from_pretrained(
+                folder, local_files_only=True
+            )
+            model: Any = AutoModel.from_pretrained(folder, local_files_only=True).eval()
     except NOT_LOADED as error:
         raise no_model(parameters, error) from error
     layers = int(model.config.num_hidden_layers)

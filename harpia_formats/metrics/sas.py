@@ -11,7 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.metrics.local_model import NOT_LOADED, model_folder, no_model
+from harpia_formats.metrics.local_model import (
+    NOT_LOADED,
+    model_folder,
+    no_model,
+    without_progress_bar,
+)
 from harpia_formats.metrics.mean import means
 from harpia_formats.metrics.metric import Measure, Metric, Pair, Statistics
 from harpia_formats.metrics.parameters import Parameters, read_parameters, require_extra
@@ -34,7 +39,8 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
     is_cross = _is_cross_encoder(parameters, folder)
     load = _cross_encoder if is_cross else _bi_encoder
     try:
-        compare, kind = load(folder, size)
+        with without_progress_bar():
+            compare, kind = load(folder, size)
     except NOT_LOADED as error:
         raise no_model(parameters, error) from error
     if compare is None:

@@ -89,9 +89,12 @@ def score_of(measure: Measure, answer: str, references: Sequence[str]) -> Any:
     return found
 
 
-def test_bi_encoders_give_the_cosine(bi_encoder: Path) -> None:
+def test_bi_encoders_give_the_cosine(
+    bi_encoder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     """Equal texts score 1, others the cosine of their embeddings."""
     measure = measure_of("sas", {"model": str(bi_encoder)})
+    assert "Loading" not in capfd.readouterr().err
     model = sentence_transformers.SentenceTransformer(str(bi_encoder), device="cpu")
 
     for answer, reference in PAIRS:
