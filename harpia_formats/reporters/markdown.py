@@ -234,16 +234,15 @@ def _add_scores(page: _Page, result: Result) -> bool:
         note_lines,
         row_lines,
     )
-    from harpia_formats.reporters.score_tables.shown import table_of  # noqa: PLC0415 - a validation has none
+    from harpia_formats.reporters.score_tables.shown import tables_of  # noqa: PLC0415 - a validation has none
 
-    table = table_of(result)
-    if table is None:
-        return False
-    rows = ([line] for line in row_lines(table))
-    shown = page.add_blocks(["", *head_lines(table)], rows, 1)
-    page.add_left_out(len(table.rows) - shown, "row")
-    page.add_blocks([""], ([line] for line in note_lines(table)), 1)
-    return True
+    tables = tables_of(result)
+    for table in tables:
+        rows = ([line] for line in row_lines(table))
+        shown = page.add_blocks(["", *head_lines(table)], rows, 1)
+        page.add_left_out(len(table.rows) - shown, "row")
+        page.add_blocks([""], ([line] for line in note_lines(table)), 1)
+    return bool(tables)
 
 
 def _add_table(page: _Page, caption: str, rows: Sequence[Row]) -> None:

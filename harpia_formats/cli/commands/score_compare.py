@@ -2,10 +2,12 @@
 
 import math
 import sys
+from collections.abc import Iterator
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
     ColumnsOrKeys,
+    CsvSafe,
     Delimiter,
     Engine,
     Exclude,
@@ -32,6 +34,7 @@ from harpia_formats.cli.options.scoring import (
     Missing,
     Parameters,
     Profile,
+    ScoreFormat,
     Seed,
     SkipUnknown,
     Stored,
@@ -51,6 +54,7 @@ from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.reporters.reporter import Options as ReportOptions
+from harpia_formats.reporters.score_tables import CSV, TABLE, form_lines
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compare_runs import ScoreComparison
@@ -80,6 +84,8 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     missing: Missing = "skip",
     test: Test = None,
     detect: Detect = None,
+    output_format: ScoreFormat = TABLE,
+    csv_safe: CsvSafe = False,
     level: Level = LEVEL,
     replicates: ComparisonReplicates = REPLICATES,
     seed: Seed = SEED,
@@ -134,6 +140,8 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     )
     if detect is not None and not 0 < detect < math.inf:
         raise ScoreError(f"--detect needs a difference above 0, not {detect:g}")
+    if csv_safe and output_format != CSV:
+        raise UsageError("--csv-safe is for --output-format csv")
     reports = ReportFiles(report, ComparisonReport, [*inputs, companion])
     run: ScoreComparison | StoredComparison
     if stored:
@@ -147,17 +155,19 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     print_problems(reports.keeping(run), progress)
     found = run.report()
     reports.write(found, ReportOptions())
-    return _print_comparison(found, detect)
+    if output_format == TABLE:
+        return _print_comparison(found, comparison_lines(found, sys.stdout, detect))
+    lines = form_lines(found, output_format, csv_safe=csv_safe)
+    return _print_comparison(found, lines)
 
 
-def _print_comparison(found: ComparisonReport, detect: float | None) -> ExitCode:
-    """Print the table of a comparison, or why there is none; return the exit code."""
+def _print_comparison(found: ComparisonReport, lines: Iterator[str]) -> ExitCode:
+    """Print the lines of a comparison, or why there is none; return the exit code."""
     failures = [file for report in found.reports for file in report.failures]
     print_unread(*found.reports)
     if failures or any(report.has_internal_errors for report in found.reports):
         return exit_code_of(*found.reports, ok=False)
     if found.compared:
-        lines = comparison_lines(found, sys.stdout, detect)
         text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
     for note in found.said:
         write_stderr(f"{note}\n")

@@ -1,9 +1,11 @@
 """The columns of a table of scores: the scores of one name in all rows."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from harpia_formats.reporters.score_tables.table import Better
-from harpia_formats.scoring.scores import MetricScore, score_name
+from harpia_formats.scoring.scores import Group, MetricScore, score_name
 
 #: The metric and the name of a score.
 Key = tuple[str, str]
@@ -40,3 +42,10 @@ def better_of(score: MetricScore) -> Better:
         return Better.LOWER
     is_known = score.lower_is_better is not None and score.scale in SCALES
     return Better.HIGHER if is_known else Better.UNKNOWN
+
+
+def columns_of(groups: Sequence[Group]) -> list[Column]:
+    """Return a column for each score that any of some groups has."""
+    found = [{(one.metric, one.name): one for one in group.scores} for group in groups]
+    keys = dict.fromkeys(chain.from_iterable(found))
+    return [Column(key, tuple(scores.get(key) for scores in found)) for key in keys]

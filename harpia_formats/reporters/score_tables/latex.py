@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator
 
 from harpia_formats.model.result import Result
-from harpia_formats.reporters.score_tables.shown import table_of
+from harpia_formats.reporters.score_tables.shown import tables_of
 from harpia_formats.reporters.score_tables.table import (
     Better,
     Cell,
     Heading,
     Note,
+    ScoreTable,
 )
 from harpia_formats.text.sanitize import safe
 
@@ -43,6 +44,10 @@ _ESCAPES = {
 _special = re.compile(f"[{re.escape(''.join(_ESCAPES))}]")
 #: Hyphens that make no dash may stay as they are.
 _lone_hyphen = re.compile(r"(?<!-)-(?!-)")
+#: Signs in numbers, which are set as mathematics; a dash stands for no number.
+_signs = str.maketrans(
+    {"-": "$-$", "+": "$+$", "<": "$<$", "\u2264": r"$\leq$", "\u2013": "--"}
+)
 _MARKS = {"*": "*", "\u2020": r"\dagger"}
 #: Signatures have no spaces: lines may break behind these.
 _BREAK = re.compile(r"(\\textbar\{\}|:|,)")
@@ -50,10 +55,14 @@ _MOST, _LONG = 200, 2_000
 
 
 def lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: ARG001 - the same for each form
-    """Yield the lines of the table of a result with its notes, as a float."""
-    table = table_of(result)
-    if table is None:
-        return
+    """Yield the lines of the tables of a result, each a float with its notes."""
+    for at, table in enumerate(tables_of(result)):
+        yield from [""] * bool(at)
+        yield from _table_lines(table)
+
+
+def _table_lines(table: ScoreTable) -> Iterator[str]:
+    """Yield the lines of a table with its notes, as a float."""
     yield r"% \usepackage{booktabs}"
     yield r"\begin{table}"
     yield r"\centering"
@@ -99,10 +108,8 @@ def _cell(cell: Cell) -> str:
 
 
 def _number(text: str) -> str:
-    """Return a number of ours with minus signs in the place of hyphens."""
-    return (
-        text.replace("\u2013", "--").replace("-", "$-$") if text != "\u2013" else "--"
-    )
+    """Return a number of ours with the signs of mathematics."""
+    return text.translate(_signs)
 
 
 def _mark(mark: str) -> str:

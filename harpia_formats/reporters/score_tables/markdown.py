@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.markdown_text import code, head, row
-from harpia_formats.reporters.score_tables.shown import table_of
+from harpia_formats.reporters.score_tables.shown import tables_of
 from harpia_formats.reporters.score_tables.table import (
     Better,
     Cell,
@@ -27,14 +27,13 @@ _ARROWS = {Better.HIGHER: " \u2191", Better.LOWER: " \u2193", Better.UNKNOWN: ""
 
 
 def lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: ARG001 - the same for each form
-    """Yield the lines of the table of a result, and its notes."""
-    table = table_of(result)
-    if table is None:
-        return
-    yield from head_lines(table)
-    yield from row_lines(table)
-    yield ""
-    yield from note_lines(table)
+    """Yield the lines of the tables of a result, each with its notes."""
+    for at, table in enumerate(tables_of(result)):
+        yield from [""] * bool(at)
+        yield from head_lines(table)
+        yield from row_lines(table)
+        yield ""
+        yield from note_lines(table)
 
 
 def head_lines(table: ScoreTable) -> list[str]:
@@ -81,7 +80,8 @@ def _cell(cell: Cell) -> str:
 
 
 def _number(cell: Number) -> str:
-    return f"**{cell.text}**" if cell.is_bold else cell.text
+    text = cell.text.translate(_entities)
+    return f"**{text}**" if cell.is_bold else text
 
 
 def _note(note: Note) -> str:

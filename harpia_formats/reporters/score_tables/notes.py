@@ -11,16 +11,16 @@ from harpia_formats.scoring.scores import Group, MetricScore, Scores
 APPROXIMATE, MISSING = "*", "\u2020"
 
 
-def notes_of(columns: Sequence[Column], *, is_bold: bool) -> Iterator[Note]:
-    """Yield what the numbers are, and how they were computed."""
+def notes_of(columns: Sequence[Column], bold: str) -> Iterator[Note]:
+    """Yield what the numbers are, what `bold` means, and how they were computed."""
     every = [score for column in columns for score in column.there]
     if any(score.interval for score in every):
         yield Note(
             "In brackets: the confidence interval by question. Numbers have the digits "
             "that the narrowest interval of their column carries."
         )
-    if is_bold:
-        yield Note("Bold: the best. Differences between systems were not tested.")
+    if bold:
+        yield Note(bold)
     yield from _scale_notes(columns)
     yield from _mark_notes(every)
     yield from _method_notes(columns)

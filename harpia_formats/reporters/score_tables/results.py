@@ -1,10 +1,11 @@
 """The table of scores: a row for each system and group, a column for each score."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 from operator import attrgetter
 
-from harpia_formats.reporters.score_tables.columns import Column, Key
+from harpia_formats.reporters.score_tables.best import Best, best_untested
+from harpia_formats.reporters.score_tables.columns import Column, columns_of
 from harpia_formats.reporters.score_tables.notes import (
     APPROXIMATE,
     MISSING,
@@ -19,7 +20,6 @@ from harpia_formats.reporters.score_tables.numbers import (
     number_text,
 )
 from harpia_formats.reporters.score_tables.table import (
-    Better,
     Cell,
     Heading,
     Note,
@@ -40,33 +40,39 @@ _COUNTS: dict[str, Callable[[MetricScore], int]] = {
 def scores_table(scores: Scores) -> ScoreTable:
     """Return the table of the scores of a data set that was read to its end."""
     groups = list(_with_systems(scores))
-    columns = [
-        Column(key, tuple(_score_of(group, key) for group in groups))
-        for key in _keys_of(groups)
-    ]
+    systems = {id(system) for system in scores.systems}
+    ends = [at for at, group in enumerate(groups) if id(group) in systems]
     fields, names = _names_of(scores, groups)
-    bold = [_best(column, scores, groups) for column in columns]
-    cells = [
-        list(_cells(column, best)) for column, best in zip(columns, bold, strict=True)
-    ]
+    columns = columns_of(groups)
+    table = table_of_groups(fields, names, groups, best_untested(columns, ends))
+    return replace(
+        table,
+        notes=(*table.notes, *run_notes(scores)),
+        breaks=frozenset(ends[:-1]) if scores.groups else frozenset(),
+    )
+
+
+def table_of_groups(
+    fields: Sequence[str],
+    names: Iterable[Sequence[Cell]],
+    groups: Sequence[Group],
+    best: Best,
+) -> ScoreTable:
+    """Return the table of some groups, whose first columns are `fields`.
+
+    `names` has the cells of each of these columns.
+    """
+    columns = columns_of(groups)
+    cells = [list(_cells(column, best.rows_of(column.key))) for column in columns]
     counts, count_notes = _counts(groups)
     headings = [
         *(Heading(field, is_number=False) for field in fields),
         *(Heading(column.name, column.better) for column in columns),
         *(Heading(name) for name in counts),
     ]
+    notes = [*notes_of(columns, best.note), *count_notes, *left_out_notes(groups)]
     rows = zip(*names, *cells, *counts.values(), strict=True)
-    notes = [*notes_of(columns, is_bold=any(map(any, bold))), *count_notes]
-    notes += left_out_notes(scores.systems)
-    systems = {id(system) for system in scores.systems}
-    ends = [at for at, group in enumerate(groups) if id(group) in systems]
-    return ScoreTable(
-        "Scores" + (" of each system" if len(scores.systems) > 1 else ""),
-        tuple(headings),
-        tuple(rows),
-        (*notes, *run_notes(scores)),
-        frozenset(ends[:-1]) if scores.groups else frozenset(),
-    )
+    return ScoreTable("Scores", tuple(headings), tuple(rows), tuple(notes))
 
 
 def _with_systems(scores: Scores) -> Iterator[Group]:
@@ -76,16 +82,6 @@ def _with_systems(scores: Scores) -> Iterator[Group]:
             if system.key.items() <= group.key.items():
                 yield group
         yield system
-
-
-def _keys_of(groups: Iterable[Group]) -> list[Key]:
-    every = chain.from_iterable(group.scores for group in groups)
-    return list(dict.fromkeys((score.metric, score.name) for score in every))
-
-
-def _score_of(group: Group, key: Key) -> MetricScore | None:
-    found = (one for one in group.scores if (one.metric, one.name) == key)
-    return next(found, None)
 
 
 def _names_of(
@@ -106,26 +102,10 @@ def _names_of(
     return (fields, names) if fields else (["system"], [[_ALL]])
 
 
-def _best(column: Column, scores: Scores, groups: Sequence[Group]) -> list[bool]:
-    """Return which scores of a column are the best, among those of several systems."""
-    systems = {id(system) for system in scores.systems}
-    values = [
-        score.value
-        for group, score in zip(groups, column.scores, strict=True)
-        if id(group) in systems and score is not None and score.value is not None
-    ]
-    if len(values) <= 1 or column.better is Better.UNKNOWN:
-        return [False] * len(groups)
-    best = (min if column.better is Better.LOWER else max)(values)
-    return [
-        id(group) in systems and score is not None and score.value == best
-        for group, score in zip(groups, column.scores, strict=True)
-    ]
-
-
-def _cells(column: Column, best: Iterable[bool]) -> Iterator[Cell]:
+def _cells(column: Column, best: Container[int]) -> Iterator[Cell]:
+    """Yield the cells of a column, of which those in the rows `best` are bold."""
     decimals = decimals_of(column.there)
-    for score, is_best in zip(column.scores, best, strict=True):
+    for at, score in enumerate(column.scores):
         if score is None or score.value is None:
             yield Number(NONE)
             continue
@@ -135,7 +115,7 @@ def _cells(column: Column, best: Iterable[bool]) -> Iterator[Cell]:
             number_text(score.value, decimals),
             "" if limits is None else interval_text(limits, decimals),
             mark,
-            is_best,
+            at in best,
         )
 
 

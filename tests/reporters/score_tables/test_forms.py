@@ -6,48 +6,28 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 import harpia_formats as hf
-from harpia_formats.reporters.score_tables import form_lines
 from harpia_formats.reporters.score_tables.numbers import decimals_for, number_text
 from harpia_formats.scoring.scores import Group, MetricScore, ScoreDistribution, Scores
 from harpia_formats.text.sanitize import safe
+from table_texts import (
+    FOUR,
+    NASTY,
+    cells_of,
+    check_latex,
+    form_text,
+    latex_rows,
+    rows_of,
+)
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "harpia-formats"
-#: Models, of which each gets other questions wrong.
-FOUR = {"heron-7b": 9, "heron-13b": 11, "finch_3b": 3, "wren & co": 2}
-#: What means something in Markdown, LaTeX, CSV or HTML.
-NASTY = r"""a_b*c `d` <e> &amp; |f| \g {h} [i](j) $k$ 50% #1 ~m^n ,"o" --p"""
-
-
-def rows_of(
-    wrong: Mapping[str, int], questions: int = 40, category: str = "even"
-) -> list[dict[str, Any]]:
-    """Return records whose outputs are the answers of models."""
-    return [
-        {
-            "id": number,
-            "prompt": f"question {number}",
-            "references": [f"the answer {number}"],
-            "category": category if number % 2 == 0 else "odd",
-            "outputs": [
-                {
-                    "model": model,
-                    "text": f"the answer {number}" if number % every else "no",
-                }
-                for model, every in wrong.items()
-            ],
-        }
-        for number in range(1, questions + 1)
-    ]
 
 
 def scored(
@@ -58,62 +38,9 @@ def scored(
     return hf.score(rows_of(wrong, questions), **given_options)
 
 
-def text_in(form: str, scores: Scores, **options: Any) -> str:
-    """Return scores in a form."""
-    return "".join(f"{line}\n" for line in form_lines(scores, form, **options))
-
-
-def cells_of(markdown: str) -> list[list[str]]:
-    """Return the cells of the table in Markdown as a reader sees them, and bold."""
-    page = MarkdownIt("commonmark").enable("table").render(markdown)
-    lines = re.findall(r"<tr>(.*?)</tr>", page, re.DOTALL)
-    cells = (re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", line) for line in lines)
-    return [
-        [unescape(re.sub(r"</?code>", "", cell)) for cell in line] for line in cells
-    ]
-
-
-def latex_rows(text: str) -> list[list[str]]:
-    """Return the cells of the rows of a LaTeX table; they must be well-formed."""
-    check_latex(text)
-    body = text[text.index("\\toprule") : text.index("\\bottomrule")]
-    lines = [line for line in body.splitlines() if line.endswith("\\\\")]
-    return [re.split(r"(?<!\\) & ", line.removesuffix(" \\\\")) for line in lines]
-
-
-def check_latex(text: str) -> None:
-    """Check braces, environments, and that no character is special unescaped."""
-    text = re.sub(r"^% .*\n", "", text)
-    commands = set(re.findall(r"\\([A-Za-z]+|.|\n)", text))
-    known = "begin end centering caption toprule midrule bottomrule par medskip textbf"
-    known += " linewidth footnotesize raggedright texttt allowbreak uparrow downarrow"
-    known += " textbackslash textasciitilde textasciicircum textless textgreater dagger"
-    known += " textbar textasciigrave"
-    assert commands <= {*known.split(), *"&%_#{}$\\"}
-    depth, opened = 0, []
-    for found in re.finditer(r"\\(begin|end)\{(\w+)\}|\\.|[{}]", text, re.DOTALL):
-        if found[1] == "begin":
-            opened.append(found[2])
-        elif found[1] == "end":
-            assert opened.pop() == found[2]
-        else:
-            depth += {"{": 1, "}": -1}.get(found[0], 0)
-        assert depth >= 0
-    assert (depth, opened) == (0, [])
-    bare = re.sub(r"\\.", "", text)
-    assert not re.search(r"[%#~_]", bare)
-    assert bare.count("$") % 2 == 0
-    # A bracket or star behind the end of a row would be an argument of it.
-    assert not re.search(r"\\\\\s*[\[*]", text)
-    columns = re.search(r"\\begin\{tabular\}\{(\w+)\}", text)
-    assert columns is not None
-    rows = re.findall(r"^(.*) \\\\$", text, re.MULTILINE)
-    assert {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows} == {len(columns[1])}
-
-
 def test_a_row_is_a_system_and_a_column_a_score() -> None:
     """Numbers have their intervals, and the best is bold."""
-    head, *rows = cells_of(text_in("markdown", scored()))
+    head, *rows = cells_of(form_text("markdown", scored()))
 
     assert head == ["model", "em \u2191", "f1 \u2191"]
     assert [row[0] for row in rows] == list(FOUR)
@@ -125,8 +52,8 @@ def test_a_row_is_a_system_and_a_column_a_score() -> None:
 def test_latex_has_the_cells_of_markdown() -> None:
     """Both forms are written from one table, groups and counts included."""
     scores = scored(by=("category",))
-    markdown = cells_of(text_in("markdown", scores))
-    latex = latex_rows(text_in("latex", scores))
+    markdown = cells_of(form_text("markdown", scores))
+    latex = latex_rows(form_text("latex", scores))
 
     def plain(cell: str) -> str:
         cell = cell.replace("$\\uparrow$", "\u2191").replace("$^{*}$", " *")
@@ -139,15 +66,15 @@ def test_latex_has_the_cells_of_markdown() -> None:
 
 def test_bold_is_for_several_systems_only() -> None:
     """A single system is not the best of anything, nor is a group of answers."""
-    assert "**" not in text_in("markdown", scored({"m": 3}))
-    rows = cells_of(text_in("markdown", scored(by=("category",))))
+    assert "**" not in form_text("markdown", scored({"m": 3}))
+    rows = cells_of(form_text("markdown", scored(by=("category",))))
     assert {row[1] for row in rows if "<strong>" in "".join(row)} == {"(all)"}
 
 
 def test_lower_is_better_where_it_is() -> None:
     """The arrow points down, and the lowest score is bold."""
     pytest.importorskip("sacrebleu", reason="TER needs the extra score")
-    head, *rows = cells_of(text_in("markdown", scored(metrics=("ter",))))
+    head, *rows = cells_of(form_text("markdown", scored(metrics=("ter",))))
 
     assert head[1] == "ter \u2193"
     assert [row[0] for row in rows if "<strong>" in row[1]] == ["heron-13b"]
@@ -158,7 +85,7 @@ def test_notes_tell_how_the_numbers_were_made() -> None:
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
     scores = scored(metrics=("em", "bleu"), level=0.9, seed=7)
     for form in ("markdown", "latex"):
-        text = re.sub(r"\\allowbreak\{\}", "", text_in(form, scores))
+        text = re.sub(r"\\allowbreak\{\}", "", form_text(form, scores))
         text = text.replace("\\textbar{}", "|")
         for words in (
             "Signature of em",
@@ -178,7 +105,7 @@ def test_counts_that_differ_are_columns() -> None:
     rows = rows_of(FOUR)
     del rows[0]["outputs"][0]["text"]
     scores = hf.score(rows, metrics=("em",), missing="skip")
-    head, first, second, *_ = cells_of(text_in("markdown", scores))
+    head, first, second, *_ = cells_of(form_text("markdown", scores))
 
     assert head[2:] == ["questions", "answers left out"]
     assert first[2:] == ["39", "1"]
@@ -190,7 +117,7 @@ def test_a_score_that_is_not_there_is_a_dash() -> None:
     scores = scored({"m": 3})
     lacking = replace(scores["em"], value=None, interval=None)
     system = replace(scores.systems[0], scores=(lacking,))
-    text = text_in("markdown", replace(scores, systems=(system,)))
+    text = form_text("markdown", replace(scores, systems=(system,)))
 
     assert cells_of(text)[1] == ["m", "\u2013"]
     assert "\u2013 No answer could be scored." in text
@@ -198,7 +125,7 @@ def test_a_score_that_is_not_there_is_a_dash() -> None:
 
 def test_one_question_has_no_interval() -> None:
     """The number stands alone, with a mark that a note explains."""
-    text = text_in("markdown", scored({"m": 3}, 1))
+    text = form_text("markdown", scored({"m": 3}, 1))
 
     assert cells_of(text)[1] == ["m", "1.000 \u2020", "1.000 \u2020"]
     assert "\u2020 One question has no interval." in text
@@ -232,11 +159,11 @@ def test_markup_in_names_is_text() -> None:
         scores, systems=(system,), groups=(replace(group, scores=(named,)),)
     )
 
-    head, first, *_ = cells_of(text_in("markdown", found))
+    head, first, *_ = cells_of(form_text("markdown", found))
     assert head[2] == f"{NASTY} \u2191"
     assert first[:2] == [NASTY, NASTY]
-    check_latex(text_in("latex", found))
-    rows = list(csv.DictReader(io.StringIO(text_in("csv", found))))
+    check_latex(form_text("latex", found))
+    rows = list(csv.DictReader(io.StringIO(form_text("csv", found))))
     assert {row["model"] for row in rows} == {NASTY}
     assert rows[0]["metric"] == NASTY
 
@@ -247,9 +174,9 @@ def test_markup_in_names_is_text() -> None:
 def test_names_in_other_scripts_stay(name: str) -> None:
     """Letters stay, and what would change the direction or the line is escaped."""
     scores = scored({name: 3, "m": 2}, metrics=("em",))
-    latex = text_in("latex", scores)
+    latex = form_text("latex", scores)
     check_latex(latex)
-    markdown = text_in("markdown", scores)
+    markdown = form_text("markdown", scores)
     for text in (latex, markdown):
         assert not set(text) & set("\u202e\x1b")
         assert all(letter in text for letter in name if letter.isalpha())
@@ -260,17 +187,17 @@ def test_fifty_models_are_fifty_rows() -> None:
     """Each has its row, in each form."""
     scores = scored({f"m{number}": number + 2 for number in range(50)}, 5)
 
-    assert len(cells_of(text_in("markdown", scores))) == 51
-    assert len(latex_rows(text_in("latex", scores))) == 51
-    assert len(text_in("csv", scores).splitlines()) == 101
+    assert len(cells_of(form_text("markdown", scores))) == 51
+    assert len(latex_rows(form_text("latex", scores))) == 51
+    assert len(form_text("csv", scores).splitlines()) == 101
 
 
 def test_csv_is_safe_for_spreadsheets_where_asked_for() -> None:
     """A name that a spreadsheet would run gets a mark, and a number does not."""
     scores = scored({"=1+1": 3}, metrics=("em",), by=("model",))
 
-    assert ",=1+1," in text_in("csv", scores)
-    assert ",'=1+1," in text_in("csv", scores, csv_safe=True)
+    assert ",=1+1," in form_text("csv", scores)
+    assert ",'=1+1," in form_text("csv", scores, csv_safe=True)
 
 
 ANY_NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=9)
@@ -314,7 +241,7 @@ def test_numbers_are_read_back_as_they_are(found: list[MetricScore], name: str) 
         (score.value, *(score.interval or (None, None)), score.standard_error)
         for score in found
     ]
-    reader = csv.DictReader(io.StringIO(text_in("csv", scores), newline=""))
+    reader = csv.DictReader(io.StringIO(form_text("csv", scores), newline=""))
     columns = ("value", "low", "high", "standard_error")
     rows = list(reader)
     assert [
@@ -322,9 +249,9 @@ def test_numbers_are_read_back_as_they_are(found: list[MetricScore], name: str) 
         for row in rows
     ] == numbers
     assert [row["metric"] for row in rows] == [score.metric for score in found]
-    read = json.loads(text_in("json", scores))["systems"][0]["scores"]
+    read = json.loads(form_text("json", scores))["systems"][0]["scores"]
     assert [tuple(row[column] for column in columns) for row in read] == numbers
-    check_latex(text_in("latex", scores))
-    table = cells_of(text_in("markdown", scores))
+    check_latex(form_text("latex", scores))
+    table = cells_of(form_text("markdown", scores))
     assert len({len(row) for row in table}) == 1
     assert table[1][0].split() == safe(name).split()

@@ -1,0 +1,102 @@
+"""Tables of comparisons: bold is what tests say, and each pair has its p-values."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+import harpia_formats as hf
+from harpia_formats.reporters.score_tables.best import ALPHA
+from harpia_formats.scoring.compare_report import ComparisonReport
+from table_texts import FOUR, NASTY, check_latex, form_text, rows_of, tables_in
+
+pytest.importorskip("numpy", reason="tests need the extra score")
+
+
+@pytest.fixture(scope="module")
+def found() -> ComparisonReport:
+    """Return the comparison of four models."""
+    return hf.compare_scores(rows_of(FOUR, 80), metrics=("em", "f1"))
+
+
+def test_bold_is_the_best_and_what_is_not_worse(found: ComparisonReport) -> None:
+    """The adjusted p-values against the best decide."""
+    _, *rows = tables_in(form_text("markdown", found))[0]
+    bold = [row[0] for row in rows if "<strong>" in row[1]]
+    p_values = {
+        one.systems: one.adjusted_p for one in found.compared if one.name == "em"
+    }
+
+    assert bold == ["heron-7b", "heron-13b"]
+    assert (p_values["heron-7b", "heron-13b"] or 0) >= ALPHA
+    assert (p_values["heron-13b", "finch_3b"] or 1) < ALPHA
+    assert "not significantly worse" in form_text("latex", found)
+
+
+def test_what_was_not_tested_against_the_best_is_not_bold(
+    found: ComparisonReport,
+) -> None:
+    """With a baseline only its own pairs are tested, which a note says."""
+    pairs = [one for one in found.compared if one.systems[0] != "heron-7b"]
+    text = form_text("markdown", replace(found, compared=tuple(pairs)))
+    _, *rows = tables_in(text)[0]
+
+    assert [row[0] for row in rows if "<strong>" in row[1]] == ["heron-13b"]
+    assert "A system without a test against the best is not bold." in text
+
+
+def test_each_pair_has_its_p_values(found: ComparisonReport) -> None:
+    """The second table has the differences, raw and adjusted p-values and questions."""
+    head, *rows = tables_in(form_text("markdown", found))[1]
+
+    assert head[3:] == ["A - B", "p", "p (Holm)", "detected", "questions"]
+    pairs = list(combinations(FOUR, 2))
+    assert [tuple(row[1:3]) for row in rows if row[0] == "em"] == pairs
+    assert rows[1][4] == "< 0.0001"
+    assert {row[-1] for row in rows} == {"80"}
+    text = form_text("markdown", found)
+    assert "p (Holm): adjusted for all 12 comparisons." in text
+    assert "Test of em, f1: `permutation|" in text
+
+
+def test_other_forms_have_all_numbers(found: ComparisonReport) -> None:
+    """CSV has a line for each score of each pair, and JSON is the whole result."""
+    lines = list(csv.DictReader(io.StringIO(form_text("csv", found))))
+    numbers = [float(line["adjusted_p"]) for line in lines]
+
+    assert numbers == [one.adjusted_p for one in found.compared]
+    assert json.loads(form_text("json", found)) == found.to_dict()
+    check_latex(form_text("latex", found))
+
+
+def test_markup_in_names_of_systems_is_text() -> None:
+    """Names are shown as they are in cells and notes."""
+    rows = rows_of({NASTY: 3, "m": 2}, 6)
+    del rows[0]["outputs"][0]["text"]
+    found = hf.compare_scores(rows, metrics=("em",), missing="skip")
+    systems, pairs = tables_in(form_text("markdown", found))
+
+    assert systems[1][0] == NASTY
+    assert pairs[1][1:3] == [NASTY, "m"]
+    check_latex(form_text("latex", found))
+
+
+def test_a_pair_without_a_test_has_none() -> None:
+    """One question has no p-value, and a note says so."""
+    found = _compared_one()
+    text = form_text("markdown", found)
+
+    assert tables_in(text)[1][1][3:6] == ["\u2013 \u2020", "\u2013", "\u2013"]
+    assert "\u2020 One question: no difference can be tested." in text
+    check_latex(form_text("latex", found))
+
+
+def _compared_one() -> ComparisonReport:
+    """Return the comparison of two models by one question."""
+    found = hf.compare_scores(rows_of({"m": 3, "n": 2}, 3), metrics=("em",))
+    (one,) = found.compared
+    lacking = replace(one, comparison=None, adjusted_p=None, questions=1)
+    return replace(found, compared=(lacking,))
