@@ -14,6 +14,8 @@ from harpia_formats.scoring.compared import (
 )
 from harpia_formats.scoring.scores import Scores
 
+#: The contract of `ComparisonReport.to_dict`.
+SCHEMA = "harpia-formats/score-comparison/1"
 #: Scores in a headline.
 _LISTED = 6
 
@@ -72,8 +74,9 @@ class ComparisonReport(Result):
         return [score.as_row() for score in self.compared]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as plain data that can be written as JSON."""
+        """Return the comparison by its contract, as JSON has it."""
         return {
+            "schema": SCHEMA,
             "ok": self.ok,
             "compared": self.table(),
             "systems": [system.to_dict() for system in self.systems],

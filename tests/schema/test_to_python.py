@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from harpia_formats import detect, score, stats, validate
+from harpia_formats import compare_scores, detect, score, stats, validate
 from harpia_formats.baselines.baseline import Baseline, baseline_text
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.expectations.table import KEYS
@@ -143,6 +143,13 @@ def scores() -> list[Any]:
     return [score(path, metrics=("em", "f1"), by=("category",)).to_dict()]
 
 
+def comparison() -> list[Any]:
+    """Return the comparison of two fixtures."""
+    folder = FIXTURES / "nemo-output" / "valid"
+    paths = folder / "answers.jsonl", folder / "answers.json"
+    return [compare_scores(*paths, metrics=("em",)).to_dict()]
+
+
 #: What mutants of data for each schema are made of.
 SEEDS: dict[str, Callable[[], list[Any]]] = {
     "report-1": report,
@@ -151,6 +158,7 @@ SEEDS: dict[str, Callable[[], list[Any]]] = {
     "config-1": config,
     "preflight-1": preflight_file,
     "score-recipe-1": recipe,
+    "score-comparison-1": comparison,
     "scores-1": scores,
     "statistics-1": statistics,
 } | {

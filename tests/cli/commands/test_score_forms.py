@@ -101,3 +101,24 @@ def test_no_form_shows_values_if_asked_not_to(run: InProcess, form: str) -> None
 
     assert "secret" not in result.out + result.err
     assert "model 1" in result.out
+
+
+def test_comparisons_have_the_same_forms(run: InProcess) -> None:
+    """JSON follows its schema, and the other forms have the tables and no values."""
+    validator = schema_validator_of(built_in_schema("score-comparison-1"))
+    words = ("score", "compare", "a.jsonl", "-m", "em", "--output-format")
+    found = run(*words, "json")
+    assert (found.code, validator.is_valid(json.loads(found.out))) == (0, True)
+    assert run(*words, "markdown").out.count("\n| --- |") == 2
+    assert run(*words, "csv").out.startswith("metric,name,system_first,")
+    shown = run(*words, "latex", "--redact").out
+    assert "model 1" in shown
+    assert "secret" not in shown
+    assert run(*words, "latex", "--csv-safe").code == 2
+
+
+def test_a_comparison_that_cannot_be_read_is_no_table(run: InProcess) -> None:
+    """The exit code is 1, and nothing goes to standard output."""
+    words = ("score", "compare", "bad.jsonl", "a.jsonl", "-m", "em")
+    found = run(*words, "--output-format", "markdown")
+    assert (found.code, found.out) == (1, "")
