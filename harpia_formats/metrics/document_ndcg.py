@@ -7,7 +7,7 @@ logarithm to base 2 of the rank plus 1.
 """
 
 from collections.abc import Mapping, Sequence
-from math import log2
+from math import isinf, log2
 from typing import Any
 
 from harpia_formats.metrics.documents import DEFAULTS, Key, document_measure
@@ -19,13 +19,15 @@ def ndcg(found: list[Key], truth: list[Key], documents: Sequence[Any]) -> float:
     """Return the NDCG of a ranking, 0 if no document has a gain.
 
     Raises `UnscorableError` if some ground-truth documents have a score and others do
-    not, and for a score that is no number from 0.
+    not, and for a score that is no number from 0, or too large.
     """
     gains: dict[Key, float] = {}
     for key, gain in zip(truth, _gains(documents), strict=True):
         if key is not None:
             gains[key] = max(gains.get(key, gain), gain)
     ideal = _discounted(sorted(gains.values(), reverse=True))
+    if isinf(ideal):
+        raise UnscorableError("the scores of ground-truth documents are too large")
     actual = _discounted([gains.pop(key, 0.0) for key in found])
     return actual / ideal if ideal > 0 else 0.0
 

@@ -62,8 +62,8 @@ def document_measure(
         truth = sample.ground_truth_documents
         found = getattr(sample, retrieved_name)
         return score(
-            _keys(found, field, "a retrieved document"),
-            _keys(truth, field, "a ground-truth document"),
+            _keys(found, field, "retrieved document"),
+            _keys(truth, field, "ground-truth document"),
             truth,
         )
 
@@ -81,25 +81,25 @@ def _field(parameters: Parameters) -> str:
     raise parameters.wrong("field", "content, id or meta.KEY")
 
 
-def _keys(documents: Any, field: str, whose: str) -> list[Key]:
+def _keys(documents: Any, field: str, noun: str) -> list[Key]:
     """Return what is compared of each document, None for one without it.
 
     Raises `UnscorableError` for what is no list of documents.
     """
     if not isinstance(documents, Sequence) or isinstance(documents, str):
-        raise UnscorableError(f"{whose} is expected in a list, and there is no list")
+        raise UnscorableError(f"the {noun}s are not in a list")
     try:
-        return [_key(document, field, whose) for document in documents]
+        return [_key(document, field, noun) for document in documents]
     except RecursionError:
-        reason = f"the {field} of {whose} is nested too deep"
+        reason = f"the {field} of a {noun} is nested too deep"
         raise UnscorableError(reason) from None
 
 
-def _key(document: Any, field: str, whose: str) -> Key:
+def _key(document: Any, field: str, noun: str) -> Key:
     if isinstance(document, str):
         return document if field == "content" else None
     if not isinstance(document, Mapping):
-        raise UnscorableError(f"{whose} is neither a text nor an object")
+        raise UnscorableError(f"a {noun} is neither a text nor an object")
     if field.startswith(_META):
         value: Any = document.get("meta")
         for part in field.removeprefix(_META).split("."):
@@ -110,7 +110,7 @@ def _key(document: Any, field: str, whose: str) -> Key:
         # Haystack makes an id for a document without one, which no file holds.
         return None if value == "" else hashable(value)
     if not isinstance(value, str | None):
-        raise UnscorableError(f"the content of {whose} is no text")
+        raise UnscorableError(f"the content of a {noun} is no text")
     return value
 
 

@@ -111,12 +111,16 @@ def require_extra(extra: str, metric: str) -> Iterator[None]:
 
 
 def is_number(value: object) -> bool:
-    """Tell whether a value is a finite number; true and false are not numbers."""
-    return (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-    )
+    """Tell whether a value is a finite number; true and false are not numbers.
+
+    An integer beyond the range of floating-point numbers is not one either.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def yes_no(value: bool) -> str:  # noqa: FBT001 - the word for a flag in a signature

@@ -98,12 +98,17 @@ def test_contexts_are_retrieved_documents_if_asked_for() -> None:
 @pytest.mark.parametrize(
     ("truth", "message"),
     [
-        ("a", "in a list"),
+        ("a", "ground-truth documents are not in a list"),
         ([1], "neither a text nor an object"),
         ([{"content": 1}], "no text"),
         ([{"content": "a", "score": 1}, "b"], "some .* have a score"),
         ([{"content": "a", "score": -1}], "no number of at least 0"),
         ([{"content": "a", "score": "1"}], "no number of at least 0"),
+        (
+            [{"content": name, "score": 1e308} for name in "abc"],
+            "documents are too large",
+        ),
+        ([{"content": "a", "score": 10**400}], "no number of at least 0"),
     ],
 )
 def test_what_is_no_document_has_no_score(truth: Any, message: str) -> None:

@@ -201,6 +201,11 @@ def test_signatures_hold_the_chosen_parameters(
             "a number of at least 0",
         ),
         ("number-check", {"epsilon": 1}, "left out with the operation =="),
+        (
+            "number-check",
+            {"operation": "absolute difference", "epsilon": 10**400},
+            "a number of at least 0",
+        ),
         ("bleu", {"tokenizer": "flores200"}, "one of 13a, none"),
         ("bleu", {"lowercase": "yes"}, "true or false"),
         ("bleu", {"smooth_value": 0.1}, "left out with the smoothing exp"),
