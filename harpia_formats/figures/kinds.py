@@ -48,6 +48,18 @@ def _confusions(found: Any) -> "Drawing":
     return draw_confusions(found)
 
 
+def _differences(found: Any) -> "Drawing":
+    from harpia_formats.figures.difference_rows import draw_differences  # noqa: PLC0415 - only pictures need it
+
+    return draw_differences(found.compared)
+
+
+def _questions(found: Any) -> "Drawing":
+    from harpia_formats.figures.question_rows import draw_questions  # noqa: PLC0415 - only pictures need it
+
+    return draw_questions(found.compared)
+
+
 #: The kinds by their names. The first one of a command is drawn if none is named.
 KINDS = {
     kind.name: kind
@@ -67,6 +79,18 @@ KINDS = {
             "score",
             _lengths,
             needs_answers=True,
+        ),
+        Kind(
+            "differences",
+            "differences with intervals by pair of systems",
+            "score compare",
+            _differences,
+        ),
+        Kind(
+            "questions",
+            "differences question by question",
+            "score compare",
+            _questions,
         ),
     )
 }

@@ -43,7 +43,7 @@ def svg_of(drawing: Drawing) -> bytes:
 def _dark_style() -> str:
     """Return the style of dark pages: other colours where ours are used."""
     rules = "".join(
-        f'[style*="{kind}: {light}"]{{{kind}:{dark} !important}}'
+        f'[style*="{kind}: {light}"],[{kind}="{light}"]{{{kind}:{dark} !important}}'
         for light, dark in ON_DARK.items()
         for kind in ("fill", "stroke")
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from harpia_formats.plots import EMBEDDED, EMBEDDED_STYLE, Interval, intervals
 
 if TYPE_CHECKING:  # they show themselves with charts
+    from harpia_formats.scoring.compared import ComparedScore
     from harpia_formats.scoring.scores import Group, Scores
 
 #: Charts of one result, and their characters on a page of others.
@@ -46,6 +47,44 @@ def score_charts(scores: "Scores", name: str) -> Iterator[str]:
             yield intervals(
                 f"plot-{name}-{at}", title, rows, scale=scales[title], meaning=meaning
             )
+
+
+def difference_charts(
+    compared: "Iterable[ComparedScore]",
+    name: str,
+    label: "Callable[[ComparedScore], str]",
+) -> Iterator[str]:
+    """Yield a chart of the differences of shares, and one of all others.
+
+    `name` starts the ids of their elements, and `label` returns what a row is called.
+    """
+    scales: dict[bool, list[Interval]] = {}
+    for score in compared:
+        found = score.comparison
+        if found is None:
+            row = Interval(label(score), None, remark=score.reason)
+            is_small = True
+        else:
+            covers = found.low <= 0 <= found.high
+            row = Interval(
+                label(score),
+                found.difference,
+                found.low,
+                found.high,
+                found.remark,
+                is_hollow=covers,
+            )
+            # On one axis with percentages, shares could not be told apart.
+            is_small = max(abs(score.first or 0), abs(score.second or 0)) <= 1
+        scales.setdefault(is_small, []).append(row)
+    for at, rows in enumerate(scales.values()):
+        yield intervals(
+            f"plot-{name}-{at}",
+            "Differences A - B with their intervals",
+            rows,
+            zero=True,
+            meaning="Hollow dots have an interval that includes 0.",
+        )
 
 
 def with_systems(

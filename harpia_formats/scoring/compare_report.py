@@ -73,6 +73,17 @@ class ComparisonReport(Result):
         """Return a row for each score of each pair."""
         return [score.as_row() for score in self.compared]
 
+    def shown_charts(self) -> str:
+        """Return charts of the differences, as HTML for a notebook."""
+        from harpia_formats.scoring.charts import difference_charts, embedded  # noqa: PLC0415 - only notebooks show charts
+
+        def label(score: ComparedScore) -> str:
+            if self.is_of_two:
+                return score.full_name
+            return f"{score.full_name} of {score.systems[0]} - {score.systems[1]}"
+
+        return embedded(lambda name: difference_charts(self.compared, name, label))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison by its contract, as JSON has it."""
         return {

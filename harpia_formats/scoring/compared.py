@@ -10,6 +10,7 @@ from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import TESTS, PairedTest
 from harpia_formats.scoring.paired import Comparison, holm
+from harpia_formats.scoring.question_differences import QuestionDifferences
 from harpia_formats.scoring.scores import Group, score_name
 from harpia_formats.text.spelling import nearest
 
@@ -82,6 +83,8 @@ class ComparedScore:
     #: The p-value adjusted for all pairs and scores that are compared together, by
     #: Holm.
     adjusted_p: float | None = None
+    #: How the scores of single questions differ, None for a pooled metric.
+    by_question: QuestionDifferences | None = None
 
     @property
     def full_name(self) -> str:

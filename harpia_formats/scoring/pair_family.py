@@ -40,9 +40,10 @@ class PairFamily:
                         "",
                         paired.questions,
                         unscored,
+                        by_question=paired.by_question(at),
                     )
-                    for first, second, comparison in zip(
-                        *paired.values(), comparisons, strict=True
+                    for at, (first, second, comparison) in enumerate(
+                        zip(*paired.values(), comparisons, strict=True)
                     )
                 ]
             )

@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from harpia_formats.scoring.bootstrap import Scores
+from harpia_formats.scoring.question_differences import (
+    QuestionDifferences,
+    question_differences,
+)
 
 
 @dataclass(slots=True)
@@ -150,6 +154,19 @@ class PairedAnswers:
             for total, count, number in zip(totals, counts, numbers, strict=True)
         )
         return ours - theirs
+
+    def by_question(self, at: int) -> QuestionDifferences | None:
+        """Return how the mean scores of each question differ, None if it is pooled.
+
+        `at` is the place of the score among the names of the metric.
+        """
+        if self.metric.best is None:
+            return None
+        ours, theirs = (
+            side.totals(self.metric.scores, at)[self.places] / side.counts[self.places]
+            for side in (self.first, self.second)
+        )
+        return question_differences(ours - theirs, self.metric.widest)
 
 
 def summed(rows: Sequence[Sequence[float]]) -> tuple[float, ...]:

@@ -26,6 +26,7 @@ from harpia_formats.cli.options.scoring import (
     ComparedFormat,
     ComparedInputs,
     ComparedModels,
+    ComparisonPlots,
     ComparisonReplicates,
     Detect,
     Force,
@@ -47,6 +48,7 @@ from harpia_formats.cli.output.comparison_table import (
     comparison_lines,
     unpaired_lines,
 )
+from harpia_formats.cli.output.plot_files import PlotFiles
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
@@ -90,6 +92,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     replicates: ComparisonReplicates = REPLICATES,
     seed: Seed = SEED,
     report: ReportOption = None,
+    plots: ComparisonPlots = None,
     jobs: Jobs = 0,
     engine: Engine = None,
     redact: Redact = False,
@@ -143,6 +146,13 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     if csv_safe and output_format != CSV:
         raise UsageError("--csv-safe is for --output-format csv")
     reports = ReportFiles(report, ComparisonReport, [*inputs, companion])
+    pictures = PlotFiles(
+        plots,
+        "score compare",
+        inputs,
+        [companion, *reports.paths],
+        exclude=exclude or (),
+    )
     run: ScoreComparison | StoredComparison
     if stored:
         if reference_from is not ReferenceFrom.REFERENCES:
@@ -156,9 +166,12 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     found = run.report()
     reports.write(found, ReportOptions())
     if output_format == TABLE:
-        return _print_comparison(found, comparison_lines(found, sys.stdout, detect))
-    lines = form_lines(found, output_format, csv_safe=csv_safe)
-    return _print_comparison(found, lines)
+        lines = comparison_lines(found, sys.stdout, detect)
+    else:
+        lines = form_lines(found, output_format, csv_safe=csv_safe)
+    code = _print_comparison(found, lines)
+    pictures.write(found, is_whole=bool(found.compared))
+    return code
 
 
 def _print_comparison(found: ComparisonReport, lines: Iterator[str]) -> ExitCode:

@@ -1,8 +1,5 @@
 """The page of a comparison of scores: both scores, differences and tests."""
 
-from collections.abc import Sequence
-
-from harpia_formats.plots import Interval, intervals
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import alerts, files_section
 from harpia_formats.reporters.html.scores_page import (
@@ -12,6 +9,7 @@ from harpia_formats.reporters.html.scores_page import (
 )
 from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
 from harpia_formats.reporters.text import p_text, with_noun
+from harpia_formats.scoring.charts import difference_charts
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compared import ComparedScore
 
@@ -114,7 +112,7 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
     texts = set() if report.is_of_two else {"A", "B"}
     parts = [
         sentence(names.said),
-        *charts(_charts(compared, names)),
+        *charts(difference_charts(compared, "differences", names.of)),
         table(
             "Differences",
             columns,
@@ -133,39 +131,6 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
         ),
     ]
     return section("differences", "Differences", [part for part in parts if part])
-
-
-def _charts(compared: Sequence[ComparedScore], names: _Names) -> list[str]:
-    """Return a chart of the differences of shares, and one of all others."""
-    scales: dict[bool, list[Interval]] = {}
-    for score in compared:
-        found = score.comparison
-        if found is None:
-            row = Interval(names.of(score), None, remark=score.reason)
-            is_small = True
-        else:
-            covers = found.low <= 0 <= found.high
-            row = Interval(
-                names.of(score),
-                found.difference,
-                found.low,
-                found.high,
-                found.remark,
-                is_hollow=covers,
-            )
-            # On one axis with percentages, shares could not be told apart.
-            is_small = max(abs(score.first or 0), abs(score.second or 0)) <= 1
-        scales.setdefault(is_small, []).append(row)
-    return [
-        intervals(
-            f"plot-differences-{at}",
-            "Differences A - B with their intervals",
-            rows,
-            zero=True,
-            meaning="Hollow dots have an interval that includes 0.",
-        )
-        for at, rows in enumerate(scales.values())
-    ]
 
 
 def _cells(score: ComparedScore, *, is_of_two: bool) -> tuple[str, ...]:

@@ -117,7 +117,7 @@ def test_every_command_with_progress_takes_the_option() -> None:
         assert "inputs=" in text, name
 
 
-@pytest.mark.parametrize("command", ["score"])
+@pytest.mark.parametrize("command", ["score", "score compare"])
 def test_help_lists_every_kind_of_picture(command: str) -> None:
     """The help of --plot has the name and the summary of each kind of picture."""
     page = option(command, "--plot").help

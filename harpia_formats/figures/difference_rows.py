@@ -1,0 +1,113 @@
+"""A picture of the differences between systems with their intervals."""
+
+from collections.abc import Iterator, Sequence
+
+from harpia_formats.figures.drawing import Drawing, described, first_of, label, shown
+from harpia_formats.figures.rows import (
+    MOST_PANELS,
+    MOST_ROWS,
+    Mark,
+    Panel,
+    RowChart,
+    draw_rows,
+    interval_levels,
+)
+from harpia_formats.reporters.text import p_text
+from harpia_formats.scoring.compared import ComparedScore
+
+TITLE = "Differences of scores with their intervals"
+#: Adjusted p-values up to this one are those of filled marks.
+SIGNIFICANT = 0.05
+
+
+def draw_differences(compared: Sequence[ComparedScore]) -> Drawing:
+    """Return the differences as rows of marks; call it within `settings`.
+
+    A pair of systems is a row, and a score a panel. Differences that are significant
+    after the adjustment for all of them are filled.
+    """
+    pairs = list(dict.fromkeys(one.systems for one in compared))
+    scores = list(dict.fromkeys(one.full_name for one in compared))
+    notes = []
+    if len(pairs) > MOST_ROWS:
+        notes.append(f"the first {MOST_ROWS:,} of {len(pairs):,} pairs are drawn")
+    if len(scores) > MOST_PANELS:
+        notes.append(f"the first {MOST_PANELS:,} of {len(scores):,} scores are drawn")
+    rows = {pair: at for at, pair in enumerate(pairs[:MOST_ROWS])}
+    drawn = [one for one in compared if one.systems in rows]
+    panels = [
+        _panel([one for one in drawn if one.full_name == name], rows)
+        for name in scores[:MOST_PANELS]
+    ]
+    reasons: dict[str, list[str]] = {}
+    for one in drawn:
+        if one.comparison is None:
+            reasons.setdefault(one.reason, []).append(_place(one))
+    notes += [
+        f"not drawn ({reason}): {first_of(places)}"
+        for reason, places in reasons.items()
+    ]
+    caption = [*_methods(drawn), *(f"\u2013 {note}" for note in notes)]
+    chart = RowChart([pair_name(pair) for pair in rows], panels, caption=caption)
+    found = draw_rows(chart, TITLE, described(_sentences(drawn)))
+    return Drawing(found.figure, found.title, found.description, tuple(notes))
+
+
+def pair_name(pair: tuple[str, str]) -> str:
+    """Return the difference of two systems as a label."""
+    return " \u2212 ".join(map(label, pair))
+
+
+def _place(one: ComparedScore) -> str:
+    return f"{label(one.full_name)} of {pair_name(one.systems)}"
+
+
+def _panel(
+    compared: Sequence[ComparedScore], rows: dict[tuple[str, str], int]
+) -> Panel:
+    """Return the panel of one score."""
+    marks, sentences = [], {}
+    for one in compared:
+        found, row = one.comparison, rows[one.systems]
+        if found is None:
+            sentences[row] = one.reason
+            continue
+        adjusted = found.p_value if one.adjusted_p is None else one.adjusted_p
+        is_open = adjusted > SIGNIFICANT
+        mark = Mark(row, found.difference, found.low, found.high, is_hollow=is_open)
+        marks.append(mark)
+    title = label(compared[0].full_name)
+    return Panel(title, marks, has_zero=True, sentences=sentences)
+
+
+def _methods(compared: Sequence[ComparedScore]) -> Iterator[str]:
+    """Yield what the lines and the looks of the marks are."""
+    tested = [one for one in compared if one.comparison is not None]
+    if not tested:
+        yield "There is nothing to draw."
+        return
+    levels = interval_levels(one.comparison.method for one in tested if one.comparison)
+    if levels:
+        yield f"Lines are {levels} intervals of the difference by question."
+    adjusted = " (Holm)" if len(tested) > 1 else ""
+    yield f"Filled marks have p{adjusted} of at most {SIGNIFICANT:g}, open ones more."
+
+
+def _sentences(compared: Sequence[ComparedScore]) -> Iterator[str]:
+    """Yield the differences in words, and how the scores were computed."""
+    for one in compared:
+        found = one.comparison
+        if found is None:
+            yield f"{_place(one)}: {one.reason}."
+            continue
+        p = p_text(found.p_value, is_least=found.is_least)
+        adjusted = ""
+        if one.adjusted_p is not None:
+            adjusted = f", {p_text(one.adjusted_p, is_least=found.is_least)} (Holm)"
+        yield (
+            f"{_place(one)}: {found.difference:+.4f} ({found.low:+.4f} to "
+            f"{found.high:+.4f}), p {p}{adjusted}."
+        )
+    for signature in dict.fromkeys(one.signature for one in compared):
+        if signature:
+            yield f"Signature: {shown(signature)}."

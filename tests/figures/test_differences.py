@@ -1,0 +1,91 @@
+"""Pictures of comparisons: differences with intervals, and question by question."""
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+import harpia_formats as hf
+from harpia_formats.scoring.compare_report import ComparisonReport
+
+pytest.importorskip("matplotlib", reason="pictures need the extra report")
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def compared(
+    answers: dict[str, str], metrics: tuple[str, ...] = ("em",)
+) -> ComparisonReport:
+    """Compare models by their answers to some questions: `y` is a right one."""
+    count = len(next(iter(answers.values())))
+    rows = [
+        {
+            "id": str(at),
+            "prompt": f"q{at}",
+            "references": ["yes"],
+            "outputs": [
+                {"model": model, "text": {"y": "yes"}.get(text[at], "no")}
+                for model, text in answers.items()
+            ],
+        }
+        for at in range(count)
+    ]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return hf.compare_scores(text, metrics=metrics, jobs=1)
+
+
+def drawn(
+    found: ComparisonReport, folder: Path, kind: str
+) -> tuple[ET.Element, tuple[str, ...]]:
+    """Return the SVG of a comparison, and what is said of it."""
+    notes = hf.write_picture(found, folder / "a.svg", kind=kind)
+    return ET.fromstring((folder / "a.svg").read_bytes()), notes  # noqa: S314 - our own text
+
+
+def texts_of(picture: ET.Element) -> list[str]:
+    """Return the texts in an SVG."""
+    return ["".join(text.itertext()) for text in picture.iter(f"{SVG}text")]
+
+
+def test_each_pair_is_a_row_with_its_p_values(tmp_path: Path) -> None:
+    """The description has the difference, its interval and both p-values."""
+    found = compared({"a": "y" * 40, "b": "n" * 30 + "y" * 10, "c": "yn" * 20})
+    picture, notes = drawn(found, tmp_path, "differences")
+    description = str(picture[1].text)
+
+    assert notes == ()
+    assert {"a \u2212 b", "a \u2212 c", "b \u2212 c", "em"} < set(texts_of(picture))
+    assert "em of a \u2212 b: +0.7500 (" in description
+    assert "(Holm)" in description
+    assert any("p (Holm) of at most 0.05" in text for text in texts_of(picture))
+
+
+def test_questions_are_counted_by_who_is_higher(tmp_path: Path) -> None:
+    """The shares of questions for each side, and of those without a difference."""
+    found = compared({"a": "yyyyyyyynn", "b": "yyyyynnnyy"}, ("em", "bleu"))
+    picture, _ = drawn(found, tmp_path, "questions")
+
+    assert str(picture[1].text) == (
+        "em of a \u2212 b: of 10 questions the first system is higher on 3, the second "
+        "on 2, and neither on 5."
+    )
+    assert {"20 %", "50 %", "30 %"} < set(texts_of(picture))
+    assert "bleu" not in texts_of(picture)
+
+
+def test_pooled_scores_have_no_single_questions(tmp_path: Path) -> None:
+    """It is an error that names what has some."""
+    found = compared({"a": "yyyyynnn", "b": "yyyynnnn"}, ("bleu",))
+    with pytest.raises(hf.FigureError, match="compare a metric that is a mean"):
+        hf.write_picture(found, tmp_path / "a.svg", kind="questions")
+
+
+def test_a_notebook_shows_the_differences_as_a_chart() -> None:
+    """Rows are named by the score, and by the pair if there are several."""
+    two = compared({"a": "yyyyynnn", "b": "ynyynnnn"})._repr_html_()
+    three = compared({"a": "yyyyynnn", "b": "ynyynnnn", "c": "nnnnyyyy"})._repr_html_()
+
+    assert "Differences A - B with their intervals" in two
+    assert "em of a - c" not in two
+    assert "em of a - c" in three
