@@ -29,7 +29,8 @@ def ndcg(found: list[Key], truth: list[Key], documents: Sequence[Any]) -> float:
     if isinf(ideal):
         raise UnscorableError("the scores of ground-truth documents are too large")
     actual = _discounted([gains.pop(key, 0.0) for key in found])
-    return actual / ideal if ideal > 0 else 0.0
+    # Rounding may put the ratio of nearly equal gains slightly above 1.
+    return min(actual / ideal, 1.0) if ideal > 0 else 0.0
 
 
 def _discounted(gains: Sequence[float]) -> float:

@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from harpia_formats.metrics.metric import Sample
 from harpia_formats.scoring.resampled import statistics_width
 
 NAMES = ("document-map", "document-mrr", "document-ndcg", "document-recall")
+FIELDS = ("content", "id", "meta.tag", "meta.file.page")
 #: Ground-truth and retrieved contents, and the scores by MAP, MRR, NDCG and recall with
 #: one hit and with several: the examples of Haystack's documentation and its edges.
 CASES: list[tuple[list[Any], list[Any], tuple[float, ...]]] = [
@@ -175,6 +177,36 @@ def test_keys_are_equal_where_values_are(one: Any, other: Any) -> None:
     assert (hashable(one) == hashable(other)) == (one == other)
 
 
+_scores = st.integers(-1, 3) | st.floats(0, 2) | st.just(1e308) | st.none()
+_documents = st.lists(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "content": st.sampled_from("abc") | json_values,
+            "id": json_values,
+            "meta": json_values,
+            "tag": json_values,
+            "score": _scores,
+        },
+    ).map(document_of)
+    | json_values,
+    max_size=6,
+)
+
+
+@given(_documents | json_values, _documents | json_values, st.sampled_from(FIELDS))
+def test_any_documents_have_a_score_or_a_reason(
+    truth: Any, retrieved: Any, field: str
+) -> None:
+    """Scores are from 0 to 1, and what cannot be scored has a reason."""
+    for name in NAMES:
+        with suppress(UnscorableError):
+            sample = Sample(retrieved_documents=retrieved, ground_truth_documents=truth)
+            found = score_of(name, sample, field=field)
+            assert found is not None
+            assert 0 <= found <= 1
+
+
 def _document(chance: random.Random, *, is_scored: bool) -> dict[str, Any]:
     """Return a document that shares its values with many others."""
     found: dict[str, Any] = {"id": chance.choice("12345"), "meta": {}}
@@ -233,7 +265,7 @@ def _theirs(name: str, field: str, rows: Sequence[tuple[list[Any], list[Any]]]) 
 
 
 @pytest.mark.filterwarnings("default")  # what Haystack's own packages say
-@pytest.mark.parametrize("field", ["content", "id", "meta.tag", "meta.file.page"])
+@pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize(
     "name", [*NAMES[:3], "document-recall/single_hit", "document-recall/multi_hit"]
 )
