@@ -19,6 +19,7 @@ from question_coverage import METRICS, WRONG, held_share
 from report.tables import table
 
 from harpia_formats.metrics.mean import means
+from harpia_formats.metrics.pass_at_k import pass_at_k
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.intervals import (
     FEW,
@@ -97,7 +98,10 @@ NULLS: dict[str, tuple[int, float | None]] = {
     "continuous, 10 answers": (10, None),
     "0 or 1, 1 answer": (1, 4.0),
     "0 or 1, 10 answers": (10, 1.0),
+    "pass@5 of 10 answers": (10, 1.0),
 }
+#: The kinds whose scores are those of questions: k of pass@k.
+NULLS_OF_QUESTIONS = {"pass@5 of 10 answers": 5}
 QUESTIONS = (30, 50, 100)
 #: Standard deviations by which few data sets may be beyond a bound.
 SLACK = 3
@@ -182,6 +186,8 @@ def false_positives(
     below = 0
     for seed in range(sets):
         systems = _systems(chance, questions, answers, spread)
+        if kind in NULLS_OF_QUESTIONS:
+            systems = [_passed(system, NULLS_OF_QUESTIONS[kind]) for system in systems]
         sums = [QuestionSums.of_answers(system, 2) for system in systems]
         paired = MetricAnswers(means(1), 1.0, keys, sums)
         settings = PairedTest(test, replicates, SEED + seed, LEVEL)
@@ -206,6 +212,16 @@ def _systems(
     return [
         [[(score, 1.0) for score in scores] for scores in system]
         for system in drawn.tolist()
+    ]
+
+
+def _passed(
+    system: Sequence[Sequence[tuple[float, float]]], k: int
+) -> list[list[tuple[float, float]]]:
+    """Return the statistics of pass@k of each question, from those of its answers."""
+    return [
+        [(pass_at_k(len(answers), round(sum(score for score, _ in answers)), k), 1.0)]
+        for answers in system
     ]
 
 

@@ -21,6 +21,9 @@ from harpia_formats.scoring.question_store import QuestionStore
 from harpia_formats.scoring.resampled import GroupAnswer, ResampledMetrics
 from harpia_formats.scoring.scores import ComputedMetric, Group, score_name
 
+#: Models whose left out questions are told.
+_LISTED = 5
+
 #: The system of a group, and the values of the fields by which it is grouped.
 _Key = tuple[str, ...]
 #: An answer with its record and output, and whether it counts in its group only.
@@ -221,13 +224,22 @@ class SystemTotals:
         return [*self._model_notes(), *self._left_out_notes()]
 
     def _left_out_notes(self) -> Iterator[str]:
-        """Yield which questions have too few answers for a score."""
+        """Yield which questions have too few answers for a score, of some models."""
+        notes: dict[tuple[str, str], list[str]] = {}
         for system in self.system_scores():
             whose = f" of {system.key[MODEL]}" if MODEL in system.key else ""
             for score in system.scores:
                 if score.left_out.questions:
-                    name = f"{score_name(score.metric, score.name)}{whose}"
-                    yield score.left_out.note(name, score.questions)
+                    name = score_name(score.metric, score.name)
+                    note = score.left_out.note(f"{name}{whose}", score.questions)
+                    notes.setdefault((score.metric, score.name), []).append(note)
+        for (metric, name), found in notes.items():
+            yield from found[:_LISTED]
+            if len(found) > _LISTED:
+                yield (
+                    f"{score_name(metric, name)} leaves out questions of "
+                    f"{len(found) - _LISTED:,} more models"
+                )
 
     def _model_notes(self) -> list[str]:
         if not self.is_split or MODEL in self.grouping.by:

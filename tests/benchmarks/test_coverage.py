@@ -50,6 +50,7 @@ def test_true_means_follow_from_the_chances(
         "continuous, 10 answers",
         "0 or 1, 1 answer",
         "0 or 1, 10 answers",
+        "pass@5 of 10 answers",
     ],
 )
 def test_equal_systems_are_rarely_told_apart(simulation: ModuleType, kind: str) -> None:

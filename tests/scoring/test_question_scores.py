@@ -127,6 +127,17 @@ def test_missing_answers_are_left_out_or_wrong() -> None:
     assert counted["pass@2"].value == pytest.approx(2 / 3)
 
 
+def test_models_with_left_out_questions_are_told_briefly() -> None:
+    """Of many models the first few are named, and the others counted."""
+    outputs = [{"model": f"m{one}", "text": "1"} for one in range(50)]
+
+    found = score(lines([row(1) | {"outputs": outputs}]), metrics=("pass@2",))
+    notes = [note for note in found.said if note.startswith("pass@2")]
+
+    assert len(notes) == 6
+    assert notes[-1] == "pass@2 leaves out questions of 45 more models"
+
+
 def test_groups_and_models_have_questions_of_their_own() -> None:
     """Answers of a question count within their group and their model."""
     rows = [
@@ -196,3 +207,54 @@ def test_results_of_all_answers_hold_scores_of_questions() -> None:
 
     assert found["value"] == 0.75
     assert (found["stats"]["count"], found["stats"]["min"]) == (2, 0.5)
+
+
+def test_questions_of_both_systems_are_compared() -> None:
+    """Each score is compared over the questions for which both systems have it."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    first = lines([row(1, "1", "1"), row(2, "2", "?"), row(3, "3"), row(4, "?", "?")])
+    second = lines([row(1, "?", "?"), row(2, "2", "2"), row(3, "3", "3"), row(4, "4")])
+
+    found = harpia_formats.compare_scores(
+        first, second, metrics=("pass@1", "pass@2"), missing="skip"
+    )
+    one, two = found.compared
+
+    assert (one.first, one.second, one.questions) == (0.625, 0.75, 4)
+    assert (two.first, two.second, two.questions) == (1, 0.5, 2)
+
+
+def test_one_answer_a_question_is_compared_as_its_score() -> None:
+    """With one answer to each question, pass@1 has the p-value and interval of em."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    one, other = (
+        lines(
+            [row(number, str(number) if number % of else "?") for number in range(40)]
+        )
+        for of in (3, 2)
+    )
+
+    found = harpia_formats.compare_scores(one, other, metrics=("pass@1", "em"))
+    first, second = (score.comparison for score in found.compared)
+
+    assert first is not None
+    assert second is not None
+    assert first.p_value == second.p_value
+    assert (first.low, first.high) == (second.low, second.high)
+
+
+def test_mcnemar_takes_scores_of_questions_that_are_right_or_wrong() -> None:
+    """The majority of all answers is right or wrong; pass@1 may be between."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    one, other = (
+        lines([row(number, *answers) for number in range(9)])
+        for answers in (["1", "1", "?"], ["?", "?", "2"])
+    )
+
+    found = harpia_formats.compare_scores(
+        one, other, metrics=("maj@3",), test="mcnemar"
+    )
+
+    assert found.compared[0].comparison is not None
+    with pytest.raises(ScoreError, match="McNemar"):
+        harpia_formats.compare_scores(one, other, metrics=("pass@1",), test="mcnemar")
