@@ -673,6 +673,7 @@ def compare_scores(
     models: Sequence[str] = (),
     baseline: str | None = None,
     test: str | None = None,
+    recipe: Path | None = None,
     **options: Unpack[ScoreArguments],
 ) -> ComparisonReport:
     """Score the answers of systems to the same questions, and compare the scores.
@@ -684,6 +685,9 @@ def compare_scores(
     without ids by the other two. `test` is "permutation", "bootstrap" or "mcnemar";
     None is permutation for means and bootstrap for other scores.
 
+    `recipe` is a file with options, as `harpia-formats score compare --recipe` reads
+    it; what is given here replaces its values, and its reports are not written.
+
     The options and errors are those of `score`; it also raises `ScoreError` if there
     are not two systems, if no two share a question, and if a score cannot be compared.
     """
@@ -692,8 +696,26 @@ def compare_scores(
     from harpia_formats.scoring.compare_runs import ScoreComparison
     from harpia_formats.scoring.options import ScoreOptions
 
-    chosen = make_options(ScoreOptions, _in_one_process(options))
-    run = ScoreComparison(file_inputs(inputs), chosen, models, test, baseline)
+    if recipe is None:
+        chosen = make_options(ScoreOptions, _in_one_process(options))
+        run = ScoreComparison(file_inputs(inputs), chosen, models, test, baseline)
+    else:
+        from os import fspath
+        from typing import cast
+
+        from harpia_formats.recipes.apply import python_options
+        from harpia_formats.recipes.table import COMPARE, CompareRun
+
+        given = CompareRun(cast("Any", inputs), tuple(models), baseline, test)
+        found = python_options(fspath(recipe), COMPARE, options, given)
+        systems = found.run
+        run = ScoreComparison(
+            file_inputs(systems.inputs),
+            found.options,
+            systems.models,
+            systems.test,
+            systems.baseline,
+        )
     for _ in run:
         continue
     report = run.report()

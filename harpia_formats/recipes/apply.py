@@ -22,6 +22,8 @@ from harpia_formats.scoring.scores import computed_metric
 from harpia_formats.scoring.select_metrics import parameters_of_request
 from harpia_formats.text.spelling import nearest
 
+#: Keys that change no output.
+_SILENT = {"engine", "jobs"}
 #: The keys that select metrics.
 _SELECTING = {"config", "metrics", "profile", "stored", "to"}
 
@@ -96,6 +98,8 @@ def _is_merged(key: Key, value: Any, now: Any) -> bool:
 
 def _replaced(key: Key, value: Any, now: Any) -> list[str]:
     """Return the key of a value that is replaced, or those in its table."""
+    if key.name in _SILENT:
+        return []
     if not _is_merged(key, value, now):
         return [key.name] if value != now else []
     return [

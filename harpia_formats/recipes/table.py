@@ -46,6 +46,30 @@ class ScoreRun:
     output_format: Form = TABLE
 
 
+@dataclass(frozen=True, slots=True)
+class CompareRun:
+    """What `score compare` reads, compares and writes."""
+
+    #: Files, folders or patterns with the answers of systems.
+    inputs: tuple[PathLike[str] | str, ...] = ()
+    #: The models that are compared, or `NUMBER=MODEL` with the number of an input.
+    models: tuple[str, ...] = ()
+    #: The system with which all others are compared.
+    baseline: str | None = None
+    #: The test of the differences; by the metric if None.
+    test: str | None = None
+    #: A difference, of which is told how many questions detect it.
+    detect: float | None = None
+    #: Whether stored scores that were computed differently are compared.
+    force: bool = False
+    #: Reports to write, as FILE or NAME=FILE.
+    report: tuple[str, ...] = field(default=(), metadata=_NAMED)
+    #: Pictures to draw, as FILE or KIND=FILE.
+    plots: tuple[str, ...] = field(default=(), metadata=_NAMED)
+    #: How the comparison is printed.
+    output_format: Form = TABLE
+
+
 Run = TypeVar("Run")
 
 
@@ -109,7 +133,15 @@ class Command:
 
 
 SCORE = Command("score", ScoreRun)
-COMMANDS = (SCORE,)
+COMPARE = Command(
+    "score compare",
+    CompareRun,
+    without=frozenset(
+        "by config constants max_row_bytes min_records model names overwrite "
+        "skip_unrecognised".split()
+    ),
+)
+COMMANDS = (SCORE, COMPARE)
 
 
 def key_name(option: str) -> str:

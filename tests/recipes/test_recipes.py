@@ -1,5 +1,6 @@
 """Recipes of `score` and `score compare` say what options do, and nothing else."""
 
+import inspect
 import json
 import sys
 import tomllib
@@ -13,11 +14,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from harpia_formats.cli.commands.score import score
+from harpia_formats.cli.commands.score_compare import score_compare
 from harpia_formats.recipes.apply import apply_recipe
 from harpia_formats.recipes.definitions import definitions_of, settled
 from harpia_formats.recipes.error import RecipeError
 from harpia_formats.recipes.parse import Recipe, parse_recipe
-from harpia_formats.recipes.table import COMMANDS, SCORE, Command, ScoreRun
+from harpia_formats.recipes.table import (
+    COMMANDS,
+    COMPARE,
+    OTHER_NAMES,
+    SCORE,
+    Command,
+    ScoreRun,
+    key_name,
+)
 from harpia_formats.recipes.toml_values import from_toml, toml_name, toml_value
 from harpia_formats.recipes.write import recipe_text
 from harpia_formats.scoring.options import ScoreOptions
@@ -331,6 +342,83 @@ def test_a_shown_recipe_gives_the_same_output(
     assert (after.code, after.out, after.err) == (before.code, before.out, before.err)
     assert (result.read_bytes() if result.exists() else b"") == bytes_before
     assert main("score", "--recipe", "r.toml", "--show-recipe").out == shown.out
+
+
+#: Options of the command line that are about no result, or about the recipe.
+OF_THE_RUN = {"context", "quiet", "recipe", "show_progress", "show_recipe"}
+
+
+@pytest.mark.parametrize(
+    ("command", "function"), [(SCORE, score), (COMPARE, score_compare)]
+)
+def test_every_option_is_a_key(command: Command, function: Any) -> None:
+    """A recipe can hold each option of its command, and no other."""
+    names = {
+        OTHER_NAMES.get(key_name(name), key_name(name))
+        for name in inspect.signature(function).parameters
+        if name not in OF_THE_RUN
+    }
+
+    assert command.all_keys().keys() == names
+
+
+def compared(main: InProcess, *arguments: str) -> tuple[int, str, str]:
+    """Return the exit code and the streams of a comparison."""
+    run = main("score", "compare", *arguments)
+    return run.code, run.out, run.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["-m", "em,x=em", "--param", "x.normalisation=none", "--detect", "0.1"],
+        ["--test", "bootstrap", "--seed", "3", "--model", "1=m", "--model", "2=m"],
+        ["--stored", "--force"],
+        ["--output-format", "csv", "--csv-safe"],
+    ],
+)
+def test_a_shown_recipe_compares_alike(main: InProcess, options: list[str]) -> None:
+    """The recipe of a comparison prints what the command line does, for any jobs."""
+    Path("b.jsonl").write_text(ROWS.replace("the cats sat", "the cat sat"))
+    inputs = ["a.jsonl", "b.jsonl"]
+    before = compared(main, *inputs, *options)
+    code, text, error = compared(main, *inputs, *options, "--show-recipe")
+    Path("r.toml").write_text(text)
+
+    assert (code, error) == (0, "")
+    for jobs in ([], ["--jobs", "1"], ["--jobs", "2"]):
+        assert compared(main, "--recipe", "r.toml", *jobs) == before
+    jsonschema.validate(tomllib.loads(text), schemas.schema_of(COMPARE))
+
+
+def test_keys_of_the_other_command_are_named() -> None:
+    """A key that only the other command has is refused with the name of that."""
+    with pytest.raises(RecipeError, match="test: is a key of score compare"):
+        parsed("test = 'mcnemar'")
+    with pytest.raises(RecipeError, match="by: is a key of score, which"):
+        parsed("by = []", COMPARE)
+
+
+def test_nothing_to_compare_is_said(main: InProcess) -> None:
+    """Without inputs on the command line and in the recipe nothing is compared."""
+    Path("r.toml").write_text("seed = 1\n")
+
+    code, _, error = compared(main, "--recipe", "r.toml")
+
+    assert (code, error) == (2, "error: name the files whose answers are compared\n")
+
+
+def test_python_compares_by_a_recipe(tmp_path: Path) -> None:
+    """`compare_scores(recipe=...)` compares the inputs of the recipe by its options."""
+    (tmp_path / "a.jsonl").write_text(ROWS)
+    (tmp_path / "b.jsonl").write_text(ROWS.replace("the cats sat", "the cat sat"))
+    recipe = tmp_path / "r.toml"
+    recipe.write_text('inputs = ["a.jsonl", "b.jsonl"]\nmetrics = ["f1"]\nseed = 2\n')
+
+    found = harpia_formats.compare_scores(recipe=recipe)
+
+    assert [one.metric for one in found.compared] == ["f1"]
 
 
 def test_verdicts_have_no_metrics_in_their_recipe(main: InProcess) -> None:

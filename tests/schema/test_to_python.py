@@ -17,7 +17,7 @@ from harpia_formats import compare_scores, detect, score, stats, validate
 from harpia_formats.baselines.baseline import Baseline, baseline_text
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.expectations.table import KEYS
-from harpia_formats.recipes.table import SCORE, ScoreRun
+from harpia_formats.recipes.table import COMPARE, SCORE, CompareRun, ScoreRun
 from harpia_formats.recipes.write import recipe_text
 from harpia_formats.registry import all_formats
 from harpia_formats.reporters import REPORTERS, Options
@@ -131,6 +131,11 @@ def recipe() -> list[Any]:
     return [tomllib.loads(recipe_text(SCORE, ScoreOptions(), ScoreRun()))]
 
 
+def comparison_recipe() -> list[Any]:
+    """Return a recipe with every option of `score compare`."""
+    return [tomllib.loads(recipe_text(COMPARE, ScoreOptions(), CompareRun()))]
+
+
 def statistics() -> list[Any]:
     """Return the statistics of a fixture."""
     path = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
@@ -157,6 +162,7 @@ SEEDS: dict[str, Callable[[], list[Any]]] = {
     "baseline-1": baseline,
     "config-1": config,
     "preflight-1": preflight_file,
+    "score-compare-recipe-1": comparison_recipe,
     "score-recipe-1": recipe,
     "score-comparison-1": comparison,
     "scores-1": scores,

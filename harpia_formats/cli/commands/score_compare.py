@@ -3,6 +3,9 @@
 import math
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
+from os import fspath
+from typing import cast
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
@@ -19,6 +22,13 @@ from harpia_formats.cli.options.common import (
     ReportOption,
     ShowProgress,
     SkipInvalid,
+)
+from harpia_formats.cli.options.given import Context
+from harpia_formats.cli.options.recipes import (
+    RecipeFile,
+    ShowRecipe,
+    print_recipe,
+    with_recipe,
 )
 from harpia_formats.cli.options.references import ReferencesFrom
 from harpia_formats.cli.options.scoring import (
@@ -55,8 +65,9 @@ from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.recipes.table import Applied, CompareRun
 from harpia_formats.reporters.reporter import Options as ReportOptions
-from harpia_formats.reporters.score_tables import CSV, TABLE, form_lines
+from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compare_runs import ScoreComparison
@@ -65,8 +76,11 @@ from harpia_formats.scoring.options import ScoreOptions
 
 
 def score_compare(  # noqa: PLR0913 - one parameter for each option of the command
-    inputs: ComparedInputs,
+    context: Context,
+    inputs: ComparedInputs = None,
     *,
+    recipe: RecipeFile = None,
+    show_recipe: ShowRecipe = False,
     metrics: Metrics = None,
     profile: Profile = None,
     parameters: Parameters = None,
@@ -113,24 +127,20 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
       stored scores were computed differently
     - 3: a bug in harpia-formats
     """
-    progress = Progress(
-        quiet=quiet,
-        when=show_progress,
-        inputs=inputs,
-        exclude=exclude,
-    )
     options = ScoreOptions(
         from_=from_,
         exclude=tuple(exclude or ()),
         companion=companion,
         metrics=metrics_of(metrics),
         skip_unknown=skip_unknown,
+        stored=stored,
         profile=profile,
         parameters=parameters_of(parameters),
         reference_from=reference_from,
         columns=column_map(columns),
         delimiter=delimiter,
         from_csv_safe=from_csv_safe,
+        csv_safe=csv_safe,
         on_invalid="skip" if skip_invalid else "fail",
         missing=missing,
         redact=redact,
@@ -139,39 +149,78 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         seed=seed,
         jobs=jobs,
         engine=engine,
-        progress=progress.update,
     )
+    files = CompareRun(
+        tuple(inputs or ()),
+        tuple(models or ()),
+        baseline,
+        test,
+        detect,
+        force,
+        tuple(report or ()),
+        tuple(plots or ()),
+        cast("Form", output_format),
+    )
+    chosen = with_recipe("score compare", recipe, options, files, context)
+    if show_recipe:
+        return print_recipe("score compare", chosen.options, chosen.run)
+    progress = Progress(
+        quiet=quiet,
+        when=show_progress,
+        inputs=chosen.run.inputs,
+        exclude=chosen.options.exclude,
+    )
+    return _compare(chosen, progress, recipe)
+
+
+def _compare(
+    chosen: Applied[CompareRun], progress: Progress, recipe: str | None
+) -> ExitCode:
+    """Compare, write what was asked for, and return the exit code."""
+    files, detect = chosen.run, chosen.run.detect
+    csv_safe = chosen.options.csv_safe
+    options = replace(chosen.options, csv_safe=False, progress=progress.update)
+    inputs = [fspath(one) for one in files.inputs]
+    if not inputs:
+        raise UsageError("name the files whose answers are compared")
     if detect is not None and not 0 < detect < math.inf:
         raise ScoreError(f"--detect needs a difference above 0, not {detect:g}")
-    if csv_safe and output_format != CSV:
+    if csv_safe and files.output_format != CSV:
         raise UsageError("--csv-safe is for --output-format csv")
-    reports = ReportFiles(report, ComparisonReport, [*inputs, companion])
+    others = [options.companion, recipe]
+    reports = ReportFiles(files.report, ComparisonReport, [*inputs, *others])
     pictures = PlotFiles(
-        plots,
+        files.plots,
         "score compare",
         inputs,
-        [companion, *reports.paths],
-        exclude=exclude or (),
+        [*others, *reports.paths],
+        exclude=options.exclude,
     )
-    run: ScoreComparison | StoredComparison
-    if stored:
-        if reference_from is not ReferenceFrom.REFERENCES:
-            raise UsageError("--stored compares stored scores, without references")
-        run = StoredComparison(
-            inputs, options, models or (), test, baseline, force=force
-        )
-    else:
-        run = ScoreComparison(inputs, options, models or (), test, baseline)
+    run = _comparison(inputs, options, files)
     print_problems(reports.keeping(run), progress)
-    found = run.report()
+    report = run.report()
+    found = replace(report, said=(*chosen.notes, *report.said))
     reports.write(found, ReportOptions())
-    if output_format == TABLE:
+    if files.output_format == TABLE:
         lines = comparison_lines(found, sys.stdout, detect)
     else:
-        lines = form_lines(found, output_format, csv_safe=csv_safe)
+        lines = form_lines(found, files.output_format, csv_safe=csv_safe)
     code = _print_comparison(found, lines)
     pictures.write(found, is_whole=bool(found.compared))
     return code
+
+
+def _comparison(
+    inputs: list[str], options: ScoreOptions, files: CompareRun
+) -> ScoreComparison | StoredComparison:
+    """Return the run that compares scores. Raises `UsageError` and `ScoreError`."""
+    of_systems = files.models, files.test, files.baseline
+    if not options.stored:
+        return ScoreComparison(inputs, options, *of_systems)
+    if options.reference_from != ReferenceFrom.REFERENCES:
+        raise UsageError("--stored compares stored scores, without references")
+    options = replace(options, stored=False)
+    return StoredComparison(inputs, options, *of_systems, force=files.force)
 
 
 def _print_comparison(found: ComparisonReport, lines: Iterator[str]) -> ExitCode:

@@ -159,7 +159,7 @@ Names = Annotated[
 Plots = Annotated[list[str] | None, plots("score")]
 ComparisonPlots = Annotated[list[str] | None, plots("score compare")]
 ComparedInputs = Annotated[
-    list[str],
+    list[str] | None,
     typer.Argument(
         metavar="INPUTS",
         help="Files, folders or patterns, each with the answers of one system or of "
