@@ -17,7 +17,11 @@ from harpia_formats.reporters.score_tables.table import (
 from harpia_formats.text.sanitize import safe
 
 #: What consumers make a link, a mention or a picture of, even if it is escaped.
-_linked = re.compile(r"[@#]|://|www\.|\bGH-\d|:[\w+-]+:", re.IGNORECASE)
+#: `pass@1` is none: mentions begin a word, and addresses have a dot.
+_linked = re.compile(
+    r"(?<!\w)@|@[\w-]*\.|#\d|://|www\.|\bGH-\d|:[\w+-]+:", re.IGNORECASE
+)
+_spaces = re.compile("( +)")
 #: What means something in Markdown. All else stays, so that people can edit the table.
 _special = re.compile(r"[\\`*_{}\[\]|~!$]")
 _entities = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
@@ -56,11 +60,14 @@ def note_lines(table: ScoreTable) -> Iterator[str]:
 
 
 def _text(text: str, limit: int = _MOST) -> str:
-    """Return text that is shown as it is."""
-    if _linked.search(text):
-        return code(text, limit)
-    shown = safe(text, limit).translate(_entities)
-    return _special.sub(r"\\\g<0>", shown)
+    """Return text that is shown as it is: words that consumers would link as code."""
+    words = _spaces.split(safe(text, limit))
+    return "".join(
+        code(word, limit)
+        if _linked.search(word)
+        else _special.sub(r"\\\g<0>", word.translate(_entities))
+        for word in words
+    )
 
 
 def _technical(text: str) -> str:

@@ -55,9 +55,9 @@ def _scale_notes(columns: Sequence[Column]) -> Iterator[Note]:
     scales: dict[str, list[str]] = {}
     for column in columns:
         scale = column.there[0].scale
-        scales.setdefault(SCALES.get(scale, "of its own"), []).append(column.name)
+        scales.setdefault(SCALES.get(scale, "not known"), []).append(column.name)
     for scale, names in scales.items():
-        yield Note(f"Scale {scale}: {', '.join(names)}.")
+        yield Note(f"Scale {scale}: {', '.join(names)}")
 
 
 def left_out_notes(systems: Iterable[Group]) -> Iterator[Note]:

@@ -92,8 +92,8 @@ def test_notes_tell_how_the_numbers_were_made() -> None:
             scores.systems[0]["bleu"].signature,
             "level:0.9",
             "seed:7",
-            "Scale 0 to 1: em.",
-            "Scale 0 to 100: bleu.",
+            "Scale 0 to 1: em",
+            "Scale 0 to 100: bleu",
             "Questions: 40.",
             "Answers left out: 0.",
         ):
@@ -181,6 +181,22 @@ def test_names_in_other_scripts_stay(name: str) -> None:
         assert not set(text) & set("\u202e\x1b")
         assert all(letter in text for letter in name if letter.isalpha())
     assert len(cells_of(markdown)) == 3
+
+
+def test_what_consumers_would_link_is_code() -> None:
+    """Words like mentions, issues and addresses are code, and others are not."""
+    names = ("@team x", "a#1", "x@y.org", "https://x", "pass@1", ":+1:")
+    text = form_text("markdown", scored(dict.fromkeys(names, 3), 3))
+    rows = [line.split(" | ")[0][2:] for line in text.splitlines()[2:8]]
+
+    assert rows == [
+        "<code>&#64;team</code> x",
+        "<code>a&#35;1</code>",
+        "<code>x&#64;y.org</code>",
+        "<code>https&#58;//x</code>",
+        "pass@1",
+        "<code>&#58;&#43;1&#58;</code>",
+    ]
 
 
 def test_fifty_models_are_fifty_rows() -> None:
