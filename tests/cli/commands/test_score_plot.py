@@ -89,3 +89,15 @@ def test_a_picture_that_cannot_be_ends_the_run_before_it_begins(
 
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("error: ")
+
+
+def test_a_comparison_is_drawn(run: InProcess) -> None:
+    """`score compare` draws its own kinds, and no other."""
+    pytest.importorskip("matplotlib", reason="pictures need the extra report")
+    words = ("score", "compare", "a.jsonl", "-m", "em", "--replicates", 100)
+    result = run(*words, "--plot", "a.svg", "--plot", "questions=b.png")
+
+    assert result == run(*words)
+    assert "secret-a \u2212 secret-b" in Path("a.svg").read_text(encoding="utf-8")
+    assert Path("b.png").read_bytes().startswith(b"\x89PNG")
+    assert "known: differences, questions" in run(*words, "--plot", "pie=a.svg").err
