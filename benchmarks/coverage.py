@@ -12,6 +12,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import comparison_coverage
 import label_coverage
 from harness.candidates import ROOT
 from question_coverage import CELLS as QUESTION_CELLS
@@ -74,7 +75,7 @@ At most 0.055 is required of the permutation test and at most 0.075 of the boots
 and of continuous scores at least 0.03. For scores of 0 and 1 there is no lower bound:
 with few questions that differ, only few p-values are possible.
 
-{labels}
+{comparisons}{labels}
 To repeat it: `python benchmarks/coverage.py --sets {sets}`
 """
 #: Numbers of questions with the true mean.
@@ -270,6 +271,18 @@ def label_cells(
         yield [Cell(name, share, *bounds) for share in shares]
 
 
+def comparison_cells(
+    sets: int,
+    sizes: Sequence[int] = comparison_coverage.SIZES,
+    replicates: int = REPLICATES,
+) -> Iterator[list[Cell]]:
+    """Yield a cell for each promise of comparisons."""
+    for name, share, bounds in comparison_coverage.comparison_rows(
+        sets, _generator, replicates, sizes
+    ):
+        yield [Cell(name, share, *bounds)]
+
+
 def cells_table(heads: Sequence[str], rows: Sequence[Sequence[Cell]], sets: int) -> str:
     """Return the measured shares as a table; one beyond its bounds has a `!`."""
     return table(
@@ -298,6 +311,8 @@ def main(given: list[str] | None = None) -> int:
     intervals = list(coverage_cells(sets))
     of_questions = list(question_cells(sets))
     tests = list(null_cells(sets))
+    compared_sets = round(sets * comparison_coverage.SETS)
+    compared = list(comparison_cells(compared_sets))
     label_sets = round(sets * label_coverage.SETS)
     labels = list(label_cells(label_sets))
     kinds = [
@@ -313,6 +328,11 @@ def main(given: list[str] | None = None) -> int:
             ["data", *(metric.name for metric in METRICS)], of_questions, sets
         ),
         tests=cells_table(["scores", *TESTS], tests, sets),
+        comparisons=comparison_coverage.MARKDOWN.format(
+            family=comparison_coverage.FAMILY,
+            sets=compared_sets,
+            comparisons=cells_table(["promise", "share"], compared, compared_sets),
+        ),
         labels=label_coverage.MARKDOWN.format(
             right=label_coverage.RIGHT,
             few=FEW_LABELS,
@@ -323,7 +343,11 @@ def main(given: list[str] | None = None) -> int:
     arguments.output.write_text(text, encoding="utf-8")
     print(text)
     rows = ((row, sets) for row in (*intervals, *of_questions, *tests))
-    counted = (*rows, *((row, label_sets) for row in labels))
+    counted = (
+        *rows,
+        *((row, compared_sets) for row in compared),
+        *((row, label_sets) for row in labels),
+    )
     return int(not all(cell.is_met(count) for row, count in counted for cell in row))
 
 

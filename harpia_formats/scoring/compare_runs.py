@@ -50,6 +50,15 @@ class _System:
     scores: Group
 
 
+@dataclass(frozen=True, slots=True)
+class _FinishedRun:
+    """What remains of the scoring of an input, whose totals take memory."""
+
+    scores: Scores
+    are_verdicts: bool
+    has_chosen_metrics: bool
+
+
 class ScoreComparison:
     """A comparison of systems: iterate for the problems, then call `report`.
 
@@ -77,6 +86,8 @@ class ScoreComparison:
         self._questions = QuestionTable()
         self._labels: dict[str, dict[str, int]] = {}
         self._answers = [InputAnswers(self._questions, self._labels) for _ in given]
+        self._finished: list[_FinishedRun] = []
+        #: They are made at once, so that a wrong option is an error before any work.
         self._runs = [
             Scoring(
                 [one],
@@ -97,8 +108,15 @@ class ScoreComparison:
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Score all systems; yield the problems of their inputs."""
-        for run in self._runs:
+        while self._runs:
+            run = self._runs[0]
             yield from run
+            self._finished.append(
+                _FinishedRun(
+                    run.whole_scores(), run.are_verdicts, run.has_chosen_metrics
+                )
+            )
+            del self._runs[0], run
 
     def report(self) -> ComparisonReport:
         """Return the result as it may be shown.
@@ -113,12 +131,12 @@ class ScoreComparison:
 
         with errors_without_values(self._redaction):
             found = self._report()
-        are_chosen = all(run.has_chosen_metrics for run in self._runs)
+        are_chosen = all(run.has_chosen_metrics for run in self._finished)
         shown = ScoreRedaction(self._redaction, self._wanted, are_chosen)
         return shown.comparison(found)
 
     def _report(self) -> ComparisonReport:
-        scores = tuple(run.whole_scores() for run in self._runs)
+        scores = tuple(run.scores for run in self._finished)
         reports = tuple(one.report for one in scores)
         if any(one.is_broken for one in scores):
             return ComparisonReport((), (), (), reports, scores)
@@ -128,7 +146,8 @@ class ScoreComparison:
         names = distinct_names((one.model, one.source) for one in chosen)
         pairs = compared_places(names, self._baseline)
         places, notes = common_places(
-            [one.measured for one in scores], [run.are_verdicts for run in self._runs]
+            [one.measured for one in scores],
+            [run.are_verdicts for run in self._finished],
         )
         inputs = [
             _questions_of(one.answers for one in systems if one.found.place == place)

@@ -71,6 +71,14 @@ def test_intervals_of_labels_hold_the_truth(simulation: ModuleType) -> None:
     assert [cell for cell in cells if not cell.is_met(60)] == []
 
 
+def test_comparisons_keep_their_promises(simulation: ModuleType) -> None:
+    """Intervals, tests, families and power are within their bounds but for chance."""
+    cells = [cell for (cell,) in simulation.comparison_cells(120, (30,), 200)]
+
+    assert len(cells) == 7
+    assert [cell for cell in cells if not cell.is_met(120)] == []
+
+
 @pytest.mark.long
 def test_all_promises_are_kept(
     simulation: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]

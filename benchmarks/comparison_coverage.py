@@ -1,0 +1,204 @@
+"""What comparisons of systems promise, on data sets whose truth is known."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from harpia_formats.metrics.mean import means
+from harpia_formats.scoring.bootstrap import LEVEL, SEED
+from harpia_formats.scoring.p_values import MCNEMAR, PERMUTATION, PairedTest
+from harpia_formats.scoring.paired import (
+    Comparison,
+    compare_pairs,
+    holm,
+    questions_for,
+)
+from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.scoring.questions import digest_of
+
+MARKDOWN = """\
+## Differences, several systems and sizes
+
+Measured on {sets:,} data sets a cell, of continuous scores with one answer a question,
+except where a row says otherwise. A pooled score is a quotient of counts, as an error
+rate is, of 20 to 60 words a question. The error of a family is the share of data sets
+in which any pair of {family} equal systems has a p-value below 0.05 after Holm's
+correction. The power is the share of data sets with a p-value below 0.05 if the true
+difference is the one that the questions are said to detect, or if there are as many
+questions as are said to detect half of it.
+
+{comparisons}
+
+"""
+SIZES = (30, 50, 100)
+#: Data sets a cell, for each one of other intervals.
+SETS = 0.25
+#: Equal systems whose pairs are a family.
+FAMILY = 4
+ALPHA = 0.05
+#: The bounds of intervals, of tests, of the bootstrap of continuous scores, and of the
+#: power that is said to be 0.8.
+INTERVAL, TEST, BOOTSTRAP, POWER = (0.92, 0.98), (0, 0.055), (0.03, 0.075), (0.77, 0.83)
+#: Data sets of which the stated difference is the mean.
+_PILOTS = 200
+
+Generator = Callable[..., Any]
+#: A name, a share, and its bounds.
+Row = tuple[str, float, tuple[float, float]]
+
+
+def comparison_rows(
+    sets: int, generator: Generator, replicates: int, sizes: Sequence[int] = SIZES
+) -> Iterator[Row]:
+    """Yield each promise with the share of data sets that keep it.
+
+    `generator` returns a generator of random numbers for some words.
+    """
+    for questions in sizes:
+        where = f"{questions} questions"
+        chance = generator("difference", questions)
+        found = _all(chance, questions, sets, PairedTest(None, replicates, SEED, LEVEL))
+        yield f"interval of a difference, {where}", _held(found), INTERVAL
+        chance = generator("pooled", questions)
+        pooled = _all(
+            chance,
+            questions,
+            sets,
+            PairedTest(None, replicates, SEED, LEVEL),
+            _pooled,
+        )
+        yield f"interval of a pooled difference, {where}", _held(pooled), INTERVAL
+        yield f"bootstrap of pooled scores, {where}", _below(pooled), BOOTSTRAP
+        chance = generator("mcnemar", questions)
+        exact = _all(
+            chance, questions, sets, PairedTest(MCNEMAR, 1, SEED, LEVEL), _right
+        )
+        yield f"mcnemar of 0 or 1, {where}", _below(exact), TEST
+    for questions in sizes:
+        chance = generator("family", questions)
+        share = _family_error(chance, questions, sets)
+        name = f"error of a family, {questions} questions"
+        yield name, share, TEST
+    for questions in sizes:
+        yield from _power(generator("power", questions), questions, sets)
+
+
+def _all(
+    chance: Any,
+    questions: int,
+    sets: int,
+    test: PairedTest,
+    drawn: Callable[[Any, int, int], Any] | None = None,
+) -> list[Comparison]:
+    """Return the comparison of two equal systems in each data set."""
+    found = []
+    scores = _quotient if drawn is _pooled else means(1)
+    best = None if drawn is _pooled else 1.0
+    for number in range(sets):
+        rows = (drawn or _continuous)(chance, 2, questions)
+        mine = PairedTest(test.name, test.replicates, SEED + number, test.level)
+        answers = _answers(rows, scores, best)
+        ((one,),) = compare_pairs(answers, [(0, 1)], mine)
+        if one is not None:
+            found.append(one)
+    return found
+
+
+def _answers(rows: Any, scores: Any, best: float | None) -> MetricAnswers:
+    """Return the answers of systems whose statistics are `rows`, one a question."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    count = rows.shape[1]
+    ones, zeros = np.ones(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    systems = [QuestionSums(mine, ones, zeros, ones > 0) for mine in rows]
+    keys = [digest_of(f"{number}") for number in range(count)]
+    return MetricAnswers(scores, best, keys, systems)
+
+
+def _with_count(values: Any) -> Any:
+    """Return scores as the statistics of a mean."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    return np.stack([values, np.ones_like(values)], axis=-1)
+
+
+def _continuous(chance: Any, systems: int, questions: int) -> Any:
+    """Return scores between 0 and 1 of equal systems, by system and question."""
+    ease = chance.random((1, questions))
+    size = (systems, questions)
+    return _with_count(chance.beta(2 * ease + 0.5, 2.5 - 2 * ease, size))
+
+
+def _right(chance: Any, systems: int, questions: int) -> Any:
+    """Return scores of 0 and 1 of equal systems, by system and question."""
+    shares = chance.beta(2.8, 1.2, (1, questions))
+    return _with_count((chance.random((systems, questions)) < shares).astype(float))
+
+
+def _pooled(chance: Any, systems: int, questions: int) -> Any:
+    """Return errors and words of equal systems, by system and question."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    words = chance.integers(20, 61, (1, questions))
+    shares = chance.beta(2, 6, (1, questions))
+    errors = chance.binomial(words, shares, (systems, questions))
+    return np.stack(
+        [errors, np.broadcast_to(words, errors.shape)], axis=-1, dtype=float
+    )
+
+
+def _quotient(sums: Sequence[float]) -> tuple[float | None, ...]:
+    return (sums[0] / sums[1],) if sums and sums[1] else (None,)
+
+
+def _held(found: Sequence[Comparison]) -> float:
+    """Return the share of intervals that hold 0, the true difference."""
+    return sum(one.low <= 0 <= one.high for one in found) / len(found)
+
+
+def _below(found: Sequence[Comparison]) -> float:
+    """Return the share of p-values below 0.05."""
+    return sum(one.p_value < ALPHA for one in found) / len(found)
+
+
+def _family_error(chance: Any, questions: int, sets: int) -> float:
+    """Return how often any pair of equal systems is told apart after the correction."""
+    pairs = [(one, other) for one in range(FAMILY) for other in range(one)]
+    wrong = 0
+    for number in range(sets):
+        answers = _answers(_continuous(chance, FAMILY, questions), means(1), 1.0)
+        # The replicates are those of intervals, which are not asked for here.
+        test = PairedTest(PERMUTATION, 64, SEED + number, LEVEL)
+        compared = compare_pairs(answers, pairs, test)
+        raw = [one.p_value for (one,) in compared if one is not None]
+        wrong += min(holm(raw)) < ALPHA
+    return wrong / sets
+
+
+def _power(chance: Any, questions: int, sets: int) -> Iterator[Row]:
+    """Yield the power at the stated difference, and of the stated number at half."""
+    test = PairedTest(PERMUTATION, 64, SEED, LEVEL)
+    pilots = _all(chance, questions, min(sets, _PILOTS), test)
+    stated = [one.detectable for one in pilots if one.detectable is not None]
+    difference = sum(stated) / len(stated)
+    half = difference / 2
+    for true, count, name in (
+        (difference, questions, f"power at the difference of {questions} questions"),
+        (
+            half,
+            questions_for(half, difference, questions),
+            f"power of the number for half of that of {questions} questions",
+        ),
+    ):
+        found = _all(chance, count, sets, test, _ahead_by(true))
+        yield name, _below(found), POWER
+
+
+def _ahead_by(difference: float) -> Callable[[Any, int, int], Any]:
+    """Return scores as continuous ones, with a difference of the first system."""
+
+    def drawn(chance: Any, systems: int, questions: int) -> Any:
+        rows = _continuous(chance, systems, questions)
+        rows[0, :, 0] += difference
+        return rows
+
+    return drawn
