@@ -141,6 +141,11 @@ class Measure:
         """The best score on the scale."""
         return BEST.get(self.scale, math.inf)
 
+    @property
+    def widest(self) -> float:
+        """The largest difference of two scores; rates of errors have no such limit."""
+        return math.inf if self.lower_is_better else self.best
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:

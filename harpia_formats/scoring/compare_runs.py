@@ -237,7 +237,7 @@ def _metric_answers(
         return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
     best = measure.best if measure.is_mean else None
     scores = known.scores if known else measure.scores
-    return MetricAnswers(scores, best, keys, sums, measure.best)
+    return MetricAnswers(scores, best, keys, sums, measure.widest)
 
 
 def _questions_of(systems: Iterable[SystemAnswers]) -> list[int]:

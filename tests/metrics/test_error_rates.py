@@ -1,11 +1,15 @@
 """WER and CER: known values, and equality with jiwer on eleven kinds of text."""
 
+import json
+import random
 import unicodedata
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import harpia_formats
 from harpia_formats.metrics import UnscorableError, measure_of
 from harpia_formats.metrics.mean import sum_of_statistics
 from harpia_formats.metrics.text import edit_rate
@@ -118,3 +122,28 @@ def test_punctuation_is_that_of_unicode() -> None:
 
     assert edit_rate.without_punctuation(text) == "abcdefghijk+l$m"
     assert unicodedata.category("+") == "Sm"
+
+
+def test_a_rate_above_1_is_compared_as_any_other(tmp_path: Path) -> None:
+    """Nothing says that a difference of rates is beyond the scale, which has no end."""
+    pytest.importorskip("numpy", reason="tests of differences need the extra score")
+    chance = random.Random(1)  # noqa: S311 - a seed, not secrecy
+    files = [tmp_path / "one.jsonl", tmp_path / "other.jsonl"]
+    for file in files:
+        rows = [
+            {
+                "id": number,
+                "references": ["a"],
+                "outputs": [{"text": "b" * chance.choice((1, 2, 90))}],
+            }
+            for number in range(12)
+        ]
+        file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    found = harpia_formats.compare_scores(*files, from_="record", metrics=("cer",))
+
+    comparison = found.compared[0].comparison
+    assert comparison is not None
+    assert comparison.beyond_scale is None
+    assert comparison.detectable is not None
+    assert comparison.detectable > 1
