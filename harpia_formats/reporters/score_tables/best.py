@@ -16,6 +16,7 @@ _TESTED = (
     "Bold: the best, and all that are not significantly worse (p of a paired test by "
     f"question, adjusted by Holm for all pairs and scores, at least {ALPHA})."
 )
+_IMPOSSIBLE = "Bold: the best. No difference between systems could be tested."
 _NOT_ALL = " A system without a test against the best is not bold."
 
 
@@ -59,6 +60,7 @@ def best_tested(
             if any(p_value is not None and p_value >= ALPHA for p_value in tests):
                 found[column.key].add(at)
     note = _TESTED if is_tested else _TESTED + _NOT_ALL
+    note = note if p_values else _IMPOSSIBLE
     return Best(found, note if any(found.values()) else "")
 
 

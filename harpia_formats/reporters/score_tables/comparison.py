@@ -90,7 +90,8 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
         "A - B: the difference over the questions that both have, and in brackets its "
         "confidence interval by question."
     )
-    yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
+    if tested:
+        yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
     yield Note(
         "Detected: the smallest difference that these questions detect with a power of "
         f"80 %; {NONE} if they detect none on the scale, or never differ."

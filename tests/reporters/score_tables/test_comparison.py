@@ -91,6 +91,8 @@ def test_a_pair_without_a_test_has_none() -> None:
 
     assert tables_in(text)[1][1][3:6] == ["\u2013 \u2020", "\u2013", "\u2013"]
     assert "\u2020 One question: no difference can be tested." in text
+    assert "No difference between systems could be tested." in text
+    assert "not significantly" not in text
     check_latex(form_text("latex", found))
 
 

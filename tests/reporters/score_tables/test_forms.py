@@ -4,9 +4,11 @@ import csv
 import io
 import json
 import re
+import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
@@ -62,6 +64,23 @@ def test_latex_has_the_cells_of_markdown() -> None:
 
     assert [[plain(cell) for cell in row] for row in latex] == markdown
     assert len(latex) == 1 + 3 * len(FOUR)
+
+
+@pytest.mark.long
+def test_latex_compiles(tmp_path: Path) -> None:
+    """Where there is a LaTeX it takes the tables, names with markup included."""
+    program = which("pdflatex")
+    if program is None:
+        pytest.skip("no pdflatex is installed: the text is only checked")
+    body = form_text("latex", scored({**FOUR, NASTY: 4}, by=("category",)))
+    start = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
+    (tmp_path / "t.tex").write_text(
+        f"{start}{body}\\end{{document}}\n", encoding="utf-8"
+    )
+    words = [program, "-interaction=nonstopmode", "-halt-on-error", "t.tex"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, check=False)  # noqa: S603 - our own text
+
+    assert done.returncode == 0, done.stdout[-2_000:]
 
 
 def test_bold_is_for_several_systems_only() -> None:
