@@ -96,7 +96,7 @@ class LabelScores:
         the reference, then that of the answer, and at last the distance.
         """
         size = len(labels)
-        found = [0.0] * (_NUMBERS * size + 1)
+        found = [0.0] * statistics_width(labels)
         at, other = map(labels.index, pair)
         found[at] = float(at == other)
         found[size + at] = found[2 * size + other] = 1.0
@@ -110,13 +110,18 @@ class LabelScores:
         return self.scores(counts_of(sums, labels))
 
 
+def statistics_width(labels: Sequence[str]) -> int:
+    """Return the number of statistics of these labels."""
+    return _NUMBERS * len(labels) + 1
+
+
 def counts_of(sums: Sequence[float], labels: Sequence[str]) -> LabelCounts:
     """Return the counts in summed statistics of these labels, all 0 if there are none.
 
     Statistics are in the order of `LabelScores.row`.
     """
     size = len(labels)
-    padded = sums or (0.0,) * (_NUMBERS * size + 1)
+    padded = sums or (0.0,) * statistics_width(labels)
     right, references, answers = (
         padded[at * size : (at + 1) * size] for at in range(_NUMBERS)
     )

@@ -3,7 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
-from harpia_formats.metrics.label_reading import LabelPair, LabelScores
+from harpia_formats.metrics.label_reading import (
+    LabelPair,
+    LabelScores,
+    statistics_width,
+)
 from harpia_formats.metrics.metric import Statistics
 
 
@@ -21,6 +25,11 @@ class KnownLabels:
         self._labels = scores.reading.ordered(chain.from_iterable(self._names))
         #: Equal pairs share their statistics, so that answers take little memory.
         self._rows: dict[LabelPair, Statistics] = {}
+
+    @property
+    def width(self) -> int:
+        """The number of statistics."""
+        return statistics_width(self._labels)
 
     def rows(
         self, system: int, pairs: Iterable[Sequence[float]]

@@ -111,7 +111,7 @@ class PairedAnswers:
         """Return the scores of both systems over all questions."""
         if self._sums is None:
             ours, theirs = (
-                tuple(math.fsum(column) for column in side.rows[self.places].T.tolist())
+                tuple(math.fsum(column.tolist()) for column in side.rows[self.places].T)
                 for side in (self.first, self.second)
             )
             self._sums = ours, theirs

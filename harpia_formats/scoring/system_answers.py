@@ -25,6 +25,8 @@ from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
 
 #: Numbers of a column in memory, before they go to its file.
 _HELD = 32 * 1024
+#: Answers whose labels are counted together.
+_PART = 2048
 
 
 @dataclass(slots=True)
@@ -106,13 +108,13 @@ class SystemAnswers:
 
         width = self.widths[at]
         rows = np.frombuffer(self.columns[at].numbers()).reshape(-1, width)
-        if known is not None:
-            rows = _labelled(rows, known)
-            width = rows.shape[1]
         numbers = np.asarray(places)[np.asarray(self.numbers)]
         is_scored = ~np.isnan(rows[:, 0])
         answers = np.bincount(numbers, minlength=count)
         counts = np.bincount(numbers[is_scored], minlength=count)
+        if known is not None:
+            rows = _label_sums(rows[is_scored], numbers[is_scored], count, known)
+            return [QuestionSums(rows, counts, answers - counts, answers > 0)]
         measure = metric.measure
         if measure.question is None:
             found = np.zeros((count, width))
@@ -141,16 +143,23 @@ class SystemAnswers:
         ]
 
 
-def _labelled(rows: Any, known: KnownLabels) -> Any:
-    """Return the statistics of answers whose labels are numbers, NaN for missing."""
+def _label_sums(rows: Any, numbers: Any, count: int, known: KnownLabels) -> Any:
+    """Return the sums of the statistics of each question.
+
+    `rows` have the numbers of both labels of each answer, and `numbers` its question.
+    """
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-    is_scored = ~np.isnan(rows[:, 0])
-    found = known.rows(0, rows[is_scored].tolist())
-    width = len(found[0]) if found else 1
-    whole = np.full((len(rows), width), math.nan)
-    whole[is_scored] = found or np.empty((0, width))
-    return whole
+    pairs, kinds = np.unique(rows, axis=0, return_inverse=True)
+    statistics = _compact(
+        np.array(known.rows(0, pairs.tolist())).reshape(-1, known.width)
+    )
+    found = np.zeros((count, statistics.shape[1]), dtype=statistics.dtype)
+    # A part at a time, since there are three numbers for each label.
+    for start in range(0, len(numbers), _PART):
+        part = slice(start, start + _PART)
+        np.add.at(found, numbers[part], statistics[kinds.reshape(-1)[part]])
+    return found
 
 
 def _compact(rows: Any) -> Any:

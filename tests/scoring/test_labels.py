@@ -352,6 +352,25 @@ def test_systems_are_compared_by_their_labels(tmp_path: Path, test: str | None) 
             assert each.comparison.p_value < 0.05
 
 
+def test_systems_without_answers_or_with_several_are_compared(tmp_path: Path) -> None:
+    """Labels of several answers add up, and a system without answers has no score."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    pairs = random_pairs(30)
+    rows = rows_of(pairs)
+    several = [{**row, "outputs": row["outputs"] * 3} for row in rows]
+    none = [{**row, "outputs": [{"model": "m"}]} for row in rows]
+    one, many, nothing = (
+        written(tmp_path / str(number), found)
+        for number, found in enumerate((rows, several, none))
+    )
+    options: dict[str, Any] = {"metrics": ("mcc",), "from_": "record"}
+
+    (found,) = harpia_formats.compare_scores(one, many, **options).compared
+    assert found.first == found.second == score(one)["mcc"].value
+    with pytest.raises(ScoreError, match="mcc"):
+        harpia_formats.compare_scores(one, nothing, missing="skip", **options)
+
+
 def test_equal_systems_do_not_differ(tmp_path: Path) -> None:
     """A system does not differ from itself, and McNemar's test is refused."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
