@@ -21,6 +21,7 @@ LACKS = {
     "references": "there is no reference to compare with",
     "choices": "there are no choices",
     "contexts": "there are no contexts",
+    "likelihoods": "there are no likelihoods of the choices",
     "retrieved_documents": "there are no retrieved documents",
     "ground_truth_documents": "there are no ground-truth documents",
 }
@@ -46,6 +47,8 @@ class Sample(NamedTuple):
     ground_truth_documents: Any = None
     #: What `metadata.correct_answers` holds, None if the record has none.
     correct_answers: Any = None
+    #: The stored log-likelihood of each choice, None if the record has none.
+    likelihoods: Sequence[float] | None = None
     #: What each filter of a tool kept of the answer, by its name.
     extracted: Mapping[str, str] | None = None
 

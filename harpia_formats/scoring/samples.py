@@ -1,6 +1,7 @@
 """What metrics get that need more of a record than an answer and its references."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -71,6 +72,8 @@ class SampleNeeds:
                 size += _memory(documents)
         if "correct_answers" in self.fields and record.metadata is not UNSET:
             found["correct_answers"] = record.metadata.get("correct_answers")
+        if "likelihoods" in self.fields:
+            found["likelihoods"] = likelihoods_of(record)
         if "extracted" in self.fields:
             found["extracted"] = extracted_texts(output)
         size += sum(len(text) for text in found.get("contexts", ()))
@@ -90,6 +93,20 @@ def documents_of(record: Record, output: Output, keys: Sequence[str]) -> Any:
         places.append(record.metadata)
     found = (place.get(key) for place in places for key in keys)
     return next((documents for documents in found if documents is not None), None)
+
+
+def likelihoods_of(record: Record) -> list[float] | None:
+    """Return the log-likelihoods that a tool stored, one for each request.
+
+    They are the first number of each response (`resps`) in the extra of the record,
+    whichever vendor's; None if they are not all there.
+    """
+    for members in () if record.extra is UNSET else record.extra.values():
+        responses = members.get("resps")
+        if isinstance(responses, list):
+            with suppress(TypeError, ValueError, IndexError, KeyError):
+                return [float(response[0][0]) for response in responses]
+    return None
 
 
 def extracted_text(output: Output) -> str | None:

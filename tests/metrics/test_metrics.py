@@ -34,7 +34,7 @@ OURS = [
     each
     for each in WITHOUT_MODEL
     if not each.startswith("document-")
-    and each not in {"multiple-choice", "inspect-choice", "length"}
+    and each not in {"multiple-choice", "inspect-choice", "length", "lm-eval-acc"}
 ]
 #: Those of them whose statistics add up only if labels are given, and such labels.
 OF_LABELS = [each for each in OURS if "labels" in METRICS[each].parameters]

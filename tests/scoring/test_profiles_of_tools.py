@@ -147,3 +147,21 @@ def test_options_of_exact_match_come_from_the_results(tmp_path: Path) -> None:
         scores(file, "lm-eval")
     named = scores(file, "lm-eval", metrics=("exact_match",))
     assert named["exact_match"].value == 0
+
+
+@needs_corpora
+@pytest.mark.parametrize(
+    "name",
+    ["samples_demo_mc_2026-11-22T14-08-24.629883.jsonl", "in-memory_demo_mc.json"],
+)
+def test_accuracy_of_stored_likelihoods_is_that_of_lm_eval(name: str) -> None:
+    """Acc and acc_norm of each sample are the stored ones, without an answer."""
+    file = FILES / "lm-eval" / "made" / name
+
+    found = scores(file, "lm-eval", metrics=("acc", "acc_norm"))
+    stored = scores(file, None, stored=True)
+
+    for metric in ("acc", "acc_norm"):
+        assert found[metric].value == stored[metric].value
+        assert found[metric].spread == stored[metric].spread
+    assert not found.stored_differences

@@ -30,13 +30,24 @@ def _exact_match(options: Mapping[str, Any]) -> MetricRequest:
     return MetricRequest("lm-eval-exact-match", options, key=key, names=(key,))
 
 
-#: The metrics that are computed of texts; BLEU, chrF and TER are sacrebleu's.
+#: The metrics that are computed: of texts, where BLEU, chrF and TER are sacrebleu's,
+#: and of likelihoods, which only samples of multiple choice have.
 _metrics: Mapping[str, tuple[MetricRequest, ...]] = {
     _exact: (_exact_match({}),),
+    "acc": (MetricRequest("lm-eval-acc", key="acc", names=("acc",)),),
+    "acc_norm": (
+        MetricRequest(
+            "lm-eval-acc", {"by_length": True}, key="acc_norm", names=("acc_norm",)
+        ),
+    ),
     "bleu": (MetricRequest("bleu"),),
     "chrf": (MetricRequest("chrf"),),
     "ter": (MetricRequest("ter"),),
 }
+
+
+#: The metrics that samples of any generation have.
+_of_texts = frozenset({"bleu", "chrf", "ter"})
 
 
 def tasks_in(header: Header) -> Iterator[Mapping[str, Any]]:
@@ -70,7 +81,7 @@ def requested_in(header: Header) -> Iterator[MetricRequest]:
                 filters = [each.get("name") for each in _objects(config, "filter_list")]
                 named = [{**options, "filter": each} for each in filters if each]
                 exact.append(named or [options])
-            elif isinstance(name, str) and name in _metrics:
+            elif isinstance(name, str) and name in _of_texts:
                 others[name] = None
     if any(each != exact[0] for each in exact):
         raise ScoreOptionsError(
