@@ -187,6 +187,8 @@ def _compare(
         raise ScoreError(f"--detect needs a difference above 0, not {detect:g}")
     if csv_safe and files.output_format != CSV:
         raise UsageError("--csv-safe is for --output-format csv")
+    if detect is not None and files.output_format != TABLE:
+        raise UsageError("--detect is for --output-format table")
     others = [options.companion, recipe]
     reports = ReportFiles(files.report, ComparisonReport, [*inputs, *others])
     pictures = PlotFiles(

@@ -115,6 +115,7 @@ def test_comparisons_have_the_same_forms(run: InProcess) -> None:
     assert "model 1" in shown
     assert "secret" not in shown
     assert run(*words, "latex", "--csv-safe").code == 2
+    assert run(*words, "latex", "--detect", "0.1").code == 2
 
 
 def test_a_comparison_that_cannot_be_read_is_no_table(run: InProcess) -> None:
