@@ -124,7 +124,7 @@ def _panel(
             reason = _reason(score)
             if score.value is None or reason:
                 reasons.append(reason)
-                of_series = f", {series[number]}" if len(series) > 1 else ""
+                of_series = f" ({series[number]})" if len(series) > 1 else ""
                 place = f"{title} of {row.label}{of_series}"
                 left_out.setdefault(reason, []).append(place)
                 continue
@@ -171,7 +171,7 @@ def _sentences(rows: Sequence[_Row], series: Sequence[str]) -> Iterator[str]:
     for row in rows:
         for number, group in enumerate(row.groups):
             for score in () if group is None else group.scores:
-                of_series = f", {series[number]}" if len(series) > 1 else ""
+                of_series = f" ({series[number]})" if len(series) > 1 else ""
                 name = label(score_name(score.metric, score.name))
                 yield f"{name} of {row.label}{of_series}: {_numbers(score)}."
                 signatures[score.signature] = None
