@@ -93,6 +93,8 @@ def _least(parameters: Parameters, name: str, base: Measure) -> float:
         reason = "scores questions and not answers"
     elif "answer" not in base.needs:
         reason = "does not score the answer"
+    elif not base.is_mean:
+        reason = "is computed of all answers together"
     elif len(base.names) > 1:
         reason = f"has several scores ({', '.join(base.names)})"
     elif base.lower_is_better is not False:

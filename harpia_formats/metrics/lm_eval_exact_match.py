@@ -66,7 +66,13 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         return best(_scored_text(sample, name), sample.references)
 
     return sample_mean_measure(
-        NAME, signature, of_sample, PAIR, is_binary=True, uses=("extracted",)
+        NAME,
+        signature,
+        of_sample,
+        PAIR,
+        is_binary=True,
+        uses=("extracted",),
+        same_answer=lambda sample: normal(_scored_text(sample, name)),
     )
 
 

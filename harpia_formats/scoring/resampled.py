@@ -28,11 +28,13 @@ _BOOTSTRAP = "bootstrap|limits:percentiles|unit:question"
 
 def statistics_width(measure: Measure) -> int:
     """Return the number of statistics of a metric."""
+    if measure.question is not None:
+        return len(measure.question.missing)
     if measure.labels is not None:
         return len(LabelPair._fields)
-    if measure.of_sample is not None:
-        return len(measure.of_sample(_ANY_SAMPLE))
     try:
+        if measure.of_sample is not None:
+            return len(measure.of_sample(_ANY_SAMPLE))
         return len(measure.statistics(_ANY, [_ANY]))
     except UnscorableError:
         # Of a mean they are the sums of its scores and their number.

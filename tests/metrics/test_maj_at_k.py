@@ -124,6 +124,17 @@ def test_numbers_are_the_same_answer_however_they_are_written() -> None:
         assert score_of(measure, [Sample(text, ["4"]) for text in texts]) == (1,)
 
 
+def test_what_a_tool_extracted_is_the_answer() -> None:
+    """With a metric of what a filter kept, the same answer is that, too."""
+    measure = measure_of("maj@3", {"correct": "lm-eval-exact-match"})
+    samples = [
+        Sample(f"so {number}: {kept}", ["4"], extracted={"none": kept})
+        for number, kept in enumerate(("4", "4", "5"))
+    ]
+
+    assert score_of(measure, samples) == (1,)
+
+
 def test_choices_are_the_same_answer_by_letter_or_text() -> None:
     """With multiple choice the named choice is the answer."""
     measure = measure_of("maj@3", {"correct": "multiple-choice"})
@@ -143,7 +154,8 @@ def test_choices_are_the_same_answer_by_letter_or_text() -> None:
             {"correct": "rougeL", "threshold": 0.5},
             "same of the metric maj@k is None, but must be one of none, lower",
         ),
-        ("maj@3", {"correct": "bleu"}, "those of bleu may be neither"),
+        ("maj@3", {"correct": "rougeL"}, "those of rougeL may be neither"),
+        ("maj@3", {"correct": "inspect-match"}, "same .* must be one of none, lower"),
     ],
 )
 def test_what_has_no_majority_is_refused(

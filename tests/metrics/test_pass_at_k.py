@@ -119,7 +119,9 @@ def test_signature_names_what_is_correct(parameters: dict[str, Any], part: str) 
         ("pass@2", {"k": 3}, "the name pass@2 says k"),
         ("pass@2", {"correct": "f1"}, "those of f1 may be neither, unless .*threshold"),
         ("pass@2", {"correct": "pass@1"}, "scores questions and not answers"),
-        ("pass@2", {"correct": "wer"}, "no score of which more is better"),
+        ("pass@2", {"correct": "length"}, "has several scores .characters, words"),
+        ("pass@2", {"correct": "bleu"}, "is computed of all answers together"),
+        ("pass@2", {"correct": "f1-micro"}, "is computed of all answers together"),
         (
             "pass@2",
             {"correct": "accuray"},

@@ -169,6 +169,25 @@ def test_answers_of_a_question_in_several_groups_are_one_question_of_the_model()
     assert [group.scores[0].value for group in found.groups] == [None] * 4
 
 
+@pytest.mark.parametrize("metric", ["lm-eval-exact-match", "pass@1", "maj@1"])
+def test_a_metric_of_one_filter_is_compared(metric: str) -> None:
+    """A metric that scores no answer without a filter has as many statistics."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    kept = [{"extraction_method": "strict", "extracted_value": "1"}]
+    outputs = [{"model": "m", "text": "1", "attribution": kept}]
+    data = lines([row(number) | {"outputs": outputs} for number in range(3)])
+    inner = "" if metric.startswith("lm") else "correct."
+    parameters = {f"{metric}.{inner}filter": "strict"}
+    if inner:
+        parameters[f"{metric}.correct"] = "lm-eval-exact-match"
+
+    found = harpia_formats.compare_scores(
+        data, data, metrics=(metric,), parameters=parameters
+    )
+
+    assert found.compared[0].first == pytest.approx(1 / 3)
+
+
 def test_entries_in_a_file_give_the_same_scores() -> None:
     """Whether answers are held in memory or in a file changes nothing."""
     requests, _ = requests_named(DEFAULT, ["pass@2"])
