@@ -207,7 +207,8 @@ def _compare(
         lines = comparison_lines(found, sys.stdout, detect)
     else:
         lines = form_lines(found, files.output_format, csv_safe=csv_safe)
-    code = _print_comparison(found, lines)
+    # Programs that read JSON get the report on inputs that could not be read, too.
+    code = _print_comparison(found, lines, is_json=files.output_format == "json")
     pictures.write(found, is_whole=bool(found.compared))
     return code
 
@@ -225,14 +226,17 @@ def _comparison(
     return StoredComparison(inputs, options, *of_systems, force=files.force)
 
 
-def _print_comparison(found: ComparisonReport, lines: Iterator[str]) -> ExitCode:
+def _print_comparison(
+    found: ComparisonReport, lines: Iterator[str], *, is_json: bool
+) -> ExitCode:
     """Print the lines of a comparison, or why there is none; return the exit code."""
     failures = [file for report in found.reports for file in report.failures]
     print_unread(*found.reports)
-    if failures or any(report.has_internal_errors for report in found.reports):
-        return exit_code_of(*found.reports, ok=False)
-    if found.compared:
+    is_bad = failures or any(report.has_internal_errors for report in found.reports)
+    if is_json or (found.compared and not is_bad):
         text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
+    if is_bad:
+        return exit_code_of(*found.reports, ok=False)
     for note in found.said:
         write_stderr(f"{note}\n")
     for line in unpaired_lines(found):

@@ -119,7 +119,10 @@ def test_comparisons_have_the_same_forms(run: InProcess) -> None:
 
 
 def test_a_comparison_that_cannot_be_read_is_no_table(run: InProcess) -> None:
-    """The exit code is 1, and nothing goes to standard output."""
+    """The exit code is 1, and only JSON has a report on the inputs."""
     words = ("score", "compare", "bad.jsonl", "a.jsonl", "-m", "em")
-    found = run(*words, "--output-format", "markdown")
-    assert (found.code, found.out) == (1, "")
+    for form in ("table", "csv", "markdown", "latex"):
+        found = run(*words, "--output-format", form)
+        assert (found.code, found.out) == (1, "")
+    read = json.loads(run(*words, "--output-format", "json").out)
+    assert (read["ok"], read["compared"]) == (False, [])
