@@ -1,7 +1,7 @@
 """The scores of a data set, of its groups and of its answers."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
@@ -16,6 +16,7 @@ from harpia_formats.model.report import Report, ValidationFailed
 from harpia_formats.model.result import Result
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.scoring.confusion import Confusion
+from harpia_formats.scoring.left_out import NONE_LEFT_OUT, LeftOutQuestions
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,45 +96,6 @@ class ScoreDistribution:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOutQuestions:
-    """The questions with too few answers for a score."""
-
-    questions: int = 0
-    #: The fewest and the most answers that one of them has.
-    fewest: int = 0
-    most: int = 0
-    #: How many answers the score needs.
-    least: int = 0
-
-    def with_more(self, answers: Sequence[int], least: int) -> "LeftOutQuestions":
-        """Return them with more questions, which have so many answers."""
-        if not answers:
-            return self
-        ends = (self.fewest, self.most) if self.questions else ()
-        every = (*answers, *ends)
-        count = self.questions + len(answers)
-        return LeftOutQuestions(count, min(every), max(every), least)
-
-    def note(self, name: str, scored: int) -> str:
-        """Return which questions a score leaves out, for people.
-
-        `scored` is the number of questions that have it.
-        """
-        have = f"{self.fewest:,}"
-        if self.fewest < self.most:
-            have += f" to {self.most:,}"
-        if not scored:
-            return (
-                f"{name} has no score: {self.least:,} answers to a question are "
-                f"needed, and questions have {have}"
-            )
-        return (
-            f"{name} leaves out {self.questions:,} of {self.questions + scored:,} "
-            f"questions: {self.least:,} answers are needed, and they have {have}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class MetricScore:
     """One score of one metric over many answers."""
 
@@ -166,7 +128,7 @@ class MetricScore:
     #: Whether a lower score is better; None if neither is known to be.
     lower_is_better: bool | None = False
     #: The questions without a score, if questions are scored and not answers.
-    left_out: LeftOutQuestions = LeftOutQuestions()
+    left_out: LeftOutQuestions = NONE_LEFT_OUT
     #: The number of answers by pair of labels, of a metric of labels.
     confusion: Confusion | None = None
 
