@@ -85,5 +85,4 @@ METRIC = Metric(
     "by chance; weights (linear, quadratic) for labels in their order.",
     PARAMETERS,
     _measure_of,
-    is_pooled=True,
 )

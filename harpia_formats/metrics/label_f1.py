@@ -33,27 +33,23 @@ METRICS = (
         "The mean of the F1 of each label: 2 x right / (references + answers).",
         SHARES,
         lambda given: _measure_of("macro", given),
-        is_pooled=True,
     ),
     Metric(
         "f1-micro",
         "The F1 of all labels together: the accuracy, if every answer has a label.",
         SHARES,
         lambda given: _measure_of("micro", given),
-        is_pooled=True,
     ),
     Metric(
         "f1-weighted",
         "The mean of the F1 of each label, weighted by its number of references.",
         SHARES,
         lambda given: _measure_of("weighted", given),
-        is_pooled=True,
     ),
     Metric(
         "f1-binary",
         "The F1 of one label, the parameter `positive`.",
         BINARY,
         _measure_of_one,
-        is_pooled=True,
     ),
 )

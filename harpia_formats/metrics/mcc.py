@@ -42,5 +42,4 @@ METRIC = Metric(
     "all are right, 0 as by chance, at least -1.",
     DEFAULTS,
     _measure_of,
-    is_pooled=True,
 )

@@ -164,4 +164,6 @@ class Metric:
     build: Callable[[Mapping[str, Any]], Measure]
     #: Whether the score of many answers is computed of their sums, and is not the mean
     #: of their scores.
+    #: False for a metric of labels, by which no single answer has a score: a stored
+    #: score of its name is another tool's own.
     is_pooled: bool = False

@@ -19,5 +19,4 @@ METRIC = Metric(
     "or of the label `positive`.",
     RATIOS,
     lambda given: ratio_measure("precision", _of_label, given),
-    is_pooled=True,
 )

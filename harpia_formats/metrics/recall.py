@@ -20,5 +20,4 @@ METRIC = Metric(
     "(micro), or of the label `positive`.",
     RATIOS,
     lambda given: ratio_measure("recall", _of_label, given),
-    is_pooled=True,
 )

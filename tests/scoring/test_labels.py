@@ -385,3 +385,16 @@ def test_equal_systems_do_not_differ(tmp_path: Path) -> None:
     ] == [(0, 1)] * len(ALL)
     with pytest.raises(ScoreError, match="not a mean over answers"):
         harpia_formats.compare_scores(path, path, **options, test="mcnemar")
+
+
+def test_stored_scores_of_these_names_are_those_of_other_tools(tmp_path: Path) -> None:
+    """A score of one answer that a tool calls recall is averaged as any other."""
+    rows = rows_of(random_pairs(4))
+    for number, row in enumerate(rows):
+        row["outputs"][0]["scores"] = [{"metric": "recall", "value": number / 4}]
+    path = written(tmp_path / "a.jsonl", rows)
+    found = score(path, stored=True, metrics=())
+
+    assert found["recall"].value == 6 / 16
+    assert found["recall"].confusion is None
+    assert not [note for note in found.said if "not the score" in note]
