@@ -16,7 +16,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from harpia_formats.metrics import METRICS  # noqa: E402 - as above
 from text_kinds import KINDS, SEED, text_pairs  # noqa: E402 - found by the path above
 
 TOLERANCE = 1e-9
+ROUGE = ("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum")
 MARKDOWN = """\
 # Scores beside those of other packages
 
@@ -93,13 +94,6 @@ class Comparison:
     #: The score of several answers, if it is no mean.
     whole: Whole | None = None
 
-    def expected(self, answers: Sequence[Answer]) -> float:
-        """Return the score of several answers."""
-        if self.whole is not None:
-            return self.whole(answers)
-        assert self.each is not None  # noqa: S101 - one of both is given
-        return math.fsum(itertools.starmap(self.each, answers)) / len(answers)
-
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -112,21 +106,18 @@ class Found:
 
 def rouge(name: str, answer: str, references: list[str], *, stemmer: bool) -> float:
     """Return a score of rouge-score, of the best reference."""
-    found = _rouge_scores(stemmer)(references, answer)
-    return float(found[name].fmeasure)
+    return float(_rouge_scores(answer, tuple(references), stemmer)[name].fmeasure)
 
 
-def _rouge_scores(stemmer: bool) -> Any:  # noqa: FBT001 - a key of a cache
-    scorer = _cached.get(("rouge", stemmer))
-    if scorer is None:
-        module = importlib.import_module("rouge_score.rouge_scorer")
-        names = ["rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum"]
-        scorer = module.RougeScorer(names, use_stemmer=stemmer).score_multi
-        _cached["rouge", stemmer] = scorer
-    return scorer
+@lru_cache(maxsize=1 << 16)
+def _rouge_scores(answer: str, references: tuple[str, ...], stemmer: bool) -> Any:  # noqa: FBT001 - a key of a cache
+    return _rouge_scorer(stemmer).score_multi(references, answer)
 
 
-_cached: dict[Any, Any] = {}
+@cache
+def _rouge_scorer(stemmer: bool) -> Any:  # noqa: FBT001 - a key of a cache
+    module = importlib.import_module("rouge_score.rouge_scorer")
+    return module.RougeScorer(list(ROUGE), use_stemmer=stemmer)
 
 
 def corpus(theirs: Any, answers: Sequence[Answer]) -> float:
@@ -210,9 +201,7 @@ PER_QUESTION = 8
 def text_comparisons() -> Iterator[Comparison]:
     """Yield the comparisons on answers and references of texts."""
     sacrebleu = importlib.import_module("sacrebleu")
-    for name, stemmer in itertools.product(
-        ("rouge1", "rouge2", "rouge3", "rougeL", "rougeLsum"), (False, True)
-    ):
+    for name, stemmer in itertools.product(ROUGE, (False, True)):
         yield Comparison(
             name,
             "rouge-score",
@@ -333,13 +322,18 @@ def compared(
     wholes = {"": scores.total} | {one.key["category"]: one for one in scores.groups}
     found = []
     for name, comparison in zip(names, comparisons, strict=True):
-        pairs = [
-            (whole[name].value, comparison.expected(_answers_of(records, kind)))
-            for kind, whole in wholes.items()
-        ]
+        pairs: list[tuple[float | None, float]] = []
+        own: list[float] = []
         if comparison.each is not None:
             own = [comparison.each(*answer) for _, _, answer in records]
             pairs += [(row[name], one) for row, one in zip(rows, own, strict=True)]
+        for kind, whole in wholes.items():
+            places = [at for at, one in enumerate(records) if kind in {"", one[0]}]
+            if comparison.whole is not None:
+                expected = comparison.whole([records[at][2] for at in places])
+            else:
+                expected = math.fsum(own[at] for at in places) / len(places)
+            pairs.append((whole[name].value, expected))
         difference = max(
             math.inf if mine is None else abs(mine - other) for mine, other in pairs
         )
@@ -357,12 +351,6 @@ def _line(record: tuple[str, str, Answer]) -> str:
         "outputs": [{"text": answer}],
     }
     return json.dumps(row, ensure_ascii=False) + "\n"
-
-
-def _answers_of(
-    records: Sequence[tuple[str, str, Answer]], kind: str
-) -> Sequence[Answer]:
-    return [answer for own, _, answer in records if kind in {"", own}]
 
 
 def proven(count: int) -> list[Found]:
