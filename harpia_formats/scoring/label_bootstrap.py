@@ -43,7 +43,7 @@ class LabelBootstrap:
                 for place, (pair, _) in enumerate(mine)
                 if not place or pair != mine[place - 1][0]
             ]
-            sums = np.add.reduceat(weights, starts, axis=0, dtype=np.float64)
+            sums = np.add.reduceat(weights, starts, axis=0, dtype=np.uint32)
             for start, drawn in zip(starts, sums, strict=True):
                 self._add_pair(mine[start][0], drawn)
 
@@ -56,7 +56,7 @@ class LabelBootstrap:
             reference[_RIGHT] += drawn
         distance = self.reading.distance(pair)
         if distance:
-            more = drawn * distance
+            more = drawn.astype(float) * distance
             self._distance = more if self._distance is None else self._distance + more
 
     def _of_label(self, label: str) -> Any:
@@ -64,7 +64,8 @@ class LabelBootstrap:
         if label not in self._sums:
             import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-            self._sums[label] = np.zeros((3, self.replicates))
+            # Sums of weights, which 32 bits hold for some billions of answers.
+            self._sums[label] = np.zeros((3, self.replicates), dtype=np.uint32)
         return self._sums[label]
 
     def merge(self, other: Self) -> None:
