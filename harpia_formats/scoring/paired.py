@@ -79,7 +79,7 @@ def compare_pairs(
         tested, paired, replicated, p_values, strict=True
     ):
         found[place] = [
-            _comparison(one, at, test, mine.differences[at], tests[at])
+            _comparison(one, at, test, mine.differences[at].tolist(), tests[at])
             for at in range(names)
         ]
     return found
@@ -130,8 +130,8 @@ def _limits(
 class _Replicated:
     """What the replicates of a pair of systems say, for each score."""
 
-    #: The difference in each replicate of the interval that has one.
-    differences: list[list[float]]
+    #: An array of the difference in each replicate of the interval that has one.
+    differences: list[Any]
     #: How many differences are as far from the one that was found as that is from 0,
     #: and how many there are.
     as_far: list[tuple[int, int]]
@@ -166,10 +166,7 @@ def _replicated(
     whole = [np.concatenate(block) for block in kept]
     return [
         _Replicated(
-            [
-                column[~np.isnan(column)].tolist()
-                for column in (whole[one] - whole[other]).T
-            ],
+            [column[~np.isnan(column)] for column in (whole[one] - whole[other]).T],
             list(zip(as_far[at].tolist(), valid[at].tolist(), strict=True)),
         )
         for at, (one, other) in enumerate(places)
