@@ -139,6 +139,7 @@ __all__ = [
     "roundtrip",
     "sample",
     "score",
+    "score_agreement",
     "score_answers",
     "split",
     "stats",
@@ -721,6 +722,39 @@ def compare_scores(
     report = run.report()
     report.raise_for_errors()
     return report
+
+
+def score_agreement(
+    *inputs: Input,
+    fields: Sequence[str] = (),
+    labels: Sequence[object] = (),
+    weights: str = "none",
+    **options: Unpack[ScoreArguments],
+) -> Scores:
+    """Return how far two judges agree, or a judge with the labels of records.
+
+    The inputs are two, or one with two `fields`. A field is a value of verdicts, such
+    as `score`, which is the default, or a field of records, such as `metadata.label`.
+    The result has the scores `agreement`, the share of equal labels, and `kappa`, with
+    intervals by question. `labels` are those that count, in their order, which the
+    `weights` "linear" and "quadratic" need. Of the options of `score`, those for
+    reading, intervals and redaction are used.
+
+    Raises `ScoreError` if there are no two labels of one answer, or kappa is not
+    defined, and the errors of `score` for inputs that cannot be read.
+    """
+    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.scoring.agreement import Agreement
+    from harpia_formats.scoring.options import ScoreOptions
+
+    chosen = make_options(ScoreOptions, _in_one_process(options))
+    run = Agreement(file_inputs(inputs), chosen, fields, labels, weights)
+    for _ in run:
+        continue
+    scores = run.scores()
+    scores.raise_for_errors()
+    return scores
 
 
 def head(

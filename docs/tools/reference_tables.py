@@ -89,6 +89,7 @@ ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
     "schema check": (SchemaCheckArguments, ()),
     "schema infer": (InferArguments, ()),
     "score compare": (ScoreArguments, ("models", "baseline", "test")),
+    "score agreement": (ScoreArguments, ("fields", "labels", "weights")),
     "detect": (object, ("delimiter", "exclude")),
 }
 #: Arguments that have another name or form than the parameter of the option.

@@ -41,6 +41,7 @@ TWO_WORDS = {
     ("schema", "check"): "schema_check",
     ("schema", "infer"): "schema_infer",
     ("score", "compare"): "score_compare",
+    ("score", "agreement"): "score_agreement",
 }
 
 

@@ -58,7 +58,7 @@ def read_labels(parameters: Parameters, weights: str = "none") -> LabelReading:
         mine = OTHER if answer is None else label_of(answer)
         return LabelPair(mine if mine in labels else labels[0], mine)
 
-    options = f"norm:{chosen}|labels:{_shown(given)}|refs:{rule}"
+    options = f"norm:{chosen}|labels:{shown_labels(given)}|refs:{rule}"
     return LabelReading(options, pair, given, weights)
 
 
@@ -104,7 +104,7 @@ def label_text(value: Any) -> str | None:
     return str(value) if is_whole else None
 
 
-def _shown(given: tuple[str, ...]) -> str:
+def shown_labels(given: tuple[str, ...]) -> str:
     """Return given labels for a signature: their texts, or number and digest."""
     if not given:
         return "data"

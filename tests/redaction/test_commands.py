@@ -38,6 +38,8 @@ COMMANDS = (
     "merge A A -o OUT",
     "stats A --skip-invalid --output-format json",
     "score compare A B -m em --skip-invalid",
+    "score agreement A B --field category --skip-invalid",
+    "score agreement A B --skip-invalid",
     "score compare A B --stored --skip-invalid",
     "score compare A B --stored --force --skip-invalid",
 )

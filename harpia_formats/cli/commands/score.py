@@ -211,13 +211,13 @@ def _score(
     print_problems(reports.keeping(run), progress)
     found = run.scores()
     scores = replace(found, said=(*chosen.notes, *found.said))
-    code = _print_scores(scores, files, csv_safe=chosen.options.csv_safe, quiet=quiet)
+    code = print_scores(scores, files, csv_safe=chosen.options.csv_safe, quiet=quiet)
     reports.write(scores, ReportOptions())
     pictures.write(scores, is_whole=scores.is_whole)
     return code
 
 
-def _print_scores(
+def print_scores(
     scores: Scores, files: ScoreRun, *, csv_safe: bool, quiet: bool
 ) -> ExitCode:
     """Print the scores, or why there are none; return the exit code.

@@ -36,6 +36,7 @@ NEEDS = {
     "sample": "a.jsonl 1",
     "schema": "nemo-output",
     "score": "a.jsonl --metrics em",
+    "score agreement": "a.jsonl a.jsonl --field category",
     "score compare": "a.jsonl a.jsonl --metrics em",
     "split": "a.jsonl --valid v.jsonl --invalid i.jsonl",
 }

@@ -1,0 +1,243 @@
+"""The agreement of two judges, or of a judge with the labels of records."""
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from harpia_formats import ScoreError, score_agreement
+from harpia_formats.cli.app import app_for
+from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+
+LABELS = ("bad", "mixed", "good")
+INTEGERS = {name: number for number, name in enumerate(LABELS, 1)}
+
+
+def verdict(number: int, result: Any, judge: str = "a", **changes: Any) -> Any:
+    """Return a verdict on the answer with this number: two answers to a question."""
+    return {
+        "row": number + 1,
+        "record": number + 1,
+        "record_id": f"q{number // 2}",
+        "model": "m",
+        "index": number % 2,
+        "status": "ok" if result else "failed",
+        "attempts": 1,
+        "cached": False,
+        "error": None if result else "no JSON",
+        "signature": f"judge|model:{judge}",
+        "result": result,
+        **changes,
+    }
+
+
+def drawn(seed: int, count: int = 80) -> list[str]:
+    """Return labels, of which those for two seeds agree more than by chance."""
+    truth, own = Random(0), Random(seed)  # noqa: S311 - no secrets
+    found = [truth.choice(LABELS) for _ in range(count)]
+    return [one if own.random() < 0.7 else own.choice(LABELS) for one in found]
+
+
+def verdicts(labels: list[str], judge: str = "a", **changes: Any) -> list[Any]:
+    """Return a verdict for each label, as a text and as a number."""
+    return [
+        verdict(at, {"verdict": one, "score": INTEGERS[one]}, judge, **changes)
+        for at, one in enumerate(labels)
+    ]
+
+
+def file(path: Path, rows: list[Any]) -> Path:
+    """Write rows as lines."""
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return path
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("weights", ["none", "linear", "quadratic"])
+def test_kappa_is_that_of_scikit_learn(weights: str) -> None:
+    """With every kind of weights."""
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn")
+    one, other = drawn(1), drawn(2)
+    found = score_agreement(
+        verdicts(one),
+        verdicts(other, "b"),
+        fields=["verdict"],
+        labels=LABELS,
+        weights=weights,
+    )
+    kind = None if weights == "none" else weights
+    expected = metrics.cohen_kappa_score(one, other, labels=LABELS, weights=kind)
+    assert found["kappa"].value == pytest.approx(expected, abs=1e-12)
+
+
+def test_share_and_intervals_are_by_question() -> None:
+    """Each verdict four times gives the same scores and about the same intervals."""
+    one, other = drawn(1), drawn(2)
+    once = score_agreement(verdicts(one), verdicts(other, "b"))
+    repeated = score_agreement(
+        [row for row in verdicts(one) for _ in range(4)],
+        [row for row in verdicts(other, "b") for _ in range(4)],
+    )
+    share = sum(a == b for a, b in zip(one, other, strict=True)) / len(one)
+    assert once["agreement"].value == pytest.approx(share)
+    assert once["agreement"].questions == repeated["agreement"].questions == 40
+    for name in ("agreement", "kappa"):
+        assert repeated[name].value == pytest.approx(once[name].value)
+        assert repeated[name].interval == pytest.approx(once[name].interval, abs=0.03)
+
+
+def test_texts_and_numbers_are_labels() -> None:
+    """The same classes as texts and as numbers have the same kappa and matrix."""
+    both = verdicts(drawn(1)), verdicts(drawn(2), "b")
+    texts = score_agreement(*both, fields=["verdict"], labels=LABELS)
+    numbers = score_agreement(*both, fields=["score"])
+    assert texts["kappa"].value == numbers["kappa"].value
+    assert texts["kappa"].confusion is not None
+    assert numbers["kappa"].confusion is not None
+    assert texts["kappa"].confusion.counts == numbers["kappa"].confusion.counts
+    assert numbers["kappa"].confusion.labels == ("1", "2", "3")
+
+
+def test_true_and_whole_numbers_are_one() -> None:
+    """True equals 1, 1.0 and the text 1."""
+    for value in (1, 1.0, "1"):
+        first = [verdict(0, {"ok": True}), verdict(2, {"ok": False})]
+        second = [verdict(0, {"ok": value}), verdict(2, {"ok": 0})]
+        assert score_agreement(first, second, fields=["ok"])["agreement"].value == 1
+
+
+def test_a_label_of_a_record_counts_for_each_answer() -> None:
+    """Here two verdicts on a question meet one label in its metadata."""
+    labels = ["bad", "good", "good", "mixed"]
+    records = [
+        {"id": f"q{at}", "prompt": "p", "metadata": {"a.label": one}, "outputs": []}
+        for at, one in enumerate(["bad", "good"])
+    ]
+    found = score_agreement(
+        verdicts(labels), records, fields=["verdict", "metadata.a.label"]
+    )
+    assert (found["agreement"].count, found["agreement"].value) == (4, 0.5)
+
+
+def test_two_fields_of_one_input() -> None:
+    """Rows are paired with themselves, also without ids."""
+    rows = [
+        {"prompt": "p", "metadata": {"a": one, "b": other}, "outputs": []}
+        for one, other in zip(drawn(1), drawn(2), strict=True)
+    ]
+    one = score_agreement(rows, fields=["metadata.a", "metadata.b"])
+    other = score_agreement(verdicts(drawn(1)), verdicts(drawn(2)), fields=["verdict"])
+    assert one["kappa"].value == other["kappa"].value
+
+
+def test_what_only_one_has_is_counted() -> None:
+    """Answers of one judge, and those without a label, are left out with a note."""
+    first, second = verdicts(drawn(1)), verdicts(drawn(2), "b")[:70]
+    first[0] = verdict(0, None)
+    found = score_agreement(first, second)
+    assert (found["kappa"].count, found["kappa"].unscored) == (69, 11)
+    assert "10 answers only in input 1: left out" in found.said
+    assert "1 answer without a label in input 1: left out" in found.said
+    assert "input 2: judge|model:b" in found.said
+
+
+def test_answers_of_models_are_paired_by_their_names() -> None:
+    """The order of the models does not count."""
+    first = [verdict(0, {"v": "x"}), verdict(0, {"v": "y"}, model="n")]
+    first.append(verdict(2, {"v": "x"}))
+    found = score_agreement(first, first[::-1], fields=["v"])
+    assert found["agreement"].value == 1
+
+
+def test_one_question_has_no_interval() -> None:
+    """And this is said."""
+    rows = verdicts(["bad", "good"])
+    found = score_agreement(rows, rows)
+    assert [one.interval for one in found] == [None, None]
+    assert {one.remark for one in found} == {"one question has no interval"}
+
+
+def test_kappa_of_one_label_is_not_defined() -> None:
+    """It is an error that says why."""
+    rows = verdicts(["good"] * 6)
+    with pytest.raises(ScoreError, match="both have one label only, the same"):
+        score_agreement(rows, rows)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"fields": ["nope"]}, r"no record has a label in nope \(there are: "),
+        ({"fields": ["score"] * 3}, "--field is given 3 times"),
+        ({"weights": "linear"}, "linear weights need the labels in their order"),
+        ({"weights": "cubic"}, "there are no weights 'cubic'"),
+        ({"labels": ["a"]}, "labels must be 2 to 100 different texts"),
+        ({"labels": ["x", "y"]}, "no record has a label of the named labels in score"),
+        ({"fields": ["outputs.model"]}, "outputs.model holds no labels"),
+    ],
+)
+def test_wrong_options_are_errors(options: Any, message: str) -> None:
+    """Each says what is wrong."""
+    with pytest.raises(ScoreError, match=message):
+        score_agreement(verdicts(drawn(1)), verdicts(drawn(2)), **options)
+
+
+def test_texts_are_no_labels() -> None:
+    """More than 100 of them are an error."""
+    rows = [verdict(at, {"why": f"reason {at}"}) for at in range(120)]
+    with pytest.raises(ScoreError, match="why has more than 100 labels"):
+        score_agreement(rows, rows, fields=["why"])
+
+
+def test_verdicts_of_two_judges_are_not_one_rater() -> None:
+    """They are an error that names both."""
+    mixed = verdicts(drawn(1))[:4] + verdicts(drawn(1), "b")[4:]
+    with pytest.raises(ScoreError, match=r"several ways.*judge.model:b"):
+        score_agreement(mixed, verdicts(drawn(2)))
+
+
+def test_other_labels_than_the_named_are_left_out() -> None:
+    """They count as no label."""
+    both = verdicts(drawn(1)), verdicts(drawn(2))
+    found = score_agreement(*both, fields=["verdict"], labels=["bad", "good"])
+    confusion = found["kappa"].confusion
+    assert confusion is not None
+    assert confusion.labels == ("bad", "good")
+    assert found["kappa"].unscored == 80 - found["kappa"].count > 0
+
+
+def run(*words: str) -> int:
+    """Run `harpia-formats` in this process; return its exit code."""
+    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
+        app_for(words)([*words], prog_name="harpia-formats")
+    return int(ended.value.code or 0)
+
+
+def test_the_definition_declares_the_labels(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Integers of a range are in their order, which weights need."""
+    one = file(tmp_path / "a.jsonl", verdicts(drawn(1)))
+    other = file(tmp_path / "b.jsonl", verdicts(drawn(2), "b"))
+    outputs = [{"name": "score", "type": "integer", "minimum": 1, "maximum": 3}, "why"]
+    definition = tmp_path / "judge.json"
+    definition.write_text(
+        json.dumps(
+            {
+                "instructions": "Rate.",
+                "inputs": ["responses"],
+                "outputs": outputs,
+                "examples": [],
+            }
+        )
+    )
+    words = ["score", "agreement", str(one), str(other), "--weights", "quadratic"]
+    chosen = ["--definition", str(definition), "--output-format", "json"]
+    assert run(*words, *chosen) == 0
+    (system,) = json.loads(capsys.readouterr().out)["systems"]
+    expected = score_agreement(one, other, labels=[1, 2, 3], weights="quadratic")
+    assert system["scores"][1]["value"] == expected["kappa"].value
+    assert run(*words, *chosen, "--field", "why") == 2
+    assert "declares neither choices nor integers" in capsys.readouterr().err
