@@ -36,6 +36,8 @@ LOWER_IS_BETTER = frozenset(
     "ter wer cer perplexity word_perplexity byte_perplexity bits_per_byte "
     "brier_score".split()
 )
+#: Scores of answers that are wrong or right.
+_BINARY = (0.0, 1.0)
 #: The metric and the signature of a stored score: which quantity it is.
 _Key = tuple[str, str]
 
@@ -46,7 +48,8 @@ class _Values:
 
     numbers: int = 0
     others: int = 0
-    are_booleans: bool = True
+    #: Whether every number is 0 or 1, as true and false are.
+    are_binary: bool = True
 
 
 @dataclass(slots=True)
@@ -79,11 +82,12 @@ class StoredMetrics:
                     self._judgements[key] = Judgements.of_signature(key[1])
                 self._judgements[key].add(score)
                 values = self._found[key]
-                if number_or_none(score.value) is None:
+                number = number_or_none(score.value)
+                if number is None:
                     values.others += 1
                 else:
                     values.numbers += 1
-                    values.are_booleans &= isinstance(score.value, bool)
+                    values.are_binary &= number in _BINARY
 
     def metrics(self) -> SelectedMetrics:
         """Return the mean of each quantity that has a number.
@@ -189,10 +193,16 @@ def _key_of(score: Score) -> _Key:
 
 
 def _measure_of(label: str, key: _Key, values: _Values) -> Measure:
-    """Return the mean of stored scores; only a declared scale is known."""
+    """Return the mean of stored scores.
+
+    Their scale is known if it is declared, or if they are of wrong and right answers.
+    """
     metric, signature = key
+    lower_is_better = metric in LOWER_IS_BETTER
     scales = [scale for scale in BEST if f"scale:{scale}" in signature.split("|")]
-    scale = scales[0] if scales else "0-1" if values.are_booleans else "any"
+    # A rate of errors has no upper limit, even if none of them is above 1.
+    are_shares = values.are_binary and not lower_is_better
+    scale = scales[0] if scales else "0-1" if are_shares else "any"
     return Measure(
         (label,),
         signature or f"{label}|impl:unknown",
@@ -201,7 +211,7 @@ def _measure_of(label: str, key: _Key, values: _Values) -> Measure:
         means(1),
         is_mean=True,
         is_bounded=scale != "any",
-        lower_is_better=metric in LOWER_IS_BETTER,
+        lower_is_better=lower_is_better,
     )
 
 

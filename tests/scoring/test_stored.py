@@ -65,6 +65,21 @@ def test_scores_of_one_metric_are_told_apart_by_their_signatures() -> None:
     assert [problem.code for problem in scores.problems] == ["M104"]
 
 
+def test_stored_scores_of_0_and_1_have_the_interval_of_a_share() -> None:
+    """30 of 30 right answers do not prove that all are; rates and grades are none."""
+
+    def stored(name: str, *values: object) -> Any:
+        """Return the score of 30 answers, the last of which have these values."""
+        every = [*[1] * (30 - len(values)), *values]
+        answers = [answered(at, "4", (name, one, "")) for at, one in enumerate(every)]
+        return score(lines(answers), stored=True)[name]
+
+    for right in (stored("grade"), stored("grade", True), stored("grade", 1.0)):
+        assert right.interval == (pytest.approx(0.8776, abs=1e-4), 1.0)
+        assert (right.scale, right.remark[:12]) == ("0-1", "few failures")
+    assert {stored("grade", 0.5).scale, stored("wer").scale} == {"any"}
+
+
 def test_a_value_that_is_no_number_is_never_0() -> None:
     """It is left out or refused, and cannot be asked to count as 0."""
     with pytest.raises(ScoreError, match="the stored exact_match is no number"):
