@@ -1,5 +1,6 @@
 """What makes an answer correct, for metrics that count correct answers."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,22 @@ def read_with_correctness(
     own = {name: value for name, value in given.items() if not name.startswith(PREFIX)}
     parameters = read_parameters(metric, defaults, own)
     return parameters, _correctness(parameters, inner)
+
+
+def read_threshold(parameters: Parameters, best: float, name: str) -> float | None:
+    """Return the score of the metric `name` from which on an answer is correct.
+
+    It is None if none is given. `best` is the best score on the scale of that metric,
+    infinity if the scale is not known. Raises `MetricError` for a threshold that every
+    score of the scale reaches, or none.
+    """
+    if parameters.values["threshold"] is None:
+        return None
+    threshold = parameters.number("threshold")
+    if math.isfinite(best) and not 0 < threshold <= best:
+        wanted = f"more than 0 and at most {best:g}, the best score of {name}"
+        raise parameters.wrong("threshold", wanted)
+    return threshold
 
 
 def _correctness(parameters: Parameters, inner: Mapping[str, Any]) -> Correctness:
@@ -101,8 +118,9 @@ def _least(parameters: Parameters, name: str, base: Measure) -> float:
         reason = "has no score of which more is better"
     if reason:
         raise parameters.wrong("correct", f"another metric: {name} {reason}")
-    if parameters.values["threshold"] is not None:
-        return parameters.number("threshold")
+    threshold = read_threshold(parameters, base.best, name)
+    if threshold is not None:
+        return threshold
     if not base.is_binary:
         raise parameters.wrong(
             "correct",

@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.metrics import Measure, maj_at_k, numbered, pass_at_k
-from harpia_formats.metrics.correctness import Correctness
+from harpia_formats.metrics.correctness import Correctness, read_threshold
 from harpia_formats.metrics.metric import PAIR, Sample, Statistics
 from harpia_formats.metrics.parameters import Parameters, read_parameters
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
@@ -112,13 +112,16 @@ def stored_questions(
     given = {**request.parameters, **({} if k is None else {"k": k})}
     parameters = read_parameters(family, _DEFAULTS[family], given)
     chosen = parameters.values["correct"]
-    threshold = None
-    if parameters.values["threshold"] is not None:
-        threshold = parameters.number("threshold")
     wanted = [key for key in found if chosen is None or chosen in {key[0], labels[key]}]
     if not wanted:
         raise parameters.wrong("correct", f"one of {', '.join(labels.values())}")
-    able = [key for key in wanted if threshold is not None or not found[key].others]
+    thresholds = {
+        key: read_threshold(parameters, declared_best(key[1]), labels[key])
+        for key in wanted
+    }
+    able = [
+        key for key in wanted if thresholds[key] is not None or not found[key].others
+    ]
     if not able:
         shown = "; ".join(
             f"{labels[key]} has {', '.join(map(repr, found[key].others))}"

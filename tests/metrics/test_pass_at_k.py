@@ -130,6 +130,8 @@ def test_signature_names_what_is_correct(parameters: dict[str, Any], part: str) 
         ("pass@2", {"correct": 1}, "the name of a metric"),
         ("pass@2", {"correct.x": 1}, "metric em has no parameter 'x'"),
         ("pass@2", {"threshold": "half"}, "a number of at least 0"),
+        ("pass@2", {"correct": "f1", "threshold": 50}, "at most 1, the best score of"),
+        ("pass@2", {"correct": "f1", "threshold": 0}, "more than 0 and at most 1"),
         ("pas@2", {}, "did you mean pass@2"),
     ],
 )

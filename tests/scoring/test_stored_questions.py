@@ -96,6 +96,19 @@ def test_a_threshold_makes_scores_right_or_wrong() -> None:
     assert "|threshold:0.5|" in found["pass@1"].signature
 
 
+def test_a_threshold_beyond_the_scale_is_refused() -> None:
+    """A stored score whose signature has a scale can be correct or wrong."""
+    one = {**right(0.4), "signature": "match|scale:0-1"}
+
+    with pytest.raises(MetricError, match="at most 1, the best score of match"):
+        score(
+            lines([answer("a", one)]),
+            stored=True,
+            metrics=("pass@1",),
+            parameters={"pass@k.threshold": 50},
+        )
+
+
 def test_each_stored_quantity_has_its_own_score() -> None:
     """Several quantities are told apart, and `correct` chooses one of them."""
     data = lines(
