@@ -1,5 +1,6 @@
 """Pairs of the labels that two raters give to the same answers."""
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
@@ -59,10 +60,9 @@ class LabelPairs:
         The key is of the place of the question and the number of the answer.
         """
         rater = self.raters[side]
-        keys = [
-            self.places[question] * len(own) + own[answer]
-            for question, answer in zip(rater.questions, rater.answers, strict=True)
-        ]
+        keys = array("q")
+        for question, answer in zip(rater.questions, rater.answers, strict=True):
+            keys.append(self.places[question] * len(own) + own[answer])
         for at in sorted(range(len(keys)), key=keys.__getitem__):
             yield keys[at], side, rater.labels[at]
 
