@@ -12,6 +12,7 @@ from harpia_formats.scoring.intervals import (
     NO_SPREAD,
     ONE_QUESTION,
     QuestionMoments,
+    joined_remarks,
     remark_of,
     wilson_interval,
 )
@@ -187,8 +188,8 @@ class GroupTotals:
                 remark = remark_of(mine, measure.best)
             elif resampled and (limits := resampled[at].limits) is not None:
                 interval, method = limits, self.resampled.method(level)
-                remark = NO_SPREAD if limits[0] == limits[1] else ""
-                remark = remark or resampled[at].remark
+                alike = NO_SPREAD if limits[0] == limits[1] else ""
+                remark = joined_remarks([alike, resampled[at].remark])
                 if labels is not None and not remark:
                     remark = labels.remark(mine.questions)
             if value is None and measure.labels is not None and totals.count:

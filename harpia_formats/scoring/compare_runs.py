@@ -237,7 +237,8 @@ def _metric_answers(
         return MetricAnswers(means(1), measure.best, keys, sums, measure.best)
     best = measure.best if measure.is_mean else None
     scores = known.scores if known else measure.scores
-    return MetricAnswers(scores, best, keys, sums, measure.widest)
+    remark = known.remark if known else None
+    return MetricAnswers(scores, best, keys, sums, measure.widest, remark)
 
 
 def _questions_of(systems: Iterable[SystemAnswers]) -> list[int]:

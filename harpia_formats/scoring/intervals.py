@@ -5,7 +5,7 @@ The estimate is the mean over answers, and its variance is that between question
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import mul
 
@@ -27,6 +27,7 @@ FEW_FAILURES = "few failures: the interval is approximate"
 FEW_SUCCESSES = "few successes: the interval is approximate"
 NO_SPREAD = "no replicate differs: the interval is approximate"
 ONE_QUESTION = "one question has no interval"
+_APPROXIMATE = ": the interval is approximate"
 
 
 def number_or_none(value: object) -> float | None:
@@ -146,3 +147,17 @@ def remark_of(moments: QuestionMoments, best: float = 1.0) -> str:
     if moments.questions * min(share, 1 - share) >= FEW:
         return ""
     return FEW_SUCCESSES if share < 1 / 2 else FEW_FAILURES
+
+
+def lacking_remark(lacking: int) -> str:
+    """Return that as many replicates have no score, "" if none lacks one."""
+    if not lacking:
+        return ""
+    have = "replicate has" if lacking == 1 else "replicates have"
+    return f"{lacking:,} {have} no score{_APPROXIMATE}"
+
+
+def joined_remarks(remarks: Iterable[str]) -> str:
+    """Return why an interval is approximate, from several remarks that may be ""."""
+    reasons = [remark.removesuffix(_APPROXIMATE) for remark in remarks if remark]
+    return f"{', '.join(reasons)}{_APPROXIMATE}" if reasons else ""

@@ -4,11 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from harpia_formats.metrics.label_reading import (
+    OTHER,
     LabelPair,
     LabelScores,
+    counts_of,
     statistics_width,
 )
 from harpia_formats.metrics.metric import Statistics
+from harpia_formats.scoring.label_totals import references_remark
 
 
 class KnownLabels:
@@ -50,3 +53,20 @@ class KnownLabels:
     def scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
         """Return the scores of the sum of statistics."""
         return self._scores.scores_of(sums, self._labels)
+
+    def remark(self, sums: Sequence[float], questions: int) -> str:
+        """Return why intervals are approximate, "" if they are not.
+
+        `sums` are the summed statistics of a system over so many questions.
+        """
+        if not self._scores.is_by_label:
+            return ""
+        counts = counts_of(sums, self._labels)
+        references = [
+            number
+            for label, number, answers in zip(
+                counts.labels, counts.references, counts.answers, strict=True
+            )
+            if label != OTHER and (number or answers)
+        ]
+        return references_remark(references, counts.total, questions)

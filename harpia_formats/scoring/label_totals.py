@@ -89,8 +89,7 @@ class LabelTotals:
         for pair, count in self._pairs.items():
             references[pair.reference] += count
         references.pop(OTHER, None)
-        least = min(references.values(), default=0) * questions
-        return FEW_REFERENCES if least < FEW * self._pairs.total() else ""
+        return references_remark(references.values(), self._pairs.total(), questions)
 
     def confusion(self) -> Confusion | None:
         """Return the number of answers of each pair; None without answers."""
@@ -102,3 +101,15 @@ class LabelTotals:
             for reference in labels
         )
         return Confusion(labels, tuple(rows))
+
+
+def references_remark(
+    references: Iterable[float], answers: float, questions: int
+) -> str:
+    """Return why intervals over so many questions and answers are approximate.
+
+    `references` has for each label how many answers have it as their reference. Returns
+    "" if none is rare.
+    """
+    least = min(references, default=0) * questions
+    return FEW_REFERENCES if least < FEW * answers else ""

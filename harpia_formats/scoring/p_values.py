@@ -108,13 +108,13 @@ class PairedTest:
         is_least = value <= 1 / (1 + self.exchanges)
         return PValue(value, f"permutation|unit:question|{draws}", is_least)
 
-    def of_bootstrap(self, difference: float, as_far: int, replicates: int) -> PValue:
-        """Return the p-value of a difference from `as_far` of some replicates."""
+    def of_bootstrap(self, difference: float, as_far: int) -> PValue:
+        """Return the p-value of a difference from `as_far` of the replicates."""
         draws = f"replicates:{self.replicates}|seed:{self.seed}"
         test = f"bootstrap|unit:question|{draws}"
         if not difference:
             return PValue(1.0, test)
-        return PValue((1 + as_far) / (1 + replicates), test, not as_far)
+        return PValue((1 + as_far) / (1 + self.replicates), test, not as_far)
 
 
 def _mcnemar(answers: PairedAnswers, at: int) -> PValue:

@@ -8,7 +8,12 @@ from typing import Any
 from harpia_formats.scoring.bootstrap import limits_of
 from harpia_formats.scoring.drawn_sums import Blocks
 from harpia_formats.scoring.draws import weights_of
-from harpia_formats.scoring.intervals import FEW, LEAST
+from harpia_formats.scoring.intervals import (
+    FEW,
+    LEAST,
+    joined_remarks,
+    lacking_remark,
+)
 from harpia_formats.scoring.p_values import PairedTest, PValue
 from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
 from harpia_formats.scoring.student import t_quantile
@@ -38,7 +43,8 @@ class Comparison:
     test: str = ""
     method: str = ""
     #: The smallest difference that as many questions detect with a power of 80 %, None
-    #: if the systems do not differ on any question, or if it is `beyond_scale`.
+    #: if the systems do not differ on any question, if it is `beyond_scale`, or if
+    #: replicates of a pooled score lack it.
     detectable: float | None = None
     #: The same difference if it is larger than the scale of the score, so that as many
     #: questions detect none.
@@ -68,7 +74,7 @@ def compare_pairs(
     if test.uses_bootstrap(answers):
         p_values = [
             [
-                test.of_bootstrap(one.difference(at) or 0.0, *mine.as_far[at])
+                test.of_bootstrap(one.difference(at) or 0.0, mine.as_far[at])
                 for at in range(names)
             ]
             for one, mine in zip(paired, replicated, strict=True)
@@ -96,7 +102,12 @@ def _comparison(
     if difference is None or not replicated:
         return None
     limits = _limits(replicated, difference, test.level)
-    detectable = _detectable(answers, at, replicated, test.level)
+    lacking = 0
+    if answers.metric.best is None:
+        lacking = test.interval_replicates - len(replicated)
+    detectable = None
+    if not lacking:
+        detectable = _detectable(answers, at, replicated, test.level)
     is_beyond = detectable is not None and detectable > answers.metric.widest
     return Comparison(
         difference,
@@ -107,7 +118,13 @@ def _comparison(
         test.method,
         None if is_beyond else detectable,
         detectable if is_beyond else None,
-        "" if answers.differing() >= FEW else FEW_DIFFER,
+        joined_remarks(
+            [
+                lacking_remark(lacking),
+                answers.remark(),
+                "" if answers.differing() >= FEW else FEW_DIFFER,
+            ]
+        ),
     )
 
 
@@ -132,9 +149,9 @@ class _Replicated:
 
     #: An array of the difference in each replicate of the interval that has one.
     differences: list[Any]
-    #: How many differences are as far from the one that was found as that is from 0,
-    #: and how many there are.
-    as_far: list[tuple[int, int]]
+    #: How many differences are as far from the one that was found as that is from 0;
+    #: a replicate without a difference counts as one of them.
+    as_far: list[int]
 
 
 def _replicated(
@@ -153,21 +170,21 @@ def _replicated(
     least = test.interval_replicates
     draws = test.replicates if test.uses_bootstrap(answers) else least
     seen = np.array([[one.difference(at) or 0.0 for at in names] for one in paired])
-    as_far, valid = (np.zeros(seen.shape, dtype=np.int64) for _ in range(2))
+    as_far = np.zeros(seen.shape, dtype=np.int64)
     for first, sums in blocks.sums(weights_of, test.seed, draws):
         scores = [blocks.scores(mine) for mine in sums]
         for block, found in zip(kept, scores, strict=True):
             block.append(found[: max(least - first, 0)])
         for at, (one, other) in enumerate(places):
             differences = scores[one] - scores[other]
-            valid[at] += (~np.isnan(differences)).sum(axis=0)
-            far = np.abs(differences - seen[at]) >= np.abs(seen[at])
-            as_far[at] += far.sum(axis=0)
+            # No comparison with NaN is true.
+            near = np.abs(differences - seen[at]) < np.abs(seen[at])
+            as_far[at] += (~near).sum(axis=0)
     whole = [np.concatenate(block) for block in kept]
     return [
         _Replicated(
             [column[~np.isnan(column)] for column in (whole[one] - whole[other]).T],
-            list(zip(as_far[at].tolist(), valid[at].tolist(), strict=True)),
+            as_far[at].tolist(),
         )
         for at, (one, other) in enumerate(places)
     ]

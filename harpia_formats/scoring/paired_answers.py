@@ -1,7 +1,7 @@
 """The answers of systems to the same questions, by one metric."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -72,6 +72,9 @@ class MetricAnswers:
     systems: Sequence[QuestionSums]
     #: The largest difference that the scale allows, infinite if it is not known.
     widest: float = math.inf
+    #: Returns why intervals are approximate, "" if they are not, from the summed
+    #: statistics of a system over so many questions.
+    remark: Callable[[Sequence[float], int], str] | None = None
 
     def pair(self, one: int, other: int) -> "PairedAnswers":
         """Return the answers of two systems, by their places in `systems`."""
@@ -124,6 +127,15 @@ class PairedAnswers:
         """Return the difference of the score at a place, None if a system lacks it."""
         one, other = (found[at] for found in self.values())
         return None if one is None or other is None else one - other
+
+    def remark(self) -> str:
+        """Return why an interval is approximate by either system, "" if it is not."""
+        find = self.metric.remark
+        self.values()
+        if find is None or self._sums is None:
+            return ""
+        one, other = (find(sums, self.questions) for sums in self._sums)
+        return one or other
 
     def differing(self) -> int:
         """Return on how many questions the systems have other statistics."""

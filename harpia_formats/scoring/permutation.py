@@ -137,11 +137,14 @@ def exchange_tests(
 
 
 def _gaps(answers: MetricAnswers, one: Any, other: Any) -> Any:
-    """Return the absolute differences of scores, 0 for each that a system lacks."""
+    """Return the absolute differences of scores, infinite where a system lacks one.
+
+    So an exchange without a score counts as one that is as far.
+    """
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
     mine, its = (
         np.array([answers.scores(row) for row in sums.tolist()], dtype=np.float64)
         for sums in (one, other)
     )
-    return np.nan_to_num(np.abs(mine - its))
+    return np.nan_to_num(np.abs(mine - its), nan=np.inf)

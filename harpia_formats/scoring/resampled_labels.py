@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 
 from harpia_formats.metrics.label_reading import LabelPair, LabelReading
 from harpia_formats.scoring.bootstrap import limits_of
+from harpia_formats.scoring.intervals import lacking_remark
 from harpia_formats.scoring.label_bootstrap import LabelBootstrap
 from harpia_formats.scoring.scores import ComputedMetric
 
@@ -31,10 +32,7 @@ class ResampledInterval:
     @property
     def remark(self) -> str:
         """Why the interval is approximate, "" if it is not."""
-        if not self.lacking:
-            return ""
-        have = "replicate has" if self.lacking == 1 else "replicates have"
-        return f"{self.lacking:,} {have} no score: the interval is approximate"
+        return lacking_remark(self.lacking)
 
 
 @dataclass(slots=True)

@@ -212,6 +212,7 @@ def test_replicates_without_a_score_are_counted(tmp_path: Path) -> None:
     assert found.value == 1
     assert found.interval == (1, 1)
     assert "no replicate differs" in found.remark
+    assert "replicates have no score" in found.remark
     path = written(tmp_path / "b.jsonl", rows_of([("a", "a"), ("a", "b"), ("b", "b")]))
     found = score(path, metrics=("kappa",), replicates=1000)["kappa"]
     assert found.remark.endswith(
@@ -350,6 +351,57 @@ def test_systems_are_compared_by_their_labels(tmp_path: Path, test: str | None) 
         assert each.comparison.test.startswith(test or "bootstrap")
         if each.name == "recall":
             assert each.comparison.p_value < 0.05
+
+
+@pytest.mark.parametrize("test", [None, "permutation"])
+def test_replicates_without_a_score_are_no_evidence(
+    tmp_path: Path, test: str | None
+) -> None:
+    """They count as far in the p-value; the difference is marked and has no size."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    pairs = [("yes", "yes"), *[("no", "no")] * 59]
+    wrong = [("no", "yes"), ("yes", "no"), *pairs[2:]]
+    paths = [
+        written(tmp_path / name, rows_of(found))
+        for name, found in (("a", pairs), ("b", wrong))
+    ]
+    options: dict[str, Any] = {"metrics": ("kappa", "f1-binary"), "from_": "record"}
+    parameters = {"f1-binary.positive": "yes"}
+    found = harpia_formats.compare_scores(
+        *paths, **options, parameters=parameters, replicates=200, test=test
+    )
+
+    for each in found.compared:
+        assert each.comparison is not None
+        assert each.comparison.p_value > 0.3
+        assert each.comparison.detectable is each.comparison.beyond_scale is None
+        assert "replicates have no score, few references" in each.comparison.remark
+
+
+def test_comparisons_with_few_references_are_marked(tmp_path: Path) -> None:
+    """Below ten references with a label of averages over labels, and not of others."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    found = {}
+    for few in (9, 10):
+        pairs = [(("a", "b")[number % 3 == 0], "a") for number in range(60)]
+        pairs += [("b", "b")] * few
+        others = [*[("b", "a")] * 20, *pairs[20:]]
+        paths = [
+            written(tmp_path / name, rows_of(rows))
+            for name, rows in (("a", pairs), ("b", others))
+        ]
+        found[few] = {
+            each.name: each.comparison.remark
+            for each in harpia_formats.compare_scores(
+                *paths, metrics=ALL, from_="record", replicates=50
+            ).compared
+            if each.comparison is not None
+        }
+
+    approximate = "few references with a label: the interval is approximate"
+    assert found[9]["recall"] == found[9]["mcc"] == approximate
+    assert found[9]["f1-micro"] == ""
+    assert set(found[10].values()) == {""}
 
 
 def test_systems_without_answers_or_with_several_are_compared(tmp_path: Path) -> None:
