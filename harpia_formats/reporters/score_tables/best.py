@@ -16,8 +16,13 @@ _TESTED = (
     "Bold: the best, and all that are not significantly worse (p of a paired test by "
     f"question, adjusted by Holm for all pairs and scores, at least {ALPHA})."
 )
-_IMPOSSIBLE = "Bold: the best. No difference between systems could be tested."
-_NOT_ALL = " A system without a test against the best is not bold."
+_IMPOSSIBLE = (
+    "Bold: the best. No two systems could be tested by all of their questions."
+)
+_NOT_ALL = (
+    " A system that was not tested against the best by all questions of both is not "
+    "bold."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +49,11 @@ def best_tested(
 ) -> Best:
     """Return the best scores, and all that are not significantly worse.
 
-    `names` are those of the systems of the rows, as in `compared`.
+    `names` are those of the systems of the rows, as in `compared`. A test counts only
+    if it has all questions of both scores.
     """
-    p_values = dict(_p_values(compared))
+    columns = list(columns)
+    p_values = dict(_p_values(columns, names, compared))
     found: dict[Key, set[int]] = {}
     is_tested = True
     for column in columns:
@@ -65,12 +72,24 @@ def best_tested(
 
 
 def _p_values(
-    compared: Iterable[ComparedScore],
+    columns: Iterable[Column], names: Sequence[str], compared: Iterable[ComparedScore]
 ) -> Iterator[tuple[tuple[Key, str, str], float]]:
-    """Yield the adjusted p-values by the score and both systems, in either order."""
+    """Yield the adjusted p-values by the score and both systems, in either order.
+
+    A p-value of only some questions of a system says nothing about its score.
+    """
+    questions = {
+        (column.key, name): score.questions
+        for column in columns
+        for name, score in zip(names, column.scores, strict=True)
+        if score is not None
+    }
     for score in compared:
-        if score.adjusted_p is not None:
-            key, (one, other) = (score.metric, score.name), score.systems
+        key, (one, other) = (score.metric, score.name), score.systems
+        has_all = {questions.get((key, name)) for name in score.systems} == {
+            score.questions
+        }
+        if score.adjusted_p is not None and has_all:
             yield (key, one, other), score.adjusted_p
             yield (key, other, one), score.adjusted_p
 

@@ -45,7 +45,27 @@ def test_what_was_not_tested_against_the_best_is_not_bold(
     _, *rows = tables_in(text)[0]
 
     assert [row[0] for row in rows if "<strong>" in row[1]] == ["heron-13b"]
-    assert "A system without a test against the best is not bold." in text
+    assert "A system that was not tested against the best by all questions" in text
+
+
+def test_a_test_by_some_questions_is_none_of_the_scores() -> None:
+    """A system that is hopeless on all but the common questions is not bold."""
+    rows = rows_of({"a": 99, "b": 1, "c": 99}, 30)
+    for row in rows[:20]:
+        del row["outputs"][1]
+    for row in rows[20:22]:
+        row["outputs"][1]["text"] = row["outputs"][0]["text"]
+    for row in rows[22:]:
+        del row["outputs"][0]
+    del rows[-1]["outputs"][-1]["text"]
+    rows[0]["outputs"][-1]["text"] = "no"
+    found = hf.compare_scores(rows, metrics=("em",), missing="skip")
+    text = form_text("markdown", found)
+    _, *cells = tables_in(text)[0]
+
+    assert found.pair("a", "b")[0].adjusted_p == 1
+    assert [row[0] for row in cells if "<strong>" in row[1]] == ["a"]
+    assert "No two systems could be tested by all of their questions." in text
 
 
 def test_each_pair_has_its_p_values(found: ComparisonReport) -> None:
@@ -91,7 +111,7 @@ def test_a_pair_without_a_test_has_none() -> None:
 
     assert tables_in(text)[1][1][3:6] == ["\u2013 \u2020", "\u2013", "\u2013"]
     assert "\u2020 One question: no difference can be tested." in text
-    assert "No difference between systems could be tested." in text
+    assert "No two systems could be tested by all of their questions." in text
     assert "not significantly" not in text
     check_latex(form_text("latex", found))
 
