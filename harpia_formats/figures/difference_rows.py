@@ -14,10 +14,9 @@ from harpia_formats.figures.rows import (
 )
 from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compared import ComparedScore
+from harpia_formats.scoring.p_values import ALPHA, is_significant
 
 TITLE = "Differences of scores with their intervals"
-#: Adjusted p-values up to this one are those of filled marks.
-SIGNIFICANT = 0.05
 
 
 def draw_differences(compared: Sequence[ComparedScore]) -> Drawing:
@@ -73,7 +72,7 @@ def _panel(
             sentences[row] = one.reason
             continue
         adjusted = found.p_value if one.adjusted_p is None else one.adjusted_p
-        is_open = adjusted > SIGNIFICANT
+        is_open = not is_significant(adjusted)
         mark = Mark(row, found.difference, found.low, found.high, is_hollow=is_open)
         marks.append(mark)
     title = label(compared[0].full_name)
@@ -90,7 +89,7 @@ def _methods(compared: Sequence[ComparedScore]) -> Iterator[str]:
     if levels:
         yield f"Lines are {levels} intervals of the difference by question."
     adjusted = " (Holm)" if len(tested) > 1 else ""
-    yield f"Filled marks have p{adjusted} of at most {SIGNIFICANT:g}, open ones more."
+    yield f"Filled marks have p{adjusted} below {ALPHA:g}, open ones do not."
 
 
 def _sentences(compared: Sequence[ComparedScore]) -> Iterator[str]:

@@ -1,13 +1,16 @@
 """Pictures of comparisons: differences with intervals, and question by question."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
 import harpia_formats as hf
+from harpia_formats.reporters.score_tables import form_lines
 from harpia_formats.scoring.compare_report import ComparisonReport
+from harpia_formats.scoring.p_values import ALPHA
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
@@ -58,7 +61,23 @@ def test_each_pair_is_a_row_with_its_p_values(tmp_path: Path) -> None:
     assert {"a \u2212 b", "a \u2212 c", "b \u2212 c", "em"} < set(texts_of(picture))
     assert "em of a \u2212 b: +0.7500 (" in description
     assert "(Holm)" in description
-    assert any("p (Holm) of at most 0.05" in text for text in texts_of(picture))
+    assert any("p (Holm) below 0.05" in text for text in texts_of(picture))
+
+
+def test_a_difference_is_significant_below_the_limit(tmp_path: Path) -> None:
+    """A p-value of the limit itself is open in the picture and bold in the table."""
+    found = compared({"a": "yyyyyynn", "b": "ynyynnnn"})
+    seen = {}
+    for p_value in (0.04, ALPHA, 0.06):
+        one = replace(found.compared[0], adjusted_p=p_value)
+        changed = replace(found, compared=(one,))
+        picture, _ = drawn(changed, tmp_path, "differences")
+        picture.remove(picture[1])
+        bold = sum(line.count("**") for line in form_lines(changed, "markdown"))
+        seen[p_value] = (ET.tostring(picture), bold)
+
+    assert seen[0.04][0] != seen[ALPHA][0] == seen[0.06][0]
+    assert (seen[0.04][1], seen[ALPHA][1], seen[0.06][1]) == (2, 4, 4)
 
 
 def test_questions_are_counted_by_who_is_higher(tmp_path: Path) -> None:

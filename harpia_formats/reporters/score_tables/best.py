@@ -6,12 +6,8 @@ from dataclasses import dataclass
 from harpia_formats.reporters.score_tables.columns import Column, Key
 from harpia_formats.reporters.score_tables.table import Better
 from harpia_formats.scoring.compared import ComparedScore
+from harpia_formats.scoring.p_values import ALPHA, is_significant
 
-#: A difference with a lower adjusted p-value is significant.
-ALPHA = 0.05
-_UNTESTED = (
-    "Bold: the best. Whether the others are worse was not tested; score compare does."
-)
 _TESTED = (
     "Bold: the best, and all that are not significantly worse (p of a paired test by "
     f"question, adjusted by Holm for all pairs and scores, at least {ALPHA})."
@@ -30,18 +26,11 @@ class Best:
     """The rows of a table whose scores are bold, and what that means."""
 
     rows: Mapping[Key, Collection[int]]
-    #: "" if nothing is bold.
     note: str
 
     def rows_of(self, key: Key) -> Collection[int]:
         """Return the rows whose score in a column is bold."""
         return self.rows.get(key, ())
-
-
-def best_untested(columns: Iterable[Column], systems: Sequence[int]) -> Best:
-    """Return the best scores of systems, of which `systems` has the rows."""
-    found = {column.key: _best_of(column, systems) for column in columns}
-    return Best(found, _UNTESTED if any(found.values()) else "")
 
 
 def best_tested(
@@ -57,14 +46,14 @@ def best_tested(
     found: dict[Key, set[int]] = {}
     is_tested = True
     for column in columns:
-        best = _best_of(column, range(len(names)))
+        best = _best_of(column)
         found[column.key] = set(best)
         for at, score in enumerate(column.scores):
             if not best or at in best or score is None or score.value is None:
                 continue
             tests = [p_values.get((column.key, names[one], names[at])) for one in best]
             is_tested = is_tested and None not in tests
-            if any(p_value is not None and p_value >= ALPHA for p_value in tests):
+            if any(p is not None and not is_significant(p) for p in tests):
                 found[column.key].add(at)
     note = _TESTED if is_tested else _TESTED + _NOT_ALL
     note = note if p_values else _IMPOSSIBLE
@@ -94,12 +83,12 @@ def _p_values(
             yield (key, other, one), score.adjusted_p
 
 
-def _best_of(column: Column, systems: Sequence[int]) -> list[int]:
+def _best_of(column: Column) -> list[int]:
     """Return the rows of the best score among several systems."""
     values = {
         at: score.value
-        for at in systems
-        if (score := column.scores[at]) is not None and score.value is not None
+        for at, score in enumerate(column.scores)
+        if score is not None and score.value is not None
     }
     if len(values) <= 1 or column.better is Better.UNKNOWN:
         return []

@@ -4,7 +4,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
-from harpia_formats.reporters.score_tables.best import Best, best_untested
+from harpia_formats.reporters.score_tables.best import Best
 from harpia_formats.reporters.score_tables.columns import Column, columns_of
 from harpia_formats.reporters.score_tables.notes import (
     APPROXIMATE,
@@ -28,6 +28,7 @@ from harpia_formats.reporters.score_tables.table import (
 )
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 
+_UNTESTED = "Differences between systems were not tested; score compare tests them."
 _ALL, _EMPTY = "(all)", "(empty)"
 #: The columns of counts, and what returns the count of a score.
 _COUNTS: dict[str, Callable[[MetricScore], int]] = {
@@ -43,8 +44,8 @@ def scores_table(scores: Scores) -> ScoreTable:
     systems = {id(system) for system in scores.systems}
     ends = [at for at, group in enumerate(groups) if id(group) in systems]
     fields, names = _names_of(scores, groups)
-    columns = columns_of(groups)
-    table = table_of_groups(fields, names, groups, best_untested(columns, ends))
+    no_bold = Best({}, _UNTESTED if len(scores.systems) > 1 else "")
+    table = table_of_groups(fields, names, groups, no_bold)
     return replace(
         table,
         notes=(*table.notes, *run_notes(scores)),

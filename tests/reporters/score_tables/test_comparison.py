@@ -9,8 +9,8 @@ from itertools import combinations
 import pytest
 
 import harpia_formats as hf
-from harpia_formats.reporters.score_tables.best import ALPHA
 from harpia_formats.scoring.compare_report import ComparisonReport
+from harpia_formats.scoring.p_values import ALPHA
 from table_texts import FOUR, NASTY, check_latex, form_text, rows_of, tables_in
 
 pytest.importorskip("numpy", reason="tests need the extra score")

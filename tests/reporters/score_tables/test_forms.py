@@ -27,6 +27,7 @@ from table_texts import (
     form_text,
     latex_rows,
     rows_of,
+    tables_in,
 )
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "harpia-formats"
@@ -41,14 +42,16 @@ def scored(
 
 
 def test_a_row_is_a_system_and_a_column_a_score() -> None:
-    """Numbers have their intervals, and the best is bold."""
+    """Numbers have their intervals, and none is bold, since nothing was tested."""
     head, *rows = cells_of(form_text("markdown", scored()))
 
     assert head == ["model", "em \u2191", "f1 \u2191"]
     assert [row[0] for row in rows] == list(FOUR)
     assert rows[0][1] == "0.900 [0.764, 0.962] *"
-    bold = [row[0] for row in rows if "<strong>" in row[1]]
-    assert bold == ["heron-13b"]
+    text = form_text("markdown", scored())
+    assert "**" not in text
+    assert "Differences between systems were not tested; score compare" in text
+    assert "score compare" not in form_text("markdown", scored({"m": 3}))
 
 
 def test_latex_has_the_cells_of_markdown() -> None:
@@ -83,20 +86,14 @@ def test_latex_compiles(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-2_000:]
 
 
-def test_bold_is_for_several_systems_only() -> None:
-    """A single system is not the best of anything, nor is a group of answers."""
-    assert "**" not in form_text("markdown", scored({"m": 3}))
-    rows = cells_of(form_text("markdown", scored(by=("category",))))
-    assert {row[1] for row in rows if "<strong>" in "".join(row)} == {"(all)"}
-
-
 def test_lower_is_better_where_it_is() -> None:
-    """The arrow points down, and the lowest score is bold."""
+    """The arrow points down, and the lowest score is bold in a comparison."""
     pytest.importorskip("sacrebleu", reason="TER needs the extra score")
-    head, *rows = cells_of(form_text("markdown", scored(metrics=("ter",))))
+    found = hf.compare_scores(rows_of({"m": 2, "n": 9}), metrics=("ter",))
+    head, *rows = tables_in(form_text("markdown", found))[0]
 
     assert head[1] == "ter \u2193"
-    assert [row[0] for row in rows if "<strong>" in row[1]] == ["heron-13b"]
+    assert [row[0] for row in rows if "<strong>" in row[1]] == ["n"]
 
 
 def test_notes_tell_how_the_numbers_were_made() -> None:
