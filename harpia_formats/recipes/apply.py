@@ -13,6 +13,7 @@ from harpia_formats.recipes.definitions import (
     definitions_of,
     settled,
 )
+from harpia_formats.recipes.locate_systems import located_systems
 from harpia_formats.recipes.parse import PARAMETERS, Recipe, read_recipe
 from harpia_formats.recipes.table import Applied, Command, Key, Run, key_name
 from harpia_formats.registry import result_format_named
@@ -45,7 +46,9 @@ def apply_recipe(
     of_options: dict[str, Any] = {}
     of_run: dict[str, Any] = {}
     replaced: list[str] = []
-    for name, value in recipe.values.items():
+    # Other inputs than its own have their names from the working folder.
+    values = recipe.values if "inputs" in given else located_systems(recipe)
+    for name, value in values.items():
         key, own = keys[name], value
         is_option = key.option in ScoreOptions.__dataclass_fields__
         if name in given:

@@ -43,6 +43,8 @@ class Recipe:
     #: The values by the names of keys; paths start from the working folder.
     values: Mapping[str, Any]
     lines: TomlLines
+    #: Its inputs as they are written, by which models and the baseline name them.
+    inputs: tuple[str, ...] = ()
 
     def error(self, key: tuple[str, ...], reason: str) -> RecipeError:
         """Return the error that the value of a key cannot be used."""
@@ -77,7 +79,7 @@ def parse_recipe(data: bytes, path: str, command: Command) -> Recipe:
             raise empty.error((name,), _unknown(name, command))
         key = keys[name]
         values[name] = _located(_checked(value, key, empty), key, root)
-    return Recipe(path, values, lines)
+    return Recipe(path, values, lines, tuple(document.get("inputs", ())))
 
 
 def _with_line(error: SettingsError, data: bytes) -> RecipeError:

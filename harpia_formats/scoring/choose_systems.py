@@ -8,11 +8,23 @@ from pathlib import PurePath
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.io.source import Source
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.text.spelling import nearest
 
 #: Systems that an error names.
 _LISTED = 5
+
+
+class UnknownSystemError(ScoreError):
+    """Systems that are not there, with the names of those that are."""
+
+    def __init__(self, message: str, without_names: str) -> None:
+        super().__init__(message)
+        self._without_names = without_names
+
+    def without_values(self) -> ScoreError:
+        """Return the error without the names of systems, which are of records."""
+        return ScoreOptionsError(self._without_names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +65,7 @@ def chosen_systems(
             if one.model == model and of_input in {one.source, f"{one.place + 1}"}
         ] or [one for one in found if one.model == text]
         if not mine:
-            raise ScoreError(_no_model(text, found))
+            raise _no_model(text, found)
         chosen |= dict.fromkeys(mine)
         named |= {one.place for one in mine}
     if wanted:
@@ -61,24 +73,33 @@ def chosen_systems(
     if len(found) < 2:  # noqa: PLR2004 - a pair is of two
         models = [one.model for one in found if one.model]
         there = f"answers of {models[0]}" if models else "answers of one system"
-        raise ScoreError(
-            f"there are only {there}, and a comparison needs two systems: name another "
-            "input, or one with answers of several models"
+        need = (
+            "and a comparison needs two systems: name another input, or one with "
+            "answers of several models"
+        )
+        raise UnknownSystemError(
+            f"there are only {there}, {need}",
+            f"there are only answers of one system, {need}",
         )
     return list(found)
 
 
-def _no_model(wanted: str, found: Sequence[FoundSystem]) -> str:
-    """Return that no answer is of a model, with the models that there are."""
+def _no_model(wanted: str, found: Sequence[FoundSystem]) -> ScoreError:
+    """Return the error that no answer is of a model, with the models that there are."""
     models = list(dict.fromkeys(one.model for one in found if one.model))
     start = f"no answer is of the model {wanted!r}"
     if not models:
-        return f"{start}; none names its model"
+        return ScoreOptionsError(f"{start}; none names its model")
     near = nearest(wanted, models)
     hint = f"; did you mean {near!r}?" if near else ""
     rest = len(models) - _LISTED
     more = f" and {rest:,} more" if rest > 0 else ""
-    return f"{start}{hint} (there are: {', '.join(models[:_LISTED])}{more})"
+    listed = f"{', '.join(models[:_LISTED])}{more}"
+    return UnknownSystemError(f"{start}{hint} (there are: {listed})", _without(start))
+
+
+def _without(start: str) -> str:
+    return f"{start}; those that there are are shown only without --redact"
 
 
 def distinct_names(systems: Iterable[tuple[str | None, str]]) -> list[str]:
@@ -113,22 +134,41 @@ def distinct_names(systems: Iterable[tuple[str | None, str]]) -> list[str]:
     return found
 
 
+def named_baseline(
+    systems: Sequence[FoundSystem], names: Sequence[str], baseline: str | None
+) -> str | None:
+    """Return the name of the system that `baseline` names, None if it is None.
+
+    It is the name of a system, or the path of its input where no other system is of
+    that, with its model before it in `MODEL (INPUT)`. Raises `UnknownSystemError` if no
+    system is called so.
+    """
+    if baseline is None or baseline in names:
+        return baseline
+    sources = Counter(one.source for one in systems)
+    for one, name in zip(systems, names, strict=True):
+        is_alone = sources[one.source] == 1
+        if baseline == f"{one.model} ({one.source})" or (
+            is_alone and baseline == one.source
+        ):
+            return name
+    near = nearest(baseline, names)
+    hint = f"did you mean {near!r}? " if near else ""
+    start = f"no system is called {baseline!r}"
+    raise UnknownSystemError(
+        f"{start}: {hint}the systems are {', '.join(names)}", _without(start)
+    )
+
+
 def compared_places(
     names: Sequence[str], baseline: str | None
 ) -> list[tuple[int, int]]:
     """Return the pairs of systems that are compared, by their places.
 
     They are all pairs, or each system with the one called `baseline`, which is the
-    second. Raises `ScoreError` if no system is called so.
+    second.
     """
     if baseline is None:
         return list(combinations(range(len(names)), 2))
-    if baseline not in names:
-        near = nearest(baseline, names)
-        hint = f"did you mean {near!r}? " if near else ""
-        raise ScoreError(
-            f"no system is called {baseline!r}: {hint}the systems are "
-            f"{', '.join(names)}"
-        )
     base = list(names).index(baseline)
     return [(place, base) for place in range(len(names)) if place != base]

@@ -18,6 +18,7 @@ from harpia_formats.scoring.choose_systems import (
     chosen_systems,
     compared_places,
     distinct_names,
+    named_baseline,
     source_name,
 )
 from harpia_formats.scoring.common_metrics import common_places, notes_of_inputs
@@ -144,7 +145,8 @@ class ScoreComparison:
         chosen = chosen_systems([one.found for one in every], self._models)
         systems = [one for one in every if one.found in chosen]
         names = distinct_names((one.model, one.source) for one in chosen)
-        pairs = compared_places(names, self._baseline)
+        baseline = named_baseline(chosen, names, self._baseline)
+        pairs = compared_places(names, baseline)
         places, notes = common_places(
             [one.measured for one in scores],
             [run.are_verdicts for run in self._finished],
@@ -173,7 +175,7 @@ class ScoreComparison:
             tuple(family.compared_pairs([one.answers.numbers for one in systems])),
             reports,
             scores,
-            self._baseline,
+            baseline,
             (*notes_of_inputs([one.said for one in scores]), *notes, *matched.notes),
         )
 

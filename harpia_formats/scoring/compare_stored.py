@@ -17,6 +17,7 @@ from harpia_formats.scoring.choose_systems import (
     chosen_systems,
     compared_places,
     distinct_names,
+    named_baseline,
     source_name,
 )
 from harpia_formats.scoring.compare_report import ComparisonReport
@@ -131,7 +132,8 @@ class StoredComparison:
         chosen = chosen_systems(list(every), self._models)
         values = [every[one] for one in chosen]
         names = distinct_names((one.model, one.source) for one in chosen)
-        pairs = compared_places(names, self._baseline)
+        baseline = named_baseline(chosen, names, self._baseline)
+        pairs = compared_places(names, baseline)
         labels = [self._label(one, names[at]) for at, one in enumerate(chosen)]
         quantities = [
             one
@@ -168,7 +170,7 @@ class StoredComparison:
             tuple(family.compared_pairs(numbers)),
             reports,
             (),
-            self._baseline,
+            baseline,
             (*self._notes, *matched.notes),
         )
 

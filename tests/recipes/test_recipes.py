@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import sys
 import tomllib
 from dataclasses import replace
@@ -482,3 +483,39 @@ def test_python_takes_a_recipe(tmp_path: Path) -> None:
     assert [one.name for one in found] == ["em", "f1"]
     assert found["f1"].interval is None or found["f1"].method.startswith("wilson")
     assert [one.value for one in other] == [found["f1"].value]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "names"),
+    [
+        (["x/a.jsonl", "b.jsonl"], ["--baseline", "b.jsonl"]),
+        (["x/a.jsonl", "a.jsonl"], ["--baseline", "x/a.jsonl"]),
+        (["b.jsonl", "b.jsonl"], ["--baseline", "b.jsonl #2"]),
+        (["x/m.jsonl", "m.jsonl"], ["--baseline", "m (x/m.jsonl)"]),
+        (["x/m.jsonl", "a.jsonl"], ["--model", "x/m.jsonl=m"]),
+    ],
+)
+def test_systems_named_by_paths_are_found_from_other_folders(
+    main: InProcess, inputs: list[str], names: list[str]
+) -> None:
+    """A recipe compares the same systems from another folder, and by given inputs."""
+    rows = ROWS.replace('"model": "m", ', "")
+    for folder in map(Path, ("sub", "sub/x")):
+        folder.mkdir()
+        (folder / "a.jsonl").write_text(rows)
+        (folder / "b.jsonl").write_text(rows.replace("cats", "cat"))
+        (folder / "m.jsonl").write_text(ROWS)
+    parent = Path.cwd()
+    os.chdir("sub")
+    before = compared(main, *inputs, *names, "--output-format", "csv")
+    shown = compared(main, *inputs, *names, "--output-format", "csv", "--show-recipe")
+    Path("r.toml").write_text(shown[1])
+    again = compared(main, "--recipe", "r.toml", *inputs)
+    os.chdir(parent)
+
+    after = compared(main, "--recipe", "sub/r.toml")
+
+    assert before[0] == 0, before
+    assert (again, after[0], after[2]) == (before, 0, before[2])
+    # Names hold paths only where they are needed to tell systems apart.
+    assert after[1].replace("sub/", "") == before[1]
