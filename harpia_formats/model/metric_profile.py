@@ -68,9 +68,9 @@ class MetricProfile:
     metrics: Mapping[str, tuple[MetricRequest, ...]]
     #: The names of metrics that are computed by default.
     usual: tuple[str, ...] = ()
-    #: Given a header: the metrics that it requests; unknown ones keep their name as
-    #: `metric`. Raises `ScoreError`.
-    of_header: Callable[[Header], Iterable[MetricRequest]] | None = None
+    #: Given a header, and the name of its file without the folder: the metrics that the
+    #: header requests; unknown ones keep their name as `metric`. Raises `ScoreError`.
+    of_header: Callable[[Header, str], Iterable[MetricRequest]] | None = None
     #: Given a decoded configuration and the names that the user gives (`task`): the
     #: metrics that it requests. Raises `ScoreError`.
     of_config: Callable[[Any, Mapping[str, str]], MetricConfiguration] | None = None

@@ -86,7 +86,7 @@ class Companions:
             return self._by_id(source, companion), Header()
         if companion is None or adapter.around_of is None:
             return NO_SURROUNDINGS, Header()
-        name = _name_of(source)
+        name = name_of(source)
         document = self._of_file(source, name, companion)
         members: Mapping[str, Any] = {}
         if document is None and companion.without:
@@ -220,7 +220,7 @@ def _check_belongs(document: _Document, name: str, companion: Companion) -> None
             raise CompanionError(document.name, f"does not belong to {name}: {reason}")
 
 
-def _name_of(source: Source) -> str:
+def name_of(source: Source) -> str:
     """Return the name of a file without its folder and without `.gz` and the like."""
     return _plain_name(fspath(source.name))
 

@@ -31,7 +31,7 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.companions import Companions
+from harpia_formats.reading.companions import Companions, name_of
 from harpia_formats.reading.documents import Begin, Documents, checked_begin
 from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
 from harpia_formats.reading.placed_record import PlacedRecord, Receive
@@ -176,6 +176,8 @@ class Reading:
         self.tally = Tally()
         #: The headers of each file whose format is known.
         self.headers: list[list[Header]] = []
+        #: The name of each of these files, without its folder.
+        self.names: list[str] = []
 
     @property
     def keys(self) -> MappedKeys | None:
@@ -266,6 +268,7 @@ class Reading:
             stream.discard()
         if stream.is_open:
             self.headers.append(stream.headers)
+            self.names.append(name_of(source))
 
     def _whole(
         self,

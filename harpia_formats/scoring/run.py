@@ -145,8 +145,12 @@ class Scoring:
         if reading is None:
             return False
         # Problems of skipped rows are reported later, while their file is scored.
-        headers = [header for found in reading.headers for header in found]
-        self._header = headers[0] if headers else Header()
+        headers = [
+            (header, name)
+            for found, name in zip(reading.headers, reading.names, strict=True)
+            for header in found
+        ]
+        self._header = headers[0][0] if headers else Header()
         self._metrics = self._selection.metrics_of_headers(headers)
         rewind_inputs(self._inputs)
         self._reading = self._new_reading()

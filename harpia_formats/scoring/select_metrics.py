@@ -63,15 +63,15 @@ class MetricSelection:
         is_given = self.options.metrics or self.configured is not None
         return not is_given and self.profile.of_header is not None
 
-    def metrics(self, header: Header | None = None) -> SelectedMetrics:
+    def metrics(self, header: Header | None = None, name: str = "") -> SelectedMetrics:
         """Return the metrics to compute; raises `ScoreError`.
 
-        `header` is that of the input, given if `depends_on_input`.
+        `header` is that of the input called `name`, given if `depends_on_input`.
         """
         options = self.options
         notes: list[str] = []
         if header is not None and self.profile.of_header is not None:
-            requests = list(self.profile.of_header(header))
+            requests = list(self.profile.of_header(header, name))
             if not requests:
                 raise ScoreOptionsError(
                     f"the input enables no metric, as the profile {self.profile.id} "
@@ -87,15 +87,18 @@ class MetricSelection:
         )
         return replace(found, notes=(*notes, *found.notes))
 
-    def metrics_of_headers(self, headers: Sequence[Header]) -> SelectedMetrics:
+    def metrics_of_headers(
+        self, headers: Sequence[tuple[Header, str]]
+    ) -> SelectedMetrics:
         """Return the metrics that the headers of all inputs select.
 
-        Raises `ScoreError`, also if they select different ones.
+        Each comes with the name of its file. Raises `ScoreError`, also if they select
+        different ones.
         """
-        found = self.metrics(headers[0] if headers else Header())
+        found = self.metrics(*(headers[0] if headers else (Header(), "")))
         identities = metric_identities(found.measured)
-        for header in headers[1:]:
-            if metric_identities(self.metrics(header).measured) != identities:
+        for header, name in headers[1:]:
+            if metric_identities(self.metrics(header, name).measured) != identities:
                 raise ScoreOptionsError(
                     "the inputs select different metrics; score them one by one, or "
                     "name metrics with --metrics"

@@ -138,13 +138,14 @@ def samples(folder: Path, *options: dict[str, Any]) -> Path:
 
 
 def test_options_of_exact_match_come_from_the_results(tmp_path: Path) -> None:
-    """The settings of the task change the score, and different ones are an error."""
-    file = samples(tmp_path, {"ignore_case": True})
+    """The settings of the task change the score; of several tasks they must agree."""
+    file = samples(tmp_path, {"ignore_case": True}, {})
     assert scores(file, "lm-eval")["exact_match"].value == 1
 
-    file = samples(tmp_path, {"ignore_case": True}, {})
+    results = tmp_path / "results_2026-01-01T00-00-00.json"
+    file = file.rename(tmp_path / "samples.jsonl")
     with pytest.raises(ScoreError, match="exact_match with different options"):
-        scores(file, "lm-eval")
+        scores(file, "lm-eval", companion=results)
     named = scores(file, "lm-eval", metrics=("exact_match",))
     assert named["exact_match"].value == 0
 
@@ -158,10 +159,22 @@ def test_accuracy_of_stored_likelihoods_is_that_of_lm_eval(name: str) -> None:
     """Acc and acc_norm of each sample are the stored ones, without an answer."""
     file = FILES / "lm-eval" / "made" / name
 
-    found = scores(file, "lm-eval", metrics=("acc", "acc_norm"))
+    metrics = ("acc", "acc_norm") if name.startswith("in-memory") else ()
+    found = scores(file, "lm-eval", metrics=metrics)
     stored = scores(file, None, stored=True)
 
+    assert [one.name for one in found] == ["acc", "acc_norm"]
     for metric in ("acc", "acc_norm"):
         assert found[metric].value == stored[metric].value
         assert found[metric].spread == stored[metric].spread
     assert not found.stored_differences
+
+
+@needs_corpora
+@pytest.mark.parametrize("task", ["ll", "roll"])
+def test_samples_of_likelihoods_alone_are_refused(task: str) -> None:
+    """No filter of another task is taken, and the message names --stored."""
+    name = f"samples_demo_{task}_2026-11-22T14-08-24.629883.jsonl"
+
+    with pytest.raises(ScoreError, match=r"\(.*perplexity.*\); --stored shows"):
+        scores(FILES / "lm-eval" / "made" / name, "lm-eval")

@@ -46,7 +46,7 @@ def enabled_in(header: Header) -> Iterator[tuple[Metric, MetricRequest]]:
             yield metric, _request(metric, key)
 
 
-def requests_of(header: Header) -> Iterable[MetricRequest]:
+def requests_of(header: Header, name: str = "") -> Iterable[MetricRequest]:  # noqa: ARG001 - the shape of `MetricProfile.of_header`
     """Return the metric requests of an input; unknown metrics keep their id as name."""
     return [request for _, request in enabled_in(header)]
 

@@ -44,7 +44,7 @@ def scorers_in(header: Header) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 yield name, options if isinstance(options, Mapping) else {}
 
 
-def requested_in(header: Header) -> Iterator[MetricRequest]:
+def requested_in(header: Header, _: str) -> Iterator[MetricRequest]:
     """Yield the metric of each scorer of a log, once for equal scorers."""
     seen: list[tuple[str, Mapping[str, Any]]] = []
     for name, options in scorers_in(header):
