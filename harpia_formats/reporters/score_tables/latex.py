@@ -103,7 +103,8 @@ def _heading(heading: Heading) -> str:
 def _cell(cell: Cell) -> str:
     if isinstance(cell, str):
         return latex_text(cell)
-    number = rf"\textbf{{{cell.text}}}" if cell.is_bold else _number(cell.text)
+    number = _number(cell.text)
+    number = rf"\textbf{{{number}}}" if cell.is_bold else number
     return " ".join(filter(None, (number, _number(cell.rest)))) + _mark(cell.mark)
 
 

@@ -92,6 +92,18 @@ def test_other_forms_have_all_numbers(found: ComparisonReport) -> None:
     check_latex(form_text("latex", found))
 
 
+def test_a_number_below_zero_has_a_minus_in_latex(found: ComparisonReport) -> None:
+    """A bold one, too; a hyphen would be shorter."""
+    system = found.systems[0]
+    assert system.scores is not None
+    scores = (replace(system.scores.scores[0], value=-0.25, interval=None),)
+    below = replace(system, scores=replace(system.scores, scores=scores))
+    text = form_text("latex", replace(found, systems=(below, below)))
+
+    assert text.count("\\textbf{$-$0.250}") == 2
+    check_latex(text)
+
+
 def test_markup_in_names_of_systems_is_text() -> None:
     """Names are shown as they are in cells and notes."""
     rows = rows_of({NASTY: 3, "m": 2}, 6)
