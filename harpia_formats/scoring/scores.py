@@ -194,6 +194,17 @@ class Group:
             "scores": rows,
         }
 
+    def left_out(self) -> Iterator[tuple[MetricScore, str]]:
+        """Yield each score that leaves out questions, with a note on them for people.
+
+        The note begins with the name of the score, and never with text of the data.
+        """
+        whose = ", ".join(filter(None, self.key.values()))
+        for score in self.scores:
+            if score.left_out.questions:
+                name = f"{score.full_name} of {whose}" if whose else score.full_name
+                yield score, score.left_out.note(name, score.questions)
+
     def __getitem__(self, name: str) -> MetricScore:
         """Return the score with this name, or `METRIC.SCORE`; raises `KeyError`."""
         for score in self.scores:

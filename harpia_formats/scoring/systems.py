@@ -19,7 +19,7 @@ from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.question_scores import QuestionTotals, RepeatedAnswerStore
 from harpia_formats.scoring.question_store import QuestionStore
 from harpia_formats.scoring.resampled import GroupAnswer, ResampledMetrics
-from harpia_formats.scoring.scores import ComputedMetric, Group, score_name
+from harpia_formats.scoring.scores import ComputedMetric, Group
 
 #: Models whose left out questions are told.
 _LISTED = 5
@@ -225,21 +225,15 @@ class SystemTotals:
 
     def _left_out_notes(self) -> Iterator[str]:
         """Yield which questions have too few answers for a score, of some models."""
-        notes: dict[tuple[str, str], list[str]] = {}
+        notes: dict[str, list[str]] = {}
         for system in self.system_scores():
-            whose = f" of {system.key[MODEL]}" if MODEL in system.key else ""
-            for score in system.scores:
-                if score.left_out.questions:
-                    name = score_name(score.metric, score.name)
-                    note = score.left_out.note(f"{name}{whose}", score.questions)
-                    notes.setdefault((score.metric, score.name), []).append(note)
-        for (metric, name), found in notes.items():
+            for score, note in system.left_out():
+                notes.setdefault(score.full_name, []).append(note)
+        for name, found in notes.items():
             yield from found[:_LISTED]
             if len(found) > _LISTED:
-                yield (
-                    f"{score_name(metric, name)} leaves out questions of "
-                    f"{len(found) - _LISTED:,} more models"
-                )
+                more = len(found) - _LISTED
+                yield f"{name} leaves out questions of {more:,} more models"
 
     def _model_notes(self) -> list[str]:
         if not self.is_split or MODEL in self.grouping.by:

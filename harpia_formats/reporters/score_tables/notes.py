@@ -63,10 +63,7 @@ def _scale_notes(columns: Sequence[Column]) -> Iterator[Note]:
 def left_out_notes(systems: Iterable[Group]) -> Iterator[Note]:
     """Yield which questions have too few answers for a score."""
     for system in systems:
-        for score in system.scores:
-            if score.left_out.questions:
-                name = " ".join([*system.key.values(), score.full_name])
-                yield Note(f"{score.left_out.note(name, score.questions)}.")
+        yield from (Note(f"{note}.") for _, note in system.left_out())
 
 
 def run_notes(scores: Scores) -> Iterator[Note]:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
 import harpia_formats as hf
 from harpia_formats.reporters.score_tables.numbers import decimals_for, number_text
@@ -182,6 +183,18 @@ def test_markup_in_names_is_text() -> None:
     rows = list(csv.DictReader(io.StringIO(form_text("csv", found))))
     assert {row["model"] for row in rows} == {NASTY}
     assert rows[0]["metric"] == NASTY
+
+
+def test_names_give_no_structure_to_notes() -> None:
+    """A name like a heading or an item of a list is text in what is left out."""
+    names = ("# h", "- dash", "+ plus", "1. item")
+    rows = rows_of(dict.fromkeys(names, 3), 4)
+    rows[0]["outputs"] *= 2
+    text = form_text("markdown", hf.score(rows, metrics=("pass@2",)))
+    page = MarkdownIt("commonmark").enable("table").render(text)
+
+    for name in names:
+        assert f"<li>pass@2 of {name} leaves out 3 of 4" in page
 
 
 @pytest.mark.parametrize(
