@@ -137,6 +137,10 @@ class MetricScore:
         """The name of the score, with that of its metric if they differ."""
         return score_name(self.metric, self.name)
 
+    def is_called(self, name: str) -> bool:
+        """Return whether this is its name, or `METRIC.SCORE`."""
+        return name in {self.name, f"{self.metric}.{self.name}"}
+
 
 #: Columns of a table that are attributes of a score.
 _OWN = (
@@ -208,7 +212,7 @@ class Group:
     def __getitem__(self, name: str) -> MetricScore:
         """Return the score with this name, or `METRIC.SCORE`; raises `KeyError`."""
         for score in self.scores:
-            if name in {score.name, f"{score.metric}.{score.name}"}:
+            if score.is_called(name):
                 return score
         raise KeyError(name)
 
@@ -263,8 +267,10 @@ class Scores(Result):
         """Return the score over all answers with this name.
 
         The name is that of the score, or `METRIC.SCORE`. Raises `KeyError`, and
-        `ScoreError` if the answers are of several models.
+        `ScoreError` if it is one of the answers of several models.
         """
+        if not any(score.is_called(name) for score in self):
+            raise KeyError(name)
         return self.total[name]
 
     def __iter__(self) -> Iterator[MetricScore]:
@@ -276,14 +282,20 @@ class Scores(Result):
         return sum(len(system.scores) for system in self.systems)
 
     def headline(self) -> str:
-        """Return the scores over all answers in one line."""
+        """Return the scores over all answers in one line.
+
+        Those of several models are in the tables only: here are their names.
+        """
+        if len(self.systems) > 1:
+            names = dict.fromkeys(score.full_name for score in self)
+            models = f"{len(self.systems):,} models"
+            return f"{', '.join(names)} of {models} over {self._counts()}"
         values = [
-            f"{score_name(score.metric, score.name)} "
+            f"{score.full_name} "
             f"{'none' if score.value is None else f'{score.value:.4f}'}"
             for score in self
         ]
-        models = f" of {len(self.systems):,} models" if len(self.systems) > 1 else ""
-        return f"{', '.join(values)} over {self._counts()}{models}"
+        return f"{', '.join(values)} over {self._counts()}"
 
     def _counts(self) -> str:
         """Return how many answers are scored, and how many there are if not all are."""

@@ -58,6 +58,9 @@ def test_models_are_scored_apart() -> None:
             ScoreError, match=r"several models \(org/right, org/wrong\)"
         ):
             common()
+    with pytest.raises(KeyError, match="nope"):
+        scores["nope"]
+    assert scores.headline() == "em of 2 models over 18 answers"
 
 
 def test_table_has_the_models(tmp_path: Any) -> None:
