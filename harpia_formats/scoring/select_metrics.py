@@ -19,7 +19,11 @@ from harpia_formats.model.metric_profile import (
 from harpia_formats.model.record import Header
 from harpia_formats.scoring.metric_requests import requests_named
 from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.scores import ComputedMetric, computed_metric
+from harpia_formats.scoring.scores import (
+    ComputedMetric,
+    computed_metric,
+    score_name,
+)
 from harpia_formats.text.spelling import nearest
 
 
@@ -239,5 +243,6 @@ def _check_names(measured: Iterable[ComputedMetric]) -> None:
     for metric in measured:
         for name in metric.names:
             if (metric.request.label, name) in seen:
-                raise ScoreError(f"{name} of {metric.request.label} is requested twice")
+                full = score_name(metric.request.label, name)
+                raise ScoreError(f"the name {full!r} is given twice")
             seen.add((metric.request.label, name))

@@ -48,7 +48,7 @@ def test_the_name_in_results_is_preferred(names: tuple[str, str]) -> None:
         ({"metrics": ("a=emm",)}, "no metric is called 'emm'; did you mean em"),
         ({"metrics": ("=em",)}, "a metric cannot be called ''"),
         ({"metrics": ("a.b=em",)}, "a metric cannot be called 'a.b'"),
-        ({"metrics": ("em", "em=em")}, "em of em is requested twice"),
+        ({"metrics": ("em", "em=em")}, "the name 'em' is given twice"),
         (
             {"metrics": ("a=em",), "parameters": {"em.scale": "0-1"}},
             "'em.scale' is a parameter of a metric that is not computed",

@@ -277,7 +277,7 @@ def test_several_answers_of_a_record_count_each() -> None:
         ({"metrics": ("em",), "parameters": {"em.norm": 1}}, "norm"),
         ({"metrics": ("em",), "parameters": {"f1.empty": "v1"}}, "not computed"),
         ({"metrics": ("em",), "parameters": {"em": "v1"}}, "METRIC.PARAMETER"),
-        ({"metrics": ("em", "em")}, "requested twice"),
+        ({"metrics": ("em", "em")}, "given twice"),
         ({"metrics": ("em",), "config": {"a": 1}}, "takes no configuration"),
     ],
 )
