@@ -616,12 +616,12 @@ def score(
     and its reports and pictures are not written.
 
     Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
-    `on_invalid="skip"`; `ScoreError` if an answer has no score, unless `missing` says
-    how such answers count; `RecipeError` for a recipe that cannot be used; and
-    `ScoreError`, `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or
-    `ValueError` for a scoring that is not possible. What
-    was left out is counted in `unscored` of each score and in `skipped`, and the first
-    findings are in `problems`.
+    `on_invalid="skip"`; `ScoreError` if an answer has no score, or a question too few
+    answers for one, unless `missing` says how these count; `RecipeError` for a recipe
+    that cannot be used; and `ScoreError`, `EngineError`, `SinkError`, `UnknownFormat`,
+    `MapError` or `ValueError` for a scoring that is not possible. What was left out is
+    counted in `unscored` of each score and in `skipped`, and the first findings are in
+    `problems`.
     """
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options

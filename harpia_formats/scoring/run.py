@@ -332,6 +332,8 @@ class Scoring:
             return
         if not self._answers.number:
             raise ScoreOptionsError("there are no records to score")
+        if self._options.missing is None:
+            self._answers.totals.check_questions()
         writer = self._opened_writer()
         if writer is not None:
             writer.close(self.whole_scores())

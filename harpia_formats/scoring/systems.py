@@ -223,6 +223,15 @@ class SystemTotals:
         """Return notes on the models and on questions left out, for people."""
         return [*self._model_notes(), *self._left_out_notes()]
 
+    def check_questions(self) -> None:
+        """Raise `ScoreError` for a score that leaves out some of the questions."""
+        for system in self.system_scores():
+            for score, note in system.left_out():
+                if score.value is not None:
+                    raise ScoreError(
+                        f'{note}; missing="skip" leaves questions with too few out'
+                    )
+
     def _left_out_notes(self) -> Iterator[str]:
         """Yield which questions have too few answers for a score, of some models."""
         notes: dict[str, list[str]] = {}

@@ -95,6 +95,10 @@ def test_questions_with_too_few_answers_are_left_out_and_counted() -> None:
         "pass@3 leaves out 2 of 3 questions: 3 answers are needed, and they have 1 to 2"
         in found.said
     )
+    with pytest.raises(ScoreError, match=r'2 of 3 questions: .* missing="skip"'):
+        harpia_formats.score(lines(rows), metrics=("pass@3",))
+    with pytest.raises(ScoreError, match="2 of 3 questions"):
+        harpia_formats.compare_scores(*[lines(rows)] * 2, metrics=("pass@3",))
 
 
 def test_no_question_with_enough_answers_is_no_score() -> None:
