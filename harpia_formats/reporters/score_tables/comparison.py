@@ -1,9 +1,16 @@
 """The tables of a comparison: the scores of each system, and the tests of all pairs."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harpia_formats.reporters.score_tables.best import best_tested
 from harpia_formats.reporters.score_tables.columns import columns_of
+from harpia_formats.reporters.score_tables.notes import (
+    APPROXIMATE,
+    MISSING,
+    labelled,
+    mark_notes,
+    numbered,
+)
 from harpia_formats.reporters.score_tables.numbers import (
     NONE,
     decimals_for,
@@ -21,9 +28,7 @@ from harpia_formats.reporters.score_tables.table import (
 from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compared import ComparedScore
-from harpia_formats.scoring.paired import Comparison
 
-APPROXIMATE = "*"
 _TEXTS = ("score", "A", "B")
 _NUMBERS = ("A - B", "p", "p (Holm)", "detected", "questions")
 _USUAL = 4
@@ -41,8 +46,9 @@ def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
         *map(Heading, _NUMBERS),
     )
     decimals = _decimals(found.compared)
+    marks = _marks(found.compared)
     rows = tuple(
-        tuple(_cells(score, decimals.get(score.full_name, _USUAL)))
+        tuple(_cells(score, decimals.get(score.full_name, _USUAL), marks))
         for score in found.compared
     )
     yield ScoreTable("Differences", headings, rows, tuple(_notes(found)))
@@ -59,18 +65,27 @@ def _decimals(compared: Iterable[ComparedScore]) -> dict[str, int]:
     return found
 
 
-def _cells(score: ComparedScore, decimals: int) -> Iterator[Cell]:
+def _marks(compared: Sequence[ComparedScore]) -> dict[str, str]:
+    """Return the mark of each remark on differences, and of why there are none."""
+    tested = [one.comparison.remark for one in compared if one.comparison is not None]
+    reasons = (one.reason for one in compared)
+    return numbered(APPROXIMATE, tested) | numbered(MISSING, reasons)
+
+
+def _cells(
+    score: ComparedScore, decimals: int, marks: Mapping[str, str]
+) -> Iterator[Cell]:
     yield score.full_name
     yield from score.systems
     compared = score.comparison
     if compared is None:
-        yield from [Number(NONE, mark="\u2020")] + [Number(NONE)] * 3
+        yield from [Number(NONE, mark=marks[score.reason])] + [Number(NONE)] * 3
     else:
         limits = compared.low, compared.high
         yield Number(
             number_text(compared.difference, decimals, "+"),
             interval_text(limits, decimals, "+"),
-            APPROXIMATE * bool(compared.remark),
+            marks.get(compared.remark, ""),
         )
         yield Number(p_text(compared.p_value, is_least=compared.is_least))
         adjusted = score.adjusted_p
@@ -90,16 +105,13 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
         "A - B: the difference over the questions that both have, and in brackets its "
         "confidence interval by question."
     )
-    if tested:
+    if len(tested) > 1:
         yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
     yield Note(
         "Detected: the smallest difference that these questions detect with a power of "
         f"80 %; {NONE} if they detect none on the scale, or never differ."
     )
-    for remark in dict.fromkeys(one.remark for one in tested if one.remark):
-        yield Note(f"{remark[0].upper()}{remark[1:]}.", mark=APPROXIMATE)
-    for reason in dict.fromkeys(one.reason for one in compared if one.reason):
-        yield Note(f"{reason[0].upper()}{reason[1:]}.", mark="\u2020")
+    yield from mark_notes(_marks(compared))
     for pair in found.pairs:
         if pair.only_first or pair.only_second:
             yield Note(
@@ -108,9 +120,16 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
             )
     yield from _left_out(compared)
     if any(system.scores is None for system in found.systems):
-        yield from _labelled("Signature", compared, lambda one: one.signature)
-    yield from _labelled("Test", compared, _of_comparison(lambda one: one.test))
-    yield from _labelled("Intervals", compared, _of_comparison(lambda one: one.method))
+        yield from labelled(
+            "Signature", ((one.full_name, one.signature) for one in compared)
+        )
+    methods = [
+        (one.full_name, one.comparison)
+        for one in compared
+        if one.comparison is not None
+    ]
+    yield from labelled("Test", ((name, one.test) for name, one in methods))
+    yield from labelled("Intervals", ((name, one.method) for name, one in methods))
 
 
 def _left_out(compared: Sequence[ComparedScore]) -> Iterator[Note]:
@@ -122,22 +141,3 @@ def _left_out(compared: Sequence[ComparedScore]) -> Iterator[Note]:
                 f"Left out of {score.full_name}: {one:,} answers of {first}, {other:,} "
                 f"of {second}."
             )
-
-
-def _of_comparison(
-    label: Callable[[Comparison], str],
-) -> Callable[[ComparedScore], str]:
-    """Return a function of scores for one of their comparisons."""
-    return lambda one: "" if one.comparison is None else label(one.comparison)
-
-
-def _labelled(
-    what: str, compared: Sequence[ComparedScore], label: Callable[[ComparedScore], str]
-) -> Iterator[Note]:
-    """Yield a note for each different label of scores, with their names."""
-    names: dict[str, dict[str, None]] = {}
-    for score in compared:
-        if label(score):
-            names.setdefault(label(score), {})[score.full_name] = None
-    for text, found in names.items():
-        yield Note(f"{what} of {', '.join(found)}", text)

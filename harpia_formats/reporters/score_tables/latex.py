@@ -114,7 +114,8 @@ def _number(text: str) -> str:
 
 
 def _mark(mark: str) -> str:
-    return f"$^{{{_MARKS[mark]}}}$" if mark in _MARKS else ""
+    """Return a mark, whose characters are equal, behind or before a text."""
+    return f"$^{{{_MARKS[mark[0]] * len(mark)}}}$" if mark[:1] in _MARKS else ""
 
 
 def _note(note: Note) -> str:

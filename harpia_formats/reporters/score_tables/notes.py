@@ -1,11 +1,11 @@
 """The notes below a table of scores: what its numbers are, and how they were made."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harpia_formats.reporters.score_tables.columns import SCALES, Column
 from harpia_formats.reporters.score_tables.numbers import NONE
 from harpia_formats.reporters.score_tables.table import Note
-from harpia_formats.scoring.scores import Group, MetricScore, Scores
+from harpia_formats.scoring.scores import Group, Scores
 
 #: Stands behind an interval that is approximate, and where there is none.
 APPROXIMATE, MISSING = "*", "\u2020"
@@ -22,33 +22,44 @@ def notes_of(columns: Sequence[Column], bold: str) -> Iterator[Note]:
     if bold:
         yield Note(bold)
     yield from _scale_notes(columns)
-    yield from _mark_notes(every)
-    yield from _method_notes(columns)
-
-
-def _mark_notes(scores: Sequence[MetricScore]) -> Iterator[Note]:
-    """Yield what the marks at numbers mean."""
-    for mark, has_interval in ((APPROXIMATE, True), (MISSING, False)):
-        remarks = [s.remark for s in scores if (s.interval is not None) == has_interval]
-        for remark in filter(None, dict.fromkeys(remarks)):
-            yield Note(f"{remark[0].upper()}{remark[1:]}.", mark=mark)
-    if any(score.value is None for score in scores):
+    yield from mark_notes(marks_of(columns))
+    if any(score.value is None for score in every):
         yield Note("No answer could be scored.", mark=NONE)
+    yield from labelled("Signature", ((s.full_name, s.signature) for s in every))
+    yield from labelled("Intervals", ((s.full_name, s.method) for s in every))
 
 
-def _method_notes(columns: Sequence[Column]) -> Iterator[Note]:
-    """Yield the signatures of scores, and the methods of their intervals."""
-    for column in columns:
-        for signature in dict.fromkeys(score.signature for score in column.there):
-            if signature:
-                yield Note(f"Signature of {column.name}", signature)
-    methods: dict[str, dict[str, None]] = {}
-    for column in columns:
-        for score in column.there:
-            if score.method:
-                methods.setdefault(score.method, {})[column.name] = None
-    for method, names in methods.items():
-        yield Note(f"Intervals of {', '.join(names)}", method)
+def marks_of(columns: Iterable[Column]) -> dict[str, str]:
+    """Return the mark of each remark on scores: one for approximate intervals."""
+    every = [score for column in columns for score in column.there]
+    there = [score.remark for score in every if score.interval is not None]
+    missing = [score.remark for score in every if score.interval is None]
+    return numbered(APPROXIMATE, there) | numbered(MISSING, missing)
+
+
+def numbered(mark: str, remarks: Iterable[str]) -> dict[str, str]:
+    """Return the mark of each different remark: once for the first, then twice."""
+    found = filter(None, dict.fromkeys(remarks))
+    return {remark: mark * number for number, remark in enumerate(found, 1)}
+
+
+def mark_notes(marks: Mapping[str, str]) -> Iterator[Note]:
+    """Yield the remarks for which marks stand."""
+    for remark, mark in marks.items():
+        yield Note(f"{remark[0].upper()}{remark[1:]}.", mark=mark)
+
+
+def labelled(what: str, labels: Iterable[tuple[str, str]]) -> Iterator[Note]:
+    """Yield a note for each different label of scores, with the names of these.
+
+    `labels` has the name and the label of each score, "" for none.
+    """
+    names: dict[str, dict[str, None]] = {}
+    for name, label in labels:
+        if label:
+            names.setdefault(label, {})[name] = None
+    for label, found in names.items():
+        yield Note(f"{what} of {', '.join(found)}", label)
 
 
 def _scale_notes(columns: Sequence[Column]) -> Iterator[Note]:

@@ -1,15 +1,14 @@
 """The table of scores: a row for each system and group, a column for each score."""
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 
 from harpia_formats.reporters.score_tables.best import Best
 from harpia_formats.reporters.score_tables.columns import Column, columns_of
 from harpia_formats.reporters.score_tables.notes import (
-    APPROXIMATE,
-    MISSING,
     left_out_notes,
+    marks_of,
     notes_of,
     run_notes,
 )
@@ -64,7 +63,10 @@ def table_of_groups(
     `names` has the cells of each of these columns.
     """
     columns = columns_of(groups)
-    cells = [list(_cells(column, best.rows_of(column.key))) for column in columns]
+    marks = marks_of(columns)
+    cells = [
+        list(_cells(column, best.rows_of(column.key), marks)) for column in columns
+    ]
     counts, count_notes = _counts(groups)
     headings = [
         *(Heading(field, is_number=False) for field in fields),
@@ -103,19 +105,20 @@ def _names_of(
     return (fields, names) if fields else (["system"], [[_ALL]])
 
 
-def _cells(column: Column, best: Container[int]) -> Iterator[Cell]:
+def _cells(
+    column: Column, best: Container[int], marks: Mapping[str, str]
+) -> Iterator[Cell]:
     """Yield the cells of a column, of which those in the rows `best` are bold."""
     decimals = decimals_of(column.there)
     for at, score in enumerate(column.scores):
         if score is None or score.value is None:
             yield Number(NONE)
             continue
-        mark = (MISSING if score.interval is None else APPROXIMATE) * bool(score.remark)
         limits = score.interval
         yield Number(
             number_text(score.value, decimals),
             "" if limits is None else interval_text(limits, decimals),
-            mark,
+            marks.get(score.remark, ""),
             at in best,
         )
 

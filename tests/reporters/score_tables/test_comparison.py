@@ -68,6 +68,23 @@ def test_a_test_by_some_questions_is_none_of_the_scores() -> None:
     assert "No two systems could be tested by all of their questions." in text
 
 
+def test_each_remark_has_a_mark_of_its_own(found: ComparisonReport) -> None:
+    """The second remark is marked twice, and what scores share is there once."""
+    first, second, *_ = found.compared
+    assert first.comparison is not None
+    remarked = [
+        replace(first, comparison=replace(first.comparison, remark=remark))
+        for remark in ("few", "rare")
+    ]
+    changed = replace(found, compared=(*remarked, replace(second, comparison=None)))
+    text = form_text("markdown", changed)
+
+    _, *rows = tables_in(text)[1]
+    assert [row[3].split()[-1] for row in rows] == ["*", "**", "\u2020"]
+    assert "- \\* Few.\n- \\*\\* Rare.\n- \u2020 A system has no score.\n" in text
+    assert "$^{**}$ Rare." in form_text("latex", changed)
+
+
 def test_each_pair_has_its_p_values(found: ComparisonReport) -> None:
     """The second table has the differences, raw and adjusted p-values and questions."""
     head, *rows = tables_in(form_text("markdown", found))[1]
@@ -125,6 +142,7 @@ def test_a_pair_without_a_test_has_none() -> None:
     assert "\u2020 One question: no difference can be tested." in text
     assert "No two systems could be tested by all of their questions." in text
     assert "not significantly" not in text
+    assert "p (Holm):" not in text
     check_latex(form_text("latex", found))
 
 

@@ -62,7 +62,8 @@ def test_latex_has_the_cells_of_markdown() -> None:
     latex = latex_rows(form_text("latex", scores))
 
     def plain(cell: str) -> str:
-        cell = cell.replace("$\\uparrow$", "\u2191").replace("$^{*}$", " *")
+        cell = cell.replace("$\\uparrow$", "\u2191")
+        cell = re.sub(r"\$\^\{(\*+)\}\$", r" \1", cell)
         cell = re.sub(r"\\textbf\{(.*?)\}", r"<strong>\1</strong>", cell)
         return cell.replace("\\_", "_").replace("\\&", "&")
 
@@ -115,6 +116,16 @@ def test_notes_tell_how_the_numbers_were_made() -> None:
             "Answers left out: 0.",
         ):
             assert words in text
+
+
+def test_scores_that_share_a_signature_are_named_together() -> None:
+    """A signature is printed once, and each of several remarks has its mark."""
+    scores = scored({"m": 39, "n": 2, "o": 1}, metrics=("em", "length"))
+    text = form_text("markdown", scores)
+
+    assert "Signature of length.characters, length.words, length.tokens" in text
+    cells = [row[1] for row in cells_of(text)[1:]]
+    assert [cell.partition("]")[2] for cell in cells] == [" *", "", " **"]
 
 
 def test_counts_that_differ_are_columns() -> None:
