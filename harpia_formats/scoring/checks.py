@@ -31,6 +31,7 @@ def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
         "--name": bool(options.names),
         "--set": bool(options.constants),
         "--csv-safe": options.csv_safe,
+        "--overwrite": options.overwrite,
     }
     unused = next((option for option, is_given in given.items() if is_given), "")
     if unused:

@@ -118,7 +118,8 @@ def _check(options: ScoreOptions) -> None:
         "--param": any(
             not is_of_questions(name.partition(".")[0]) for name in options.parameters
         ),
-        "--references-from gt": options.reference_from == ReferenceFrom.GT,
+        "--skip-unknown": options.skip_unknown,
+        "--reference-from gt": options.reference_from == ReferenceFrom.GT,
     }
     refused = next((option for option, is_given in given.items() if is_given), "")
     if refused:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from os import fspath
 from typing import cast
 
-from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
+from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
     ColumnsOrKeys,
     Constants,
@@ -189,6 +189,8 @@ def _score(
 ) -> ExitCode:
     """Score, write what was asked for, and return the exit code."""
     options, files = chosen.options, chosen.run
+    if options.csv_safe and files.to is None and files.output_format != CSV:
+        raise UsageError("--csv-safe is for --to csv and --output-format csv")
     others = [files.output, options.companion, options.config, recipe]
     reports = ReportFiles(files.report, Scores, [*files.inputs, *others])
     pictures = PlotFiles(

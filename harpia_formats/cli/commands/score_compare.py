@@ -219,6 +219,8 @@ def _comparison(
     """Return the run that compares scores. Raises `UsageError` and `ScoreError`."""
     of_systems = files.models, files.test, files.baseline
     if not options.stored:
+        if files.force:
+            raise UsageError("--force is about stored scores, and needs --stored")
         return ScoreComparison(inputs, options, *of_systems)
     if options.reference_from != ReferenceFrom.REFERENCES:
         raise UsageError("--stored compares stored scores, without references")

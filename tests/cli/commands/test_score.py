@@ -109,6 +109,9 @@ def test_results_are_written_and_never_overwritten(data: Path) -> None:
         (["-m", "em", "--model", "n"], "no answer is of the model 'n'"),
         (["-m", "em", "--to", "csv", "--name", "job=x"], "no place for job"),
         (["-m", "em", "missing.jsonl"], "does not exist"),
+        (["--overwrite"], "--overwrite needs a result format"),
+        (["--stored", "--skip-unknown"], "leave out --skip-unknown"),
+        (["--stored", "--reference-from", "gt"], "leave out --reference-from gt"),
     ],
 )
 def test_usage_error_is_one_line(data: Path, words: list[str], message: str) -> None:

@@ -82,7 +82,9 @@ def test_marks_for_spreadsheets_need_csv(run: InProcess) -> None:
     result = run(*words, "csv")
     lines = csv.DictReader(result.out.splitlines())
     assert {line["model"] for line in lines} == {"secret-a", "'=secret-b"}
-    assert run(*words, "latex").code == 2
+    refused = run(*words, "latex")
+    assert (refused.code, refused.out) == (2, "")
+    assert "--to csv and --output-format csv" in refused.err
 
 
 def test_the_table_goes_to_standard_error_beside_results(run: InProcess) -> None:
@@ -116,6 +118,7 @@ def test_comparisons_have_the_same_forms(run: InProcess) -> None:
     assert "secret" not in shown
     assert run(*words, "latex", "--csv-safe").code == 2
     assert run(*words, "latex", "--detect", "0.1").code == 2
+    assert "needs --stored" in run(*words, "markdown", "--force").err
 
 
 def test_a_comparison_that_cannot_be_read_is_no_table(run: InProcess) -> None:
