@@ -613,7 +613,7 @@ def score(
     none is computed: the scores are those that the answers hold. It runs in one process
     unless `jobs`, `executor` or `engine` is given. `recipe` is a file with options, as
     `harpia-formats score --recipe` reads it; what is given here replaces its values,
-    and its reports and pictures are not written.
+    and its reports, pictures and tables are not written, which `Scores.said` tells.
 
     Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
     `on_invalid="skip"`; `ScoreError` if an answer has no score, or a question too few
@@ -623,11 +623,14 @@ def score(
     counted in `unscored` of each score and in `skipped`, and the first findings are in
     `problems`.
     """
+    from dataclasses import replace
+
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
     from harpia_formats.scoring.options import ScoreOptions
     from harpia_formats.scoring.stored_run import scoring_of
 
+    notes: tuple[str, ...] = ()
     if recipe is None:
         chosen = make_options(ScoreOptions, _in_one_process(options))
         run = scoring_of(file_inputs(inputs), to, output, chosen)
@@ -641,7 +644,7 @@ def score(
         place = "-" if output is None else output
         given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
         found = python_options(fspath(recipe), SCORE, options, given)
-        files = found.run
+        files, notes = found.run, found.notes
         run = scoring_of(
             file_inputs(files.inputs), files.to, files.output, found.options
         )
@@ -649,7 +652,7 @@ def score(
         continue
     scores = run.scores()
     scores.raise_for_errors()
-    return scores
+    return replace(scores, said=(*notes, *scores.said)) if notes else scores
 
 
 def score_answers(*inputs: Input, **options: Unpack[ScoreArguments]) -> Answers:
@@ -687,16 +690,20 @@ def compare_scores(
     None is permutation for means and bootstrap for other scores.
 
     `recipe` is a file with options, as `harpia-formats score compare --recipe` reads
-    it; what is given here replaces its values, and its reports are not written.
+    it; what is given here replaces its values, and its reports, pictures and tables
+    are not written, which `said` of the result tells.
 
     The options and errors are those of `score`; it also raises `ScoreError` if there
     are not two systems, if no two share a question, and if a score cannot be compared.
     """
+    from dataclasses import replace
+
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
     from harpia_formats.scoring.compare_runs import ScoreComparison
     from harpia_formats.scoring.options import ScoreOptions
 
+    notes: tuple[str, ...] = ()
     if recipe is None:
         chosen = make_options(ScoreOptions, _in_one_process(options))
         run = ScoreComparison(file_inputs(inputs), chosen, models, test, baseline)
@@ -709,7 +716,7 @@ def compare_scores(
 
         given = CompareRun(cast("Any", inputs), tuple(models), baseline, test)
         found = python_options(fspath(recipe), COMPARE, options, given)
-        systems = found.run
+        systems, notes = found.run, found.notes
         run = ScoreComparison(
             file_inputs(systems.inputs),
             found.options,
@@ -721,7 +728,7 @@ def compare_scores(
         continue
     report = run.report()
     report.raise_for_errors()
-    return report
+    return replace(report, said=(*notes, *report.said)) if notes else report
 
 
 def score_agreement(

@@ -1,6 +1,6 @@
 """Combine a recipe with the options of a command."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from harpia_formats.recipes.locate_systems import located_systems
 from harpia_formats.recipes.parse import PARAMETERS, Recipe, read_recipe
 from harpia_formats.recipes.table import Applied, Command, Key, Run, key_name
 from harpia_formats.registry import result_format_named
+from harpia_formats.reporters.score_tables import CSV, TABLE
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import profile_named
 from harpia_formats.scoring.scores import computed_metric
@@ -81,7 +82,8 @@ def python_options(
 
     `options` are those that were given, by names of fields. What is read and written is
     that of `run` where it is not the default. It is one process unless they or the
-    recipe say more. Raises `OptionError` and `RecipeError`.
+    recipe say more. A note names what only the command line writes. Raises
+    `OptionError` and `RecipeError`.
     """
     keys = command.all_keys().values()
     given = {key_name(name) for name in options} | {
@@ -91,7 +93,28 @@ def python_options(
     }
     # A recipe means the same everywhere: its defaults are those of the command line.
     base = make_options(ScoreOptions, {"jobs": 1, "missing": "skip", **options})
-    return apply_recipe(read_recipe(path, command), command, base, run, given)
+    found = apply_recipe(read_recipe(path, command), command, base, run, given)
+    files: Any = found.run
+    chosen = found.options
+    if files.output_format == CSV and getattr(files, "to", None) is None:
+        chosen = replace(chosen, csv_safe=False)  # it is for what is printed
+    notes = (*found.notes, *_unwritten(path, files))
+    return replace(found, options=chosen, notes=notes)
+
+
+def _unwritten(path: str, run: Any) -> Iterator[str]:
+    """Yield a note on what a Python function does not write of a recipe."""
+    given = {
+        "report": run.report,
+        "plots": run.plots,
+        "output-format": run.output_format != TABLE,
+    }
+    names = [name for name, is_given in given.items() if is_given]
+    if names:
+        yield (
+            f"{path}: its {', '.join(names)} have no effect in Python, which returns "
+            "the scores"
+        )
 
 
 def _is_merged(key: Key, value: Any, now: Any) -> bool:

@@ -415,11 +415,16 @@ def test_python_compares_by_a_recipe(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(ROWS)
     (tmp_path / "b.jsonl").write_text(ROWS.replace("the cats sat", "the cat sat"))
     recipe = tmp_path / "r.toml"
-    recipe.write_text('inputs = ["a.jsonl", "b.jsonl"]\nmetrics = ["f1"]\nseed = 2\n')
+    recipe.write_text(
+        'inputs = ["a.jsonl", "b.jsonl"]\nmetrics = ["f1"]\nseed = 2\nplots = ["p.svg"]'
+    )
 
     found = harpia_formats.compare_scores(recipe=recipe)
 
     assert [one.metric for one in found.compared] == ["f1"]
+    assert found.said[0].endswith(
+        "r.toml: its plots have no effect in Python, which returns the scores"
+    )
 
 
 def test_verdicts_have_no_metrics_in_their_recipe(main: InProcess) -> None:
@@ -475,7 +480,10 @@ def test_python_takes_a_recipe(tmp_path: Path) -> None:
     """`score(recipe=...)` gives the scores of the recipe; its arguments win."""
     (tmp_path / "a.jsonl").write_text(ROWS)
     recipe = tmp_path / "r.toml"
-    recipe.write_text('inputs = ["a.jsonl"]\nmetrics = ["em", "f1"]\nreplicates = 0\n')
+    recipe.write_text(
+        'inputs = ["a.jsonl"]\nmetrics = ["em", "f1"]\nreplicates = 0\n'
+        'report = ["r.json"]\noutput-format = "csv"\ncsv-safe = true\n'
+    )
 
     found = harpia_formats.score(recipe=recipe)
     other = harpia_formats.score(ROWS.encode(), recipe=recipe, metrics=["f1"])
@@ -483,6 +491,10 @@ def test_python_takes_a_recipe(tmp_path: Path) -> None:
     assert [one.name for one in found] == ["em", "f1"]
     assert found["f1"].interval is None or found["f1"].method.startswith("wilson")
     assert [one.value for one in other] == [found["f1"].value]
+    unwritten = "its report, output-format have no effect in Python"
+    assert unwritten in found.said[0]
+    assert other.said[0].endswith("options replace its inputs, metrics")
+    assert unwritten in other.said[1]
 
 
 @pytest.mark.parametrize(
