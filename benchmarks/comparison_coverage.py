@@ -1,10 +1,13 @@
 """What comparisons of systems promise, on data sets whose truth is known."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
+from harpia_formats.metrics import measure_of
 from harpia_formats.metrics.mean import means
 from harpia_formats.scoring.bootstrap import LEVEL, SEED
+from harpia_formats.scoring.known_labels import KnownLabels
 from harpia_formats.scoring.p_values import MCNEMAR, PERMUTATION, PairedTest
 from harpia_formats.scoring.paired import (
     Comparison,
@@ -24,7 +27,9 @@ rate is, of 20 to 60 words a question. The error of a family is the share of dat
 in which any pair of {family} equal systems has a p-value below 0.05 after Holm's
 correction. The power is the share of data sets with a p-value below 0.05 if the true
 difference is the one that the questions are said to detect, or if there are as many
-questions as are said to detect half of it.
+questions as are said to detect half of it, or twice as much. Scores of labels are of
+two labels, of which the rarer one is expected in 12 references, and an answer is right
+with a chance of {right:g}.
 
 {comparisons}
 
@@ -38,6 +43,11 @@ ALPHA = 0.05
 #: The bounds of intervals, of tests, of the bootstrap of continuous scores, and of the
 #: power that is said to be 0.8.
 INTERVAL, TEST, BOOTSTRAP, POWER = (0.92, 0.98), (0, 0.055), (0.03, 0.075), (0.77, 0.83)
+#: The metrics of labels, and the chance of a right answer.
+LABELS, RIGHT = ("recall", "f1-macro", "mcc"), 0.8
+#: The expected references with the rarer one of two labels: few more than those below
+#: which a remark says that the interval is approximate.
+_RARE = 12
 #: Data sets of which the stated difference is the mean.
 _PILOTS = 200
 
@@ -73,6 +83,12 @@ def comparison_rows(
             chance, questions, sets, PairedTest(MCNEMAR, 1, SEED, LEVEL), _right
         )
         yield f"mcnemar of 0 or 1, {where}", _below(exact), TEST
+        for metric in LABELS:
+            chance = generator("labels", metric, questions)
+            labels = _label_comparisons(chance, questions, sets, metric, replicates)
+            name = f"{metric}, {where}"
+            yield f"interval of a difference of {name}", _held(labels), INTERVAL
+            yield f"bootstrap of {name}", _below(labels), BOOTSTRAP
     for questions in sizes:
         chance = generator("family", questions)
         share = _family_error(chance, questions, sets)
@@ -98,6 +114,29 @@ def _all(
         mine = PairedTest(test.name, test.replicates, SEED + number, test.level)
         answers = _answers(rows, scores, best)
         ((one,),) = compare_pairs(answers, [(0, 1)], mine)
+        if one is not None:
+            found.append(one)
+    return found
+
+
+def _label_comparisons(
+    chance: Any, questions: int, sets: int, metric: str, replicates: int
+) -> list[Comparison]:
+    """Return the comparison of two equal systems by a metric of labels in each set."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    scores: Any = measure_of(metric, {}).labels
+    known = KnownLabels(scores, [{"rare": 0, "usual": 1}])
+    found = []
+    for number in range(sets):
+        references = chance.random(questions) >= _RARE / questions
+        answers = references ^ (chance.random((2, questions)) >= RIGHT)
+        rows = np.array(
+            [known.rows(0, zip(references, mine, strict=True)) for mine in answers]
+        )
+        of_all = replace(_answers(rows, known.scores, None), remark=known.remark)
+        test = PairedTest(None, replicates, SEED + number, LEVEL)
+        ((one,),) = compare_pairs(of_all, [(0, 1)], test)
         if one is not None:
             found.append(one)
     return found
@@ -175,20 +214,17 @@ def _family_error(chance: Any, questions: int, sets: int) -> float:
 
 
 def _power(chance: Any, questions: int, sets: int) -> Iterator[Row]:
-    """Yield the power at the stated difference, and of the stated number at half."""
+    """Yield the power at the stated difference, and for half and twice of it."""
     test = PairedTest(PERMUTATION, 64, SEED, LEVEL)
     pilots = _all(chance, questions, min(sets, _PILOTS), test)
     stated = [one.detectable for one in pilots if one.detectable is not None]
     difference = sum(stated) / len(stated)
-    half = difference / 2
-    for true, count, name in (
-        (difference, questions, f"power at the difference of {questions} questions"),
-        (
-            half,
-            questions_for(half, difference, questions),
-            f"power of the number for half of that of {questions} questions",
-        ),
-    ):
+    for factor, what in ((1, ""), (0.5, "half of "), (2, "twice ")):
+        true, count = difference * factor, questions
+        name = f"power at the difference of {questions} questions"
+        if what:
+            count = questions_for(true, difference, questions, LEVEL)
+            name = f"power of the number for {what}that of {questions} questions"
         found = _all(chance, count, sets, test, _ahead_by(true))
         yield name, _below(found), POWER
 

@@ -330,6 +330,7 @@ def main(given: list[str] | None = None) -> int:
         tests=cells_table(["scores", *TESTS], tests, sets),
         comparisons=comparison_coverage.MARKDOWN.format(
             family=comparison_coverage.FAMILY,
+            right=comparison_coverage.RIGHT,
             sets=compared_sets,
             comparisons=cells_table(["promise", "share"], compared, compared_sets),
         ),
