@@ -1,5 +1,6 @@
 """Systems that are compared, one score of two of them, and the settings of tests."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -85,6 +86,8 @@ class ComparedScore:
     adjusted_p: float | None = None
     #: How the scores of single questions differ, None for a pooled metric.
     by_question: QuestionDifferences | None = None
+    #: The largest difference that the scale allows, infinite if it is not known.
+    widest: float = math.inf
 
     @property
     def full_name(self) -> str:

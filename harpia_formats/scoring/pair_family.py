@@ -41,6 +41,7 @@ class PairFamily:
                         paired.questions,
                         unscored,
                         by_question=paired.by_question(at),
+                        widest=answers.widest,
                     )
                     for at, (first, second, comparison) in enumerate(
                         zip(*paired.values(), comparisons, strict=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.scoring.bootstrap import limits_of
+from harpia_formats.scoring.bootstrap import LEVEL, limits_of
 from harpia_formats.scoring.drawn_sums import Blocks
 from harpia_formats.scoring.draws import weights_of
 from harpia_formats.scoring.intervals import (
@@ -51,6 +51,8 @@ class Comparison:
     beyond_scale: float | None = None
     #: Why the interval is approximate, "" if it is not.
     remark: str = ""
+    #: The confidence level of the interval and of the detected difference.
+    level: float = LEVEL
 
 
 def compare_pairs(
@@ -125,6 +127,7 @@ def _comparison(
                 "" if answers.differing() >= FEW else FEW_DIFFER,
             ]
         ),
+        test.level,
     )
 
 
@@ -204,12 +207,44 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def questions_for(difference: float, detectable: float, questions: int) -> int:
+def questions_for(
+    difference: float, detectable: float, questions: int, level: float
+) -> int:
     """Return how many questions detect `difference` with a power of 80 %.
 
-    `detectable` is what `questions` of them detect.
+    `detectable` is what `questions` of them detect. `level` is that of the test.
     """
-    return max(math.ceil(questions * (detectable / difference) ** 2), LEAST)
+    # The quantile of t is larger for fewer questions.
+    spread = detectable / _errors(questions, level) * math.sqrt(questions)
+
+    def are_few(number: int) -> bool:
+        found = _errors(number, level) * spread / math.sqrt(number)
+        return found > difference * (1 + _ROUNDING)
+
+    least = _least_questions(level)
+    low, high = least - 1, max(questions, least)
+    while are_few(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if are_few(middle):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _least_questions(level: float) -> int:
+    """Return how many questions may have a p-value below 1 - `level`.
+
+    With fewer, all exchanges of the answers are so few that none has one.
+    """
+    return max(math.ceil(1 - math.log2(1 - level)), LEAST)
+
+
+def _errors(questions: int, level: float) -> float:
+    """Return how many standard errors are detected with a power of 80 %."""
+    return t_quantile((1 + level) / 2, questions - 1) + _POWER
 
 
 def _detectable(
@@ -230,4 +265,4 @@ def _detectable(
     error = math.sqrt(variance)
     if error <= _ROUNDING * max(abs(mean), 1):
         return None
-    return (t_quantile((1 + level) / 2, questions - 1) + _POWER) * error
+    return _errors(questions, level) * error

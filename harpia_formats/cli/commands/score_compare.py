@@ -74,6 +74,9 @@ from harpia_formats.scoring.compare_runs import ScoreComparison
 from harpia_formats.scoring.compare_stored import StoredComparison
 from harpia_formats.scoring.options import ScoreOptions
 
+#: The least difference of which the number of questions is told.
+_LEAST_DIFFERENCE = 1e-9
+
 
 def score_compare(  # noqa: PLR0913 - one parameter for each option of the command
     context: Context,
@@ -183,8 +186,11 @@ def _compare(
     inputs = [fspath(one) for one in files.inputs]
     if not inputs:
         raise UsageError("name the files whose answers are compared")
-    if detect is not None and not 0 < detect < math.inf:
-        raise ScoreError(f"--detect needs a difference above 0, not {detect:g}")
+    if detect is not None and not _LEAST_DIFFERENCE <= detect < math.inf:
+        raise ScoreError(
+            f"--detect needs a difference above 0, at least {_LEAST_DIFFERENCE:g}, and "
+            f"not {detect:g}"
+        )
     if csv_safe and files.output_format != CSV:
         raise UsageError("--csv-safe is for --output-format csv")
     if detect is not None and files.output_format != TABLE:
@@ -201,6 +207,8 @@ def _compare(
     run = _comparison(inputs, options, files)
     print_problems(reports.keeping(run), progress)
     report = run.report()
+    if detect is not None:
+        _check_scales(report, detect)
     found = replace(report, said=(*chosen.notes, *report.said))
     reports.write(found, ReportOptions())
     if files.output_format == TABLE:
@@ -211,6 +219,16 @@ def _compare(
     code = _print_comparison(found, lines, is_json=files.output_format == "json")
     pictures.write(found, is_whole=bool(found.compared))
     return code
+
+
+def _check_scales(found: ComparisonReport, difference: float) -> None:
+    """Raise `ScoreError` if no scores of a metric can be so different."""
+    for score in found.compared:
+        if difference > score.widest:
+            raise ScoreError(
+                f"--detect {difference:g} is larger than the scale of "
+                f"{score.full_name}, which is 0 to {score.widest:g}"
+            )
 
 
 def _comparison(

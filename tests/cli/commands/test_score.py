@@ -262,7 +262,7 @@ def test_a_comparison_names_its_tests_and_draws(tmp_path: Path) -> None:
     assert "tests of em, f1: permutation|unit:question|exchanges:all\n" in exact
     assert "< 0.0001" in exact
     assert (
-        "em: 40 questions detect a difference of 0.1986 with 80 % power, and 158 one "
+        "em: 40 questions detect a difference of 0.1986 with 80 % power, and 153 one "
         "of 0.1\n"
     ) in exact
 
@@ -292,6 +292,8 @@ def test_left_out_answers_are_shown_on_each_side(tmp_path: Path) -> None:
         (["--test", "mcnemar"], "several answers; use --test permutation"),
         (["--test", "student"], "no test is called 'student'"),
         (["--detect", "-1"], "above 0"),
+        (["--detect", "1e-300"], "at least 1e-09"),
+        (["--detect", "1.5"], "larger than the scale of em, which is 0 to 1"),
         (["--missing", "no"], "'no' is not one of skip, zero"),
     ],
 )
