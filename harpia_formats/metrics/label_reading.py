@@ -4,8 +4,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-#: The label of an answer that is none of the labels; no average counts it as a label.
-OTHER = "(no label)"
+#: Characters of the longest label.
+LONGEST = 200
+#: How a confusion matrix shows the label of an answer that is none of the labels.
+SHOWN_OTHER = "(no label)"
+#: That label, which no average counts as one. It is longer than the label of any text.
+OTHER = SHOWN_OTHER.ljust(LONGEST + 1)
 #: The most labels of one system or group: more of them are texts and not labels.
 MOST_LABELS = 100
 #: The numbers of a label in statistics: how often it is right, in references and in

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from harpia_formats.metrics.label_reading import (
+    LONGEST,
     MOST_LABELS,
     OTHER,
     LabelCounts,
@@ -29,8 +30,6 @@ from harpia_formats.metrics.text.text_cache import cached_by_text
 DEFAULTS = {"labels": None, "normalisation": "byob", "references": "any"}
 #: What several references mean: the label of any of them is right, or of the first one.
 RULES = ("any", "first")
-#: Characters of the longest label.
-LONGEST = 200
 #: Characters of given labels that a signature holds, and of the digest of longer ones.
 _SHOWN, _DIGEST = 200, 12
 
@@ -90,7 +89,7 @@ def _given_labels(
         else []
     )
     is_list = 1 < len(found) <= MOST_LABELS and len(found) == len(texts)
-    if not is_list or len(set(found)) < len(found):
+    if not is_list or len({*found, OTHER}) <= len(found):
         wanted = f"a list of 2 to {MOST_LABELS} texts that differ when normalised"
         raise parameters.wrong("labels", wanted)
     return tuple(found)

@@ -8,6 +8,7 @@ from typing import Self
 from harpia_formats.metrics.label_reading import (
     MOST_LABELS,
     OTHER,
+    SHOWN_OTHER,
     LabelPair,
     LabelScores,
 )
@@ -64,7 +65,8 @@ class LabelTotals:
             if pair not in self._pairs:
                 self._labels.update(dict.fromkeys(pair))
         if len(self._labels) - (OTHER in self._labels) > MOST_LABELS:
-            raise TooManyLabelsError(self.name, list(self._labels)[:_EXAMPLES])
+            labels = [label for label in self._labels if label != OTHER]
+            raise TooManyLabelsError(self.name, labels[:_EXAMPLES])
         self._pairs.update(pairs)
 
     def values(self) -> tuple[float | None, ...]:
@@ -100,7 +102,8 @@ class LabelTotals:
             tuple(self._pairs[LabelPair(reference, answer)] for answer in labels)
             for reference in labels
         )
-        return Confusion(labels, tuple(rows))
+        shown = (SHOWN_OTHER if label == OTHER else label for label in labels)
+        return Confusion(tuple(shown), tuple(rows))
 
 
 def references_remark(

@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.metrics.label_reading import MOST_LABELS
-from harpia_formats.metrics.labels import LONGEST
+from harpia_formats.metrics.label_reading import LONGEST, MOST_LABELS
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.scoring.stored_scores import name_of

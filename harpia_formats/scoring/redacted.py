@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from harpia_formats.metrics import metric_names
-from harpia_formats.metrics.label_reading import OTHER
+from harpia_formats.metrics.label_reading import SHOWN_OTHER
 from harpia_formats.redaction.names import NumberedNames, notes_shown
 from harpia_formats.redaction.reports import Redaction
 from harpia_formats.scoring.answer_rows import AnswerRow
@@ -76,7 +76,7 @@ class ScoreRedaction:
         if found is None:
             return None
         labels = (
-            name if name == OTHER else self._names.of("label", name)
+            name if name == SHOWN_OTHER else self._names.of("label", name)
             for name in found.labels
         )
         return replace(found, labels=tuple(labels))

@@ -6,7 +6,12 @@ from typing import Any
 import pytest
 
 from harpia_formats.metrics import MetricError, UnscorableError, measure_of
-from harpia_formats.metrics.label_reading import OTHER, LabelPair, LabelReading
+from harpia_formats.metrics.label_reading import (
+    OTHER,
+    SHOWN_OTHER,
+    LabelPair,
+    LabelReading,
+)
 from harpia_formats.metrics.mean import sum_of_statistics
 
 #: Pairs of an answer and its reference: 2 of 3 cats, 1 of 2 dogs, no bird is right.
@@ -156,6 +161,8 @@ def test_labels_are_read_by_the_parameters(
 def test_long_texts_are_no_labels() -> None:
     """A long answer has no label, and a long reference is a finding."""
     assert reading().pair("a" * 201, ["a"]).answer == OTHER
+    named = reading(normalisation="none").pair(SHOWN_OTHER, [SHOWN_OTHER])
+    assert named == (SHOWN_OTHER, SHOWN_OTHER)
     assert reading().pair("a" * 200, ["a"]).answer == "a" * 200
     with pytest.raises(UnscorableError, match="more than 200 characters is no label"):
         reading().pair("a", ["a" * 201])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from harpia_formats.metrics import measure_of
-from harpia_formats.metrics.label_reading import OTHER, LabelPair
+from harpia_formats.metrics.label_reading import OTHER, SHOWN_OTHER, LabelPair
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.scoring.bootstrap import PoissonBootstrap
@@ -91,7 +91,7 @@ def test_given_labels_keep_their_order(tmp_path: Path) -> None:
 
     confusion = found["mcc"].confusion
     assert confusion is not None
-    assert confusion.labels == ("c", "b", "a", OTHER)
+    assert confusion.labels == ("c", "b", "a", SHOWN_OTHER)
     assert confusion.counts[1] == (0, 1, 0, 1)
 
 
@@ -170,7 +170,7 @@ def test_missing_answers_are_wrong_if_they_count(tmp_path: Path) -> None:
     assert skipped["recall"].unscored == 2
     assert zero["recall"].value == pytest.approx(1 / 4)
     assert zero["mcc"].confusion is not None
-    assert zero["mcc"].confusion.labels == ("a", "b", OTHER)
+    assert zero["mcc"].confusion.labels == ("a", "b", SHOWN_OTHER)
 
 
 def test_texts_are_refused(tmp_path: Path) -> None:
