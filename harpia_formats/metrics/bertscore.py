@@ -12,6 +12,7 @@ from typing import Any
 from harpia_formats.metrics.local_model import (
     NOT_LOADED,
     model_folder,
+    model_name,
     no_model,
     without_progress_bar,
 )
@@ -53,7 +54,8 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         return batch([(answer, references)])[0]
 
     signature = (
-        f"bertscore|impl:transformers-{transformers.__version__}|model:{folder.name}"
+        f"bertscore|impl:transformers-{transformers.__version__}"
+        f"|model:{model_name(parameters, folder)}"
         f"|layer:{layer}|idf:no|rescaled:no|refs:{rule}|scale:0-1"
     )
     return Measure(NAMES, signature, "0-1", statistics, means(3), batch, is_mean=True)

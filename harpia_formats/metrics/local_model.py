@@ -7,6 +7,9 @@ from pathlib import Path
 from harpia_formats.metrics.parameters import Parameters
 
 NO_FOLDER = "the path of a folder that holds a model and its tokenizer"
+#: How the names of the files of a model end, and the characters of their digest.
+_PARTS = frozenset({".bin", ".json", ".model", ".safetensors", ".txt"})
+_DIGEST = 12
 #: What the library of a model raises for a folder that it cannot load.
 NOT_LOADED = (ImportError, KeyError, OSError, ValueError)
 
@@ -17,6 +20,27 @@ def model_folder(parameters: Parameters) -> Path:
     if not isinstance(model, str | Path) or not Path(model, "config.json").is_file():
         raise parameters.wrong("model", f"{NO_FOLDER} (nothing is downloaded)")
     return Path(model).resolve()
+
+
+def model_name(parameters: Parameters, folder: Path) -> str:
+    """Return the name of a model in signatures: its folder, and a digest of its files.
+
+    The digest is of the configuration, the tokenizer and the weights. Raises
+    `MetricError` for a file that cannot be read.
+    """
+    from hashlib import file_digest, sha256  # noqa: PLC0415 - only with a model
+
+    found = sha256()
+    try:
+        for file in sorted(folder.rglob("*")):
+            if file.suffix in _PARTS and file.is_file():
+                with file.open("rb") as content:
+                    part = file_digest(content, "sha256")
+                found.update(file.relative_to(folder).as_posix().encode() + b"\n")
+                found.update(part.digest())
+    except OSError as error:
+        raise no_model(parameters, error) from error
+    return f"{folder.name}#{found.hexdigest()[:_DIGEST]}"
 
 
 def no_model(parameters: Parameters, error: Exception) -> Exception:

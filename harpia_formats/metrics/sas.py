@@ -14,6 +14,7 @@ from typing import Any
 from harpia_formats.metrics.local_model import (
     NOT_LOADED,
     model_folder,
+    model_name,
     no_model,
     without_progress_bar,
 )
@@ -59,7 +60,7 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
 
     signature = (
         f"sas|impl:sentence-transformers-{sentence_transformers.__version__}"
-        f"|model:{folder.name}|{kind}|refs:{rule}|scale:0-1"
+        f"|model:{model_name(parameters, folder)}|{kind}|refs:{rule}|scale:0-1"
     )
     return Measure(
         ("sas",),
