@@ -46,6 +46,12 @@ class ComparisonReport(Result):
         """Whether there is only one pair of systems."""
         return len(self.systems) <= 2  # noqa: PLR2004 - a pair is of two
 
+    @property
+    def has_other_intervals(self) -> bool:
+        """Whether an interval is not that of the test, so that they may disagree."""
+        tests = (one.comparison.test for one in self.compared if one.comparison)
+        return any(not test.startswith("bootstrap|") for test in tests)
+
     def pair(self, first: str, second: str) -> Sequence[ComparedScore]:
         """Return the scores of two systems by their names; raises `KeyError`."""
         found = [one for one in self.compared if one.systems == (first, second)]

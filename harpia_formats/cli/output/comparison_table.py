@@ -72,11 +72,15 @@ def _lines_below(found: ComparisonReport, detect: float | None) -> Iterator[str]
     yield from signature_lines(score.signature for score in compared)
     yield from _labelled("tests", compared, lambda comparison: comparison.test)
     yield from _labelled("intervals", compared, lambda comparison: comparison.method)
-    if not found.is_of_two:
-        number = sum(score.comparison is not None for score in compared)
+    if found.has_other_intervals:
+        yield "an interval is not that of the test: they may disagree about 0"
+    number = sum(score.comparison is not None for score in compared)
+    if not found.is_of_two and number > 1:
         yield f"p (Holm): adjusted for {number:,} comparisons"
     remarks = [score.comparison.remark for score in compared if score.comparison]
     yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
+    if number > 1:
+        yield "differences detected: in a single test, without Holm's correction"
     for score in compared:
         name = score.full_name
         if not found.is_of_two:

@@ -105,11 +105,14 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
         "A - B: the difference over the questions that both have, and in brackets its "
         "confidence interval by question."
     )
+    if found.has_other_intervals:
+        yield Note("An interval is not that of the test: they may disagree about 0.")
     if len(tested) > 1:
         yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
     yield Note(
         "Detected: the smallest difference that these questions detect with a power of "
-        f"80 %; {NONE} if they detect none on the scale, or never differ."
+        f"80 % in a single test, without Holm's correction; {NONE} if they detect none "
+        "on the scale, or never differ."
     )
     yield from mark_notes(_marks(compared))
     for pair in found.pairs:

@@ -261,6 +261,10 @@ def test_a_comparison_names_its_tests_and_draws(tmp_path: Path) -> None:
     ) in drawn
     assert "tests of em, f1: permutation|unit:question|exchanges:all\n" in exact
     assert "< 0.0001" in exact
+    other = "an interval is not that of the test: they may disagree about 0\n"
+    assert other in exact
+    assert other not in drawn
+    assert "detected: in a single test, without Holm's correction\n" in exact
     assert (
         "em: 40 questions detect a difference of 0.1986 with 80 % power, and 153 one "
         "of 0.1\n"

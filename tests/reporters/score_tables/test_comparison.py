@@ -97,6 +97,8 @@ def test_each_pair_has_its_p_values(found: ComparisonReport) -> None:
     text = form_text("markdown", found)
     assert "p (Holm): adjusted for all 12 comparisons." in text
     assert "Test of em, f1: `permutation|" in text
+    assert "An interval is not that of the test: they may disagree about 0." in text
+    assert "80 % in a single test, without Holm's correction" in text
 
 
 def test_other_forms_have_all_numbers(found: ComparisonReport) -> None:
