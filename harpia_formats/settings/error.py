@@ -19,3 +19,16 @@ class SettingsError(HarpiaFormatsError):
 
     def __str__(self) -> str:
         return ": ".join(filter(None, (self.path, self.place, self.reason)))
+
+
+class LineError(SettingsError):
+    """Settings that cannot be used, with the line of their file, 0 for none."""
+
+    def __init__(self, path: str, line: int, place: str, reason: str) -> None:
+        super().__init__(path, place, reason)
+        self.args = (path, line, place, reason)
+        self.line = line
+
+    def __str__(self) -> str:
+        where = f"{self.path}:{self.line}" if self.line else self.path
+        return ": ".join(filter(None, (where, self.place, self.reason)))
