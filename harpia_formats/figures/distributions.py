@@ -26,17 +26,11 @@ _ALL = "all answers"
 def draw_distributions(scores: Scores, counts: AnswerCounts) -> Drawing:
     """Return a histogram for each score and model; call it within `settings`."""
     chosen = chosen_scores(scores, counts, MOST_ROWS, MOST_COLUMNS)
-    rows, columns, cells, notes = (
-        chosen.rows,
-        chosen.columns,
-        chosen.cells,
-        chosen.notes,
-    )
+    cells, notes = chosen.cells, chosen.notes
     few = [
-        f"{columns[at]} of {rows[row]} ({of_score.answers:,})"
-        for row, of_row in enumerate(cells)
-        for at, of_score in enumerate(of_row)
-        if of_score.answers < _FEWEST
+        f"{place} ({cell.answers:,})"
+        for place, cell in chosen.places()
+        if cell.answers < _FEWEST
     ]
     if few:
         notes.append(f"not drawn (less than two answers): {first_of(few)}")
@@ -47,11 +41,11 @@ def draw_distributions(scores: Scores, counts: AnswerCounts) -> Drawing:
         "Bars are shares of the answers with a score. A triangle is their mean.",
         *(f"\u2013 {note}" for note in notes),
     ]
-    grid = Grid(rows, columns, 0.55, "score of an answer", caption)
-    figure, axes = grid_of(grid)
-    for at in range(len(columns)):
+    axis = "score of an answer"
+    figure, axes = grid_of(Grid(chosen.rows, chosen.columns, 0.55, axis, caption))
+    for at in range(len(chosen.columns)):
         _draw_column([row[at] for row in axes], [row[at] for row in cells])
-    description = described(_sentences(rows, columns, cells))
+    description = described(_sentences(chosen))
     return Drawing(figure, TITLE, description, tuple(notes))
 
 
@@ -68,6 +62,12 @@ class ChosenScores:
     cells: Cells
     #: What is not drawn, in sentences.
     notes: list[str]
+
+    def places(self) -> Iterator[tuple[str, ScoreCounts]]:
+        """Yield the counts of each score of each model, with the names of both."""
+        for row, of_row in zip(self.rows, self.cells, strict=True):
+            for column, cell in zip(self.columns, of_row, strict=True):
+                yield f"{column} of {row}", cell
 
 
 def chosen_scores(
@@ -151,19 +151,16 @@ def _draw_bars(axes: Any, cell: ScoreCounts, least: float) -> None:
     axes.plot([cell.mean], [0], marker="^", color=SERIES[1][0], clip_on=False, ms=5.5)
 
 
-def _sentences(
-    rows: Sequence[str], columns: Sequence[str], cells: Cells
-) -> Iterator[str]:
+def _sentences(chosen: ChosenScores) -> Iterator[str]:
     """Yield the distributions in words."""
-    for row, of_row in zip(rows, cells, strict=True):
-        for column, cell in zip(columns, of_row, strict=True):
-            if cell.answers < _FEWEST:
-                continue
-            filled = [one for one in cell.values.bins() if one.count]
-            top = max(filled, key=lambda one: one.count)
-            yield (
-                f"{column} of {row}: mean {cell.mean:.4f} of {cell.answers:,} answers, "
-                f"from {filled[0].low:.4g} to {filled[-1].high:.4g}; "
-                f"{100 * top.count / cell.answers:.0f} % are from {top.low:.4g} to "
-                f"{top.high:.4g}."
-            )
+    for place, cell in chosen.places():
+        if cell.answers < _FEWEST:
+            continue
+        filled = [one for one in cell.values.bins() if one.count]
+        top = max(filled, key=lambda one: one.count)
+        yield (
+            f"{place}: mean {cell.mean:.4f} of {cell.answers:,} answers, "
+            f"from {filled[0].low:.4g} to {filled[-1].high:.4g}; "
+            f"{100 * top.count / cell.answers:.0f} % are from {top.low:.4g} to "
+            f"{top.high:.4g}."
+        )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harpia_formats.figures.answer_counts import AnswerCounts, ScoreCounts
-from harpia_formats.figures.distributions import Cells, chosen_scores
+from harpia_formats.figures.distributions import ChosenScores, chosen_scores
 from harpia_formats.figures.drawing import SMALL, Drawing, described, first_of
 from harpia_formats.figures.grid import Grid, grid_of
 from harpia_formats.figures.look import GRID, MUTED, SERIES
@@ -23,18 +23,8 @@ _TICKS, _BARS = 4, 0.3
 def draw_lengths(scores: Scores, counts: AnswerCounts) -> Drawing:
     """Return mean scores by length, for each model; call it within `settings`."""
     chosen = chosen_scores(scores, counts, MOST_ROWS, MOST_COLUMNS)
-    rows, columns, cells, notes = (
-        chosen.rows,
-        chosen.columns,
-        chosen.cells,
-        chosen.notes,
-    )
-    empty = [
-        f"{columns[at]} of {rows[row]}"
-        for row, of_row in enumerate(cells)
-        for at, cell in enumerate(of_row)
-        if not _means(cell)
-    ]
+    cells, notes = chosen.cells, chosen.notes
+    empty = [place for place, cell in chosen.places() if not _means(cell)]
     if empty:
         notes.append(
             f"not drawn (no length that {FEWEST} answers have): {first_of(empty)}"
@@ -47,7 +37,7 @@ def draw_lengths(scores: Scores, counts: AnswerCounts) -> Drawing:
         *(f"\u2013 {note}" for note in notes),
     ]
     axis = "characters of the answer"
-    figure, axes = grid_of(Grid(rows, columns, 1.1, axis, caption))
+    figure, axes = grid_of(Grid(chosen.rows, chosen.columns, 1.1, axis, caption))
     indices = {at for row in cells for cell in row for at in cell.lengths}
     for column, score in enumerate(chosen.scores):
         of_column = [row[column] for row in cells]
@@ -55,7 +45,7 @@ def draw_lengths(scores: Scores, counts: AnswerCounts) -> Drawing:
         ends = means if score.best is None else [0.0, score.best]
         for row, cell in enumerate(of_column):
             _draw_panel(axes[row][column], cell, ends, sorted(indices))
-    description = described(_sentences(rows, columns, cells))
+    description = described(_sentences(chosen))
     return Drawing(figure, TITLE, description, tuple(notes))
 
 
@@ -108,15 +98,12 @@ def _low(index: int) -> int:
     return low_of(2 * index)
 
 
-def _sentences(
-    rows: Sequence[str], columns: Sequence[str], cells: Cells
-) -> Iterator[str]:
+def _sentences(chosen: ChosenScores) -> Iterator[str]:
     """Yield the means in words."""
-    for row, of_row in zip(rows, cells, strict=True):
-        for column, cell in zip(columns, of_row, strict=True):
-            found = [
-                f"{mean:.4f} for {_low(at):,} to {_low(at + 1) - 1:,}"
-                for at, mean in _means(cell)
-            ]
-            if found:
-                yield f"{column} of {row} by characters: {', '.join(found)}."
+    for place, cell in chosen.places():
+        found = [
+            f"{mean:.4f} for {_low(at):,} to {_low(at + 1) - 1:,}"
+            for at, mean in _means(cell)
+        ]
+        if found:
+            yield f"{place} by characters: {', '.join(found)}."

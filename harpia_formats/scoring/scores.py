@@ -307,6 +307,14 @@ class Scores(Result):
         scored = f"{least:,}" if least == most else f"{least:,} to {most:,}"
         return f"{scored} of {answers:,} answers"
 
+    def groups_by_system(self) -> Iterator[Group]:
+        """Yield the groups of each system, and then the system."""
+        for system in self.systems:
+            for group in self.groups:
+                if system.key.items() <= group.key.items():
+                    yield group
+            yield system
+
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each score of all answers and of each group."""
         return [

@@ -32,7 +32,7 @@ def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
     names += ["interval"] if _has_intervals(scores) else []
     names += ["questions"] if _has_several_answers(scores) else []
     names += ["answers", *(["left out"] if _is_left_out(scores) else [])]
-    groups = list(_with_systems(scores))
+    groups = list(scores.groups_by_system())
     rows = [
         list(_score_cells(fields, group, score, scores))
         for group in groups
@@ -80,15 +80,6 @@ def _lines_below(scores: Sequence[MetricScore]) -> Iterator[str]:
     yield from _method_lines(scores)
     remarks = (score.remark for score in scores if score.interval is not None)
     yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
-
-
-def _with_systems(scores: Scores) -> Iterator[Group]:
-    """Yield the groups of each system, and then the system."""
-    for system in scores.systems:
-        for group in scores.groups:
-            if system.key.items() <= group.key.items():
-                yield group
-        yield system
 
 
 def _score_cells(

@@ -39,7 +39,7 @@ _COUNTS: dict[str, Callable[[MetricScore], int]] = {
 
 def scores_table(scores: Scores) -> ScoreTable:
     """Return the table of the scores of a data set that was read to its end."""
-    groups = list(_with_systems(scores))
+    groups = list(scores.groups_by_system())
     systems = {id(system) for system in scores.systems}
     ends = [at for at, group in enumerate(groups) if id(group) in systems]
     fields, names = _names_of(scores, groups)
@@ -76,15 +76,6 @@ def table_of_groups(
     notes = [*notes_of(columns, best.note), *count_notes, *left_out_notes(groups)]
     rows = zip(*names, *cells, *counts.values(), strict=True)
     return ScoreTable("Scores", tuple(headings), tuple(rows), tuple(notes))
-
-
-def _with_systems(scores: Scores) -> Iterator[Group]:
-    """Yield the groups of each system, and then the system."""
-    for system in scores.systems:
-        for group in scores.groups:
-            if system.key.items() <= group.key.items():
-                yield group
-        yield system
 
 
 def _names_of(
