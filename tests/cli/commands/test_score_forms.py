@@ -9,6 +9,7 @@ import pytest
 from harpia_formats.schema.load import built_in_schema
 from harpia_formats.schema.validator import schema_validator_of
 from in_process import InProcess
+from model_answers import model_answers
 
 
 @pytest.fixture
@@ -19,19 +20,8 @@ def run(
 ) -> InProcess:
     """Return what runs the command in a folder with answers of two models."""
     monkeypatch.chdir(tmp_path)
-    rows = [
-        {
-            "id": str(number),
-            "prompt": f"q{number}",
-            "references": ["yes"],
-            "outputs": [
-                {"model": name, "text": ["yes", "no"][number % (at + 2) == 0]}
-                for at, name in enumerate(("secret-a", "=secret-b"))
-            ],
-        }
-        for number in range(1, 9)
-    ]
-    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    models = ("secret-a", "=secret-b")
+    text = model_answers(models, range(1, 9), lambda one, at: one % (at + 2) != 0)
     (tmp_path / "a.jsonl").write_text(text, encoding="utf-8")
     (tmp_path / "bad.jsonl").write_text(text + "{\n", encoding="utf-8")
     return InProcess(monkeypatch, capfdbinary)

@@ -1,12 +1,12 @@
 """`harpia-formats score --plot`, as a user runs it."""
 
-import json
 import sys
 from pathlib import Path
 
 import pytest
 
 from in_process import InProcess
+from model_answers import model_answers
 
 
 @pytest.fixture
@@ -17,19 +17,8 @@ def run(
 ) -> InProcess:
     """Return what runs the command in a folder with answers of two models."""
     monkeypatch.chdir(tmp_path)
-    rows = [
-        {
-            "id": str(number),
-            "prompt": f"q{number}",
-            "references": ["yes"],
-            "outputs": [
-                {"model": name, "text": ["yes", "no"][(number + at) % 2]}
-                for at, name in enumerate(("secret-a", "secret-b"))
-            ],
-        }
-        for number in range(4)
-    ]
-    text = "".join(f"{json.dumps(row)}\n" for row in rows)
+    models = ("secret-a", "secret-b")
+    text = model_answers(models, range(4), lambda one, at: (one + at) % 2 == 0)
     (tmp_path / "a.jsonl").write_text(text, encoding="utf-8")
     return InProcess(monkeypatch, capfdbinary)
 
