@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.mapping.requirements import ConversionError, ConversionOptionsError
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 from harpia_formats.text.spelling import nearest
@@ -15,6 +15,20 @@ from harpia_formats.text.spelling import nearest
 LISTED_MODELS = 5
 #: Models that are remembered, so that memory does not grow with their number.
 REMEMBERED_MODELS = 1_000
+
+
+class UnknownModelError(ConversionError):
+    """No answer is of the wanted model; the message lists those that there are."""
+
+    def __init__(self, wanted: str, models: list[str], where: str) -> None:
+        super().__init__(_missing_model(wanted, models, where))
+        self._start = f"no answer{where} is of the model {wanted!r}"
+
+    def without_values(self) -> ConversionError:
+        """Return the error without the models, which are values of records."""
+        return ConversionOptionsError(
+            f"{self._start}; the models of the answers are shown only without --redact"
+        )
 
 
 @dataclass(slots=True)
@@ -59,12 +73,12 @@ class ModelSelection:
         return _missing_model(self.wanted, models, " of the record")
 
     def check(self, where: str = "") -> None:
-        """Raise `ConversionError` unless some record had an answer of the model.
+        """Raise `UnknownModelError` unless some record had an answer of the model.
 
         `where` says in which data set, for the message.
         """
         if self.wanted is not None and not self.found:
-            raise ConversionError(_missing_model(self.wanted, list(self.seen), where))
+            raise UnknownModelError(self.wanted, list(self.seen), where)
 
 
 def _models_of(record: Record) -> list[str]:

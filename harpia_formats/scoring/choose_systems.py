@@ -95,11 +95,10 @@ def _no_model(wanted: str, found: Sequence[FoundSystem]) -> ScoreError:
     rest = len(models) - _LISTED
     more = f" and {rest:,} more" if rest > 0 else ""
     listed = f"{', '.join(models[:_LISTED])}{more}"
-    return UnknownSystemError(f"{start}{hint} (there are: {listed})", _without(start))
-
-
-def _without(start: str) -> str:
-    return f"{start}; those that there are are shown only without --redact"
+    return UnknownSystemError(
+        f"{start}{hint} (there are: {listed})",
+        f"{start}; the models of the answers are shown only without --redact",
+    )
 
 
 def distinct_names(systems: Iterable[tuple[str | None, str]]) -> list[str]:
@@ -156,7 +155,8 @@ def named_baseline(
     hint = f"did you mean {near!r}? " if near else ""
     start = f"no system is called {baseline!r}"
     raise UnknownSystemError(
-        f"{start}: {hint}the systems are {', '.join(names)}", _without(start)
+        f"{start}: {hint}the systems are {', '.join(names)}",
+        f"{start}; the names of the systems are shown only without --redact",
     )
 
 

@@ -8,6 +8,10 @@ import pytest
 
 from canaries import run_here
 from harpia_formats import HarpiaFormatsError, score
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.redaction import redaction_of
+from harpia_formats.redaction.errors import errors_without_values
+from harpia_formats.scoring.options import ScoreOptions
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LOG = FIXTURES / "inspect-log/valid/I102-cancelled.json"
@@ -114,8 +118,17 @@ def test_errors_of_paths_and_options_keep_their_text(
 def test_hidden_errors_keep_no_other_error(tmp_path: Path) -> None:
     """In Python an error without values does not refer to the one with them."""
     (tmp_path / "a.jsonl").write_text(ROW)
-    with pytest.raises(HarpiaFormatsError, match="may hold values") as found:
+    redaction = redaction_of(ScoreOptions(redact=True))
+    assert redaction is not None
+    with pytest.raises(HarpiaFormatsError, match="of the model 'x'; the mod") as cut:
         score(tmp_path / "a.jsonl", metrics=["em"], model="x", redact=True)
+    with (
+        pytest.raises(HarpiaFormatsError, match="may hold values") as hidden,
+        errors_without_values(redaction),
+    ):
+        raise ScoreError("ZQXsecret")
 
-    assert found.value.__context__ is None
-    assert found.value.__cause__ is None
+    for found in (cut.value, hidden.value):
+        assert found.__context__ is None
+        assert found.__cause__ is None
+        assert "ZQX" not in str(found)

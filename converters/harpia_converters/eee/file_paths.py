@@ -10,7 +10,7 @@ from harpia_converters.eee.companion import stem_of
 from harpia_converters.eee.versions import Version
 from harpia_formats.detection.file_name import without_compression
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 
 #: The end of the name of a samples file.
@@ -34,7 +34,7 @@ def aggregate_name(name: str | None, settings: AggregateSettings, format_: str) 
     """
     plain = without_compression(Path(name or "").name)
     if not plain.endswith(_samples_end) or plain == _samples_end:
-        raise ScoreError(
+        raise ScoreOptionsError(
             f"{format_} is written with its aggregate NAME.json beside it: give "
             f"--output NAME{_samples_end}"
         )

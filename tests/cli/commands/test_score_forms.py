@@ -111,6 +111,36 @@ def test_comparisons_have_the_same_forms(run: InProcess) -> None:
     assert "needs --stored" in run(*words, "markdown", "--force").err
 
 
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (
+            ["compare", "a.jsonl", "--model", "no"],
+            "no answer is of the model 'no'; the",
+        ),
+        (
+            ["compare", "a.jsonl", "a.jsonl", "--baseline", "no"],
+            "no system is called 'no'; the names",
+        ),
+        (
+            ["compare", "a.jsonl", "--model", "secret-a"],
+            "there are only answers of one system, and",
+        ),
+        (["a.jsonl", "--model", "no"], "no answer is of the model 'no'; the models"),
+        (["a.jsonl", "--to", "eee", "-o", "x.json"], "give --output NAME_samples"),
+    ],
+)
+def test_errors_without_values_say_what_is_wrong(
+    run: InProcess, words: list[str], reason: str
+) -> None:
+    """With `--redact` only the names of other models are left out of the message."""
+    found = run("score", *words, "-m", "em", "--redact")
+
+    assert (found.code, found.out) == (2, "")
+    assert reason in found.err
+    assert "secret-b" not in found.err
+
+
 def test_a_comparison_that_cannot_be_read_is_no_table(run: InProcess) -> None:
     """The exit code is 1, and only JSON has a report on the inputs."""
     words = ("score", "compare", "bad.jsonl", "a.jsonl", "-m", "em")
