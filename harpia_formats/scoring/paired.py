@@ -214,11 +214,10 @@ def questions_for(
 
     `detectable` is what `questions` of them detect. `level` is that of the test.
     """
-    # The quantile of t is larger for fewer questions.
-    spread = detectable / _errors(questions, level) * math.sqrt(questions)
+    spread = detectable / _errors_of_few(questions, level) * math.sqrt(questions)
 
     def are_few(number: int) -> bool:
-        found = _errors(number, level) * spread / math.sqrt(number)
+        found = _errors_of_few(number, level) * spread / math.sqrt(number)
         return found > difference * (1 + _ROUNDING)
 
     least = _least_questions(level)
@@ -245,6 +244,17 @@ def _least_questions(level: float) -> int:
 def _errors(questions: int, level: float) -> float:
     """Return how many standard errors are detected with a power of 80 %."""
     return t_quantile((1 + level) / 2, questions - 1) + _POWER
+
+
+def _errors_of_few(questions: int, level: float) -> float:
+    """Return `_errors`, with the error of the standard error itself.
+
+    It follows from the approximation of the noncentral t distribution by Abramowitz and
+    Stegun, Handbook of Mathematical Functions, 26.7.10.
+    """
+    freedom = questions - 1
+    t = t_quantile((1 + level) / 2, freedom)
+    return t * (1 - 1 / (4 * freedom)) + _POWER * math.sqrt(1 + t * t / (2 * freedom))
 
 
 def _detectable(

@@ -468,7 +468,6 @@ def test_a_detectable_difference_is_what_the_questions_allow() -> None:
     assert least is not None
     assert 0.1 < least < 0.4
     assert questions_for(least, least, 40, 0.95) == 40
-    # The quantile of t is 2.023 for 40 questions, 1.975 for 157 and 2.262 for 10.
     assert questions_for(least / 2, least, 40, 0.95) == 155
     assert questions_for(least * 2, least, 40, 0.95) == 12
     assert questions_for(least * 9, least, 40, 0.95) == 6

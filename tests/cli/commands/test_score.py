@@ -266,7 +266,7 @@ def test_a_comparison_names_its_tests_and_draws(tmp_path: Path) -> None:
     assert other not in drawn
     assert "detected: in a single test, without Holm's correction\n" in exact
     assert (
-        "em: 40 questions detect a difference of 0.1986 with 80 % power, and 153 one "
+        "em: 40 questions detect a difference of 0.1986 with 80 % power, and 152 one "
         "of 0.1\n"
     ) in exact
 
