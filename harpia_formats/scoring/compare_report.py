@@ -16,6 +16,8 @@ from harpia_formats.scoring.scores import Scores
 
 #: The contract of `ComparisonReport.to_dict`.
 SCHEMA = "harpia-formats/score-comparison/1"
+#: What tables may call both systems of a pair.
+_LETTERS = (("A", "B"), ("1", "2"), ("first", "second"))
 #: Scores in a headline.
 _LISTED = 6
 
@@ -51,6 +53,13 @@ class ComparisonReport(Result):
         """Whether an interval is not that of the test, so that they may disagree."""
         tests = (one.comparison.test for one in self.compared if one.comparison)
         return any(not test.startswith("bootstrap|") for test in tests)
+
+    @property
+    def letters(self) -> tuple[str, str]:
+        """What tables call both systems of a pair: A and B unless one has that name."""
+        names = {system.name.strip().casefold() for system in self.systems}
+        usual = [both for both in _LETTERS if names.isdisjoint(map(str.casefold, both))]
+        return (usual or _LETTERS)[0]
 
     def pair(self, first: str, second: str) -> Sequence[ComparedScore]:
         """Return the scores of two systems by their names; raises `KeyError`."""

@@ -1,5 +1,6 @@
 """Any number of systems are compared, all pairs of them, as one family."""
 
+import io
 import json
 import random
 from itertools import combinations
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import compare_scores
+from harpia_formats.cli.output.comparison_table import comparison_lines
 from harpia_formats.metrics import METRICS
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.choose_systems import distinct_names
@@ -135,6 +137,21 @@ def test_all_are_compared_with_a_baseline() -> None:
     assert [one.systems for one in found.compared] == [("a", "b"), ("c", "b")]
     with pytest.raises(ScoreError, match="no system is called 'd'"):
         compare_scores(data, metrics=("em",), baseline="d")
+
+
+def test_no_heading_is_the_name_of_another_system() -> None:
+    """Systems that are called A and B have the columns 1 and 2."""
+    data = rows("a", "b")
+    for row in data:
+        row["outputs"] = [
+            {**one, "model": {"a": "B", "b": "A"}[one["model"]]}
+            for one in row["outputs"]
+        ]
+    found = compare_scores(lines(data), metrics=("em",))
+    head, *others = comparison_lines(found, io.StringIO())
+
+    assert head.split()[:6] == ["metric", "1", "2", "1", "-", "2"]
+    assert "1 is B, 2 is A" in others
 
 
 def test_models_are_chosen_by_name_and_by_input(tmp_path: Path) -> None:

@@ -41,7 +41,10 @@ def comparison_lines(
     cells = [dict(_cells(score, is_of_two=found.is_of_two)) for score in compared]
     rows = [[row[name] for name in names] for row in cells]
     right = [name for name in columns if found.is_of_two or name not in _TEXTS]
-    yield from ruled_lines(names, rows, right, stream)
+    letters = dict(zip("AB", found.letters, strict=True))
+    heads = {name: name.translate(str.maketrans(letters)) for name in names}
+    shown = [heads[name] for name in right]
+    yield from ruled_lines(list(heads.values()), rows, shown, stream)
     yield ""
     yield from fitted(_lines_below(found, detect), stream)
 
@@ -68,7 +71,8 @@ def _lines_below(found: ComparisonReport, detect: float | None) -> Iterator[str]
     compared = found.compared
     if found.is_of_two and len(found.reports) == 1:
         first, second = (safe(system.name) for system in found.systems)
-        yield f"A is {first}, B is {second}"
+        one, other = found.letters
+        yield f"{one} is {first}, {other} is {second}"
     yield from signature_lines(score.signature for score in compared)
     yield from _labelled("tests", compared, lambda comparison: comparison.test)
     yield from _labelled("intervals", compared, lambda comparison: comparison.method)
