@@ -16,7 +16,7 @@ from harpia_formats.figures.drawing import (
     label,
     width_of,
 )
-from harpia_formats.figures.library import FigureError
+from harpia_formats.figures.library import NoLabelsError
 from harpia_formats.figures.look import GRID, INK, MUTED, SERIES
 from harpia_formats.scoring.confusion import Confusion
 from harpia_formats.scoring.scores import Scores
@@ -50,14 +50,11 @@ class _Matrix:
 def draw_confusions(scores: Scores) -> Drawing:
     """Return a matrix for each model; call it within `settings`.
 
-    Raises `FigureError` if no score has one.
+    Raises `NoLabelsError` if no score has one.
     """
     found = list(_matrices(scores))
     if not found:
-        raise FigureError(
-            "there is no confusion matrix to draw: score a metric of labels, such as "
-            "--metrics f1-macro"
-        )
+        raise NoLabelsError
     notes = []
     few = [one.title for one in found if len(one.labels) < _FEWEST]
     if few:

@@ -8,7 +8,12 @@ from typing import Any
 
 from harpia_formats.figures.answer_counts import AnswerCounts
 from harpia_formats.figures.kinds import Kind, kinds_of
-from harpia_formats.figures.library import FigureError, check_matplotlib, settings
+from harpia_formats.figures.library import (
+    FigureError,
+    NoLabelsError,
+    check_matplotlib,
+    settings,
+)
 from harpia_formats.figures.write import png_of, svg_of
 from harpia_formats.io.extra_output import check_extra_output
 from harpia_formats.io.files_read import FilesRead
@@ -96,6 +101,11 @@ class PictureFiles:
             check_extra_output(file.place, taken)
             _check_replaceable(file.place)
             group.claim(file.place)
+
+    def check_labels(self) -> None:
+        """Raise `FigureError` if a picture needs labels, which no metric scores."""
+        if any(file.kind.needs_labels for file in self.files):
+            raise NoLabelsError
 
     def write(self, result: Any) -> list[str]:
         """Draw and write the pictures of a result; return what is to be said of them.

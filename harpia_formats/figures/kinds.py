@@ -22,6 +22,8 @@ class Kind:
     draw: "Callable[..., Drawing]"
     #: Whether it needs the scores of single answers.
     needs_answers: bool = False
+    #: Whether it needs a metric of labels.
+    needs_labels: bool = False
 
 
 def _scores(found: Any) -> "Drawing":
@@ -72,7 +74,13 @@ KINDS = {
             _distributions,
             needs_answers=True,
         ),
-        Kind("confusion", "confusion matrix of labels", "score", _confusions),
+        Kind(
+            "confusion",
+            "confusion matrix of labels",
+            "score",
+            _confusions,
+            needs_labels=True,
+        ),
         Kind(
             "lengths",
             "mean scores by the length of the answer",

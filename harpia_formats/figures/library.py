@@ -45,6 +45,16 @@ class FigureError(HarpiaFormatsError):
     """A picture that cannot be drawn or written."""
 
 
+class NoLabelsError(FigureError):
+    """A picture of labels without a metric that scores any."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there is no confusion matrix to draw: score a metric of labels, such as "
+            "--metrics f1-macro"
+        )
+
+
 def check_matplotlib() -> None:
     """Raise `FigureError` unless matplotlib can be imported."""
     with _without_messages():

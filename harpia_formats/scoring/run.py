@@ -357,6 +357,13 @@ class Scoring:
         depends = self._selection.depends_on_input or self.are_verdicts
         return not (self._options.stored or depends)
 
+    @property
+    def may_score_labels(self) -> bool:
+        """Whether a metric scores labels, or may if what is read selects it."""
+        if self._metrics is None or self._options.stored:
+            return True
+        return any(one.measure.labels is not None for one in self._metrics.measured)
+
     def scores(self) -> Scores:
         """Return the scores as they may be shown, after the iteration has ended."""
         found, shown = self.whole_scores(), self.redaction()

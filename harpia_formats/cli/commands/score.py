@@ -210,6 +210,7 @@ def _score(
     run = scoring_of(
         files.inputs or ["-"], files.to, files.output, options, pictures.observers
     )
+    pictures.check_labels(are_scored=run.may_score_labels)
     print_problems(reports.keeping(run), progress)
     found = run.scores()
     scores = replace(found, said=(*chosen.notes, *found.said))

@@ -45,6 +45,11 @@ class PlotFiles:
         counts = None if self._files is None else self._files.counts
         return [] if counts is None else [counts.begin]
 
+    def check_labels(self, *, are_scored: bool) -> None:
+        """Raise `FigureError` if a picture needs labels, and none `are_scored`."""
+        if self._files is not None and not are_scored:
+            self._files.check_labels()
+
     def write(self, result: Result, *, is_whole: bool) -> None:
         """Draw a result, and tell what is not drawn; raises `SinkError`.
 

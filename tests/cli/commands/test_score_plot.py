@@ -68,7 +68,9 @@ def test_without_matplotlib_the_command_that_installs_it_is_named(
     assert "needs matplotlib: pip install 'harpia-formats[report]'" in result.err
 
 
-@pytest.mark.parametrize("name", ["a.jsonl", "pie=a.svg", "a.pdf", "no/a.svg"])
+@pytest.mark.parametrize(
+    "name", ["a.jsonl", "pie=a.svg", "a.pdf", "no/a.svg", "confusion=a.svg"]
+)
 def test_a_picture_that_cannot_be_ends_the_run_before_it_begins(
     run: InProcess, name: str
 ) -> None:
