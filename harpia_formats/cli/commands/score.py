@@ -64,7 +64,7 @@ from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.score_table import score_lines
-from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.cli.output.streams import print_notes, text_writer, write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.recipes.table import Applied, ScoreRun
@@ -241,8 +241,7 @@ def print_scores(
     elif not quiet:
         write_stderr(text, is_fitted=form != TABLE)
     if scores.is_whole:
-        for note in scores.said:
-            write_stderr(f"{note}\n")
+        print_notes(scores.said)
         for name in scores.outputs:
             write_stderr(f"{name}: written\n")
     elif scores.report.lacks_records:

@@ -62,7 +62,7 @@ from harpia_formats.cli.output.plot_files import PlotFiles
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
-from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.cli.output.streams import print_notes, text_writer
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.recipes.table import Applied, CompareRun
@@ -257,8 +257,6 @@ def _print_comparison(
         text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
     if is_bad:
         return exit_code_of(*found.reports, ok=False)
-    for note in found.said:
-        write_stderr(f"{note}\n")
-    for line in unpaired_lines(found):
-        write_stderr(f"{line}\n")
+    print_notes(found.said)
+    print_notes(unpaired_lines(found))
     return ExitCode.OK if found.ok else ExitCode.FOUND

@@ -29,7 +29,7 @@ from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.statistics_text import statistics_lines
-from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.cli.output.streams import print_notes, text_writer, write_stderr
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.statistics.options import TOP, StatsOptions
@@ -115,8 +115,7 @@ def _print_statistics(found: Statistics, output_format: str) -> ExitCode:
             write(json_text(found.to_dict(), indent=True) + "\n")
         else:
             write("".join(f"{line}\n" for line in statistics_lines(found)))
-        for note in found.notes:
-            write_stderr(f"{note}\n")
+        print_notes(found.notes)
     elif found.report.lacks_records:
         write_stderr("no statistics: there are too few records\n")
     elif any(file.invalid for file in found.report.files):

@@ -5,11 +5,11 @@ from typing import TextIO
 
 from harpia_formats.cli.output.score_table import (
     APPROXIMATE,
+    below_lines,
     number_text,
     ruled_lines,
     signature_lines,
 )
-from harpia_formats.cli.output.terminal import fitted
 from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compared import ComparedScore
@@ -46,7 +46,7 @@ def comparison_lines(
     shown = [heads[name] for name in right]
     yield from ruled_lines(list(heads.values()), rows, shown, stream)
     yield ""
-    yield from fitted(_lines_below(found, detect), stream)
+    yield from below_lines(_lines_below(found, detect), stream)
 
 
 def unpaired_lines(found: ComparisonReport) -> Iterator[str]:

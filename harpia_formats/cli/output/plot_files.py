@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.cli.output.streams import write_stderr
+from harpia_formats.cli.output.streams import print_notes, write_stderr
 from harpia_formats.model.result import Result
 
 if TYPE_CHECKING:  # most runs draw nothing: start-up time
@@ -60,5 +60,4 @@ class PlotFiles:
         if not is_whole:
             write_stderr("no picture: there is no result to draw\n")
             return
-        for note in self._files.write(result):
-            write_stderr(f"{note}\n")
+        print_notes(self._files.write(result))

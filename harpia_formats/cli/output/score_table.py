@@ -5,6 +5,7 @@ from typing import TextIO
 
 from harpia_formats.cli.output.confusion_lines import confusion_lines
 from harpia_formats.cli.output.fitted_table import table_lines
+from harpia_formats.cli.output.streams import MESSAGE_LIMIT
 from harpia_formats.cli.output.terminal import fitted, width_of
 from harpia_formats.scoring.scores import Group, MetricScore, Scores
 from harpia_formats.text.columns import columns
@@ -44,7 +45,7 @@ def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
         reasons = _moved_reasons(names.index("interval"), rows, every)
     yield from ruled_lines(names, rows, _NUMBERS, stream)
     yield ""
-    yield from fitted([*_lines_below(every), *reasons], stream)
+    yield from below_lines([*_lines_below(every), *reasons], stream)
     yield from confusion_lines(scores, stream)
 
 
@@ -152,9 +153,9 @@ def ruled_lines(
     return table_lines(names, cells, width, right=right, gap=_GAP, is_ruled=True)
 
 
-def _full_name(metric: str, name: str) -> str:
-    """Return the name of a score, with that of its metric if it has several."""
-    return name if metric == name else f"{metric}.{name}"
+def below_lines(lines: Iterable[str], stream: TextIO) -> list[str]:
+    """Return lines below a table, which may name stored scores and signatures."""
+    return fitted((safe(line, MESSAGE_LIMIT) for line in lines), stream)
 
 
 def number_text(value: float | None) -> str:

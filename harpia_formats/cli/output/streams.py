@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TextIO
 
 from harpia_formats.cli.output.terminal import fitted
@@ -45,6 +45,12 @@ def write_stderr(text: str, *, is_fitted: bool = False) -> None:
 def print_error(message: str) -> None:
     """Write one line `error: message` to standard error."""
     write_stderr(f"error: {safe(message, MESSAGE_LIMIT)}\n")
+
+
+def print_notes(notes: Iterable[str]) -> None:
+    """Write notes, which may name values of records, each as a line."""
+    for note in notes:
+        write_stderr(f"{safe(note, MESSAGE_LIMIT)}\n")
 
 
 def discard_buffer(stream: TextIO) -> None:
