@@ -42,6 +42,7 @@ from harpia_formats.metrics import (
     wer,
 )
 from harpia_formats.metrics.metric import Measure, Metric, MetricError, UnscorableError
+from harpia_formats.metrics.parameters import MOST
 from harpia_formats.text.spelling import nearest
 
 #: Every built-in metric by its name.
@@ -122,16 +123,19 @@ def numbered(name: str) -> tuple[str, int | None]:
     return metric, int(number)
 
 
-def nearest_metric(name: str, known: Iterable[str]) -> str:
-    """Return the known name that `name` misspells, "" if there is none.
+def metric_hint(name: str, known: Iterable[str]) -> str:
+    """Return what an unknown `name` may mean, as the end of a sentence, or "".
 
-    Of a name with a number, such as `pas@5`, it has the same number.
+    It is the known name that `name` misspells, of `pas@5` with the same number. Of
+    `pass@0` it is what the number must be.
     """
     head, at, number = name.rpartition("@")
-    if not at or not number.isdecimal():
-        return nearest(name, known)
-    near = nearest(f"{head}@k", known)
-    return f"{near[:-1]}{number}" if near.endswith("@k") else ""
+    if at and f"{head}@k" in METRICS:
+        return f"; k of {head}@k is a whole number from 1 to {MOST}, as in {head}@5"
+    near = nearest(f"{head}@k" if at else name, known)
+    if at:
+        near = near.removesuffix("k") + number if near.endswith("@k") else ""
+    return f"; did you mean {near}?" if near else ""
 
 
 def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
@@ -151,8 +155,7 @@ def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
     if metric is not None:
         return metric.build(parameters)
     known_names = metric_names()
-    near = nearest_metric(name, known_names)
-    meant = f"; did you mean {near}?" if near else ""
+    meant = metric_hint(name, known_names)
     known = ", ".join(known_names)
     raise MetricError(f"no metric is called {name!r} (known: {known}){meant}")
 
@@ -164,8 +167,8 @@ __all__ = [
     "MetricError",
     "UnscorableError",
     "measure_of",
+    "metric_hint",
     "metric_names",
-    "nearest_metric",
     "numbered",
     "plugin_metric",
 ]

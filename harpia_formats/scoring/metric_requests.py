@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from harpia_formats.metrics import (
+    metric_hint,
     metric_names,
-    nearest_metric,
     numbered,
     plugin_metric,
 )
@@ -56,8 +56,9 @@ def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:
     if plugin_metric(name) is not None:
         return [MetricRequest(name)]
     known = dict.fromkeys([*profile.metrics, *metric_names()])
-    near = nearest_metric(name, known) or _short_name(name, known)
-    hint = f"; did you mean {near}?" if near else ""
+    hint = metric_hint(name, known)
+    if not hint and (short := _short_name(name, known)):
+        hint = f"; did you mean {short}?"
     raise ScoreError(f"no metric is called {name!r}{hint} (known: {', '.join(known)})")
 
 

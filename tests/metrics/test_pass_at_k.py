@@ -133,6 +133,8 @@ def test_signature_names_what_is_correct(parameters: dict[str, Any], part: str) 
         ("pass@2", {"correct": "f1", "threshold": 50}, "at most 1, the best score of"),
         ("pass@2", {"correct": "f1", "threshold": 0}, "more than 0 and at most 1"),
         ("pas@2", {}, "did you mean pass@2"),
+        ("pass@0", {}, "; k of pass@k is a whole number from 1 to 1000, as in pass@5"),
+        ("maj@x", {}, "; k of maj@k is a whole number from 1 to 1000, as in maj@5"),
     ],
 )
 def test_what_cannot_be_counted_is_refused(

@@ -46,6 +46,7 @@ def test_the_name_in_results_is_preferred(names: tuple[str, str]) -> None:
     ("options", "message"),
     [
         ({"metrics": ("a=emm",)}, "no metric is called 'emm'; did you mean em"),
+        ({"metrics": ("pass@0",)}, "'pass@0'; k of pass@k is a whole number from 1"),
         ({"metrics": ("=em",)}, "a metric cannot be called ''"),
         ({"metrics": ("a.b=em",)}, "a metric cannot be called 'a.b'"),
         ({"metrics": ("em", "em=em")}, "the name 'em' is given twice"),
