@@ -18,7 +18,8 @@ from harpia_formats.scoring.p_values import PairedTest, PValue
 from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
 from harpia_formats.scoring.student import t_quantile
 
-#: The normal quantile of a power of 80 %.
+#: A power, and its normal quantile.
+_SHARE = 0.8
 _POWER = 0.8416212335729143
 #: What rounding leaves of a standard error that is 0.
 _ROUNDING = 1e-12
@@ -53,6 +54,8 @@ class Comparison:
     remark: str = ""
     #: The confidence level of the interval and of the detected difference.
     level: float = LEVEL
+    #: The best score, if each question differs by it or not at all, as 0 from 1.
+    step: float | None = None
 
 
 def compare_pairs(
@@ -107,9 +110,13 @@ def _comparison(
     lacking = 0
     if answers.metric.best is None:
         lacking = test.interval_replicates - len(replicated)
-    detectable = None
+    detectable, step = None, _step(answers, at)
     if not lacking:
         detectable = _detectable(answers, at, replicated, test.level)
+    if detectable is not None and step is not None:
+        # The questions that differ are at least as many as the difference needs.
+        least = step * _least_share(answers.questions, test.level)
+        detectable = max(detectable, least)
     is_beyond = detectable is not None and detectable > answers.metric.widest
     return Comparison(
         difference,
@@ -128,6 +135,7 @@ def _comparison(
             ]
         ),
         test.level,
+        step,
     )
 
 
@@ -208,17 +216,25 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def questions_for(
-    difference: float, detectable: float, questions: int, level: float
+    difference: float,
+    detectable: float,
+    questions: int,
+    level: float,
+    step: float | None = None,
 ) -> int:
     """Return how many questions detect `difference` with a power of 80 %.
 
-    `detectable` is what `questions` of them detect. `level` is that of the test.
+    `detectable` is what `questions` of them detect. `level` is that of the test, and
+    `step` that of the comparison.
     """
     spread = detectable / _errors_of_few(questions, level) * math.sqrt(questions)
 
     def are_few(number: int) -> bool:
         found = _errors_of_few(number, level) * spread / math.sqrt(number)
-        return found > difference * (1 + _ROUNDING)
+        is_few = found > difference * (1 + _ROUNDING)
+        if step is None or is_few:
+            return is_few
+        return _power_of_steps(number, min(difference / step, 1.0), level) < _SHARE
 
     least = _least_questions(level)
     low, high = least - 1, max(questions, least)
@@ -239,6 +255,53 @@ def _least_questions(level: float) -> int:
     With fewer, all exchanges of the answers are so few that none has one.
     """
     return max(math.ceil(1 - math.log2(1 - level)), LEAST)
+
+
+def _power_of_steps(questions: int, share: float, level: float) -> float:
+    """Return the power of the exact test if a share of the questions differs.
+
+    All of them differ in one direction, by which as many as possible are significant.
+    """
+    least = _least_questions(level)
+    if share >= 1:
+        return float(questions >= least)
+    missed = math.fsum(
+        math.exp(
+            math.log(math.comb(questions, differing))
+            + differing * math.log(share)
+            + (questions - differing) * math.log1p(-share)
+        )
+        for differing in range(min(least, questions + 1))
+    )
+    return 1 - missed
+
+
+def _least_share(questions: int, level: float) -> float:
+    """Return the least share of differing questions with a power of 80 %.
+
+    It is above 1 if no share has it.
+    """
+    least = _least_questions(level)
+    if questions < least:
+        return least / questions
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        middle = (low + high) / 2
+        if _power_of_steps(questions, middle, level) < _SHARE:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _step(answers: PairedAnswers, at: int) -> float | None:
+    """Return the best score if each question differs by it or not at all."""
+    best, parts = answers.metric.best, answers.parts(at)
+    if best is None or parts is None:
+        return None
+    steps = abs(parts) * answers.questions / best
+    is_step = (steps <= _ROUNDING) | (abs(steps - 1) <= _ROUNDING)
+    return best if is_step.all() else None
 
 
 def _errors(questions: int, level: float) -> float:

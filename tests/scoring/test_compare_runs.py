@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -490,6 +491,27 @@ def test_no_detectable_difference_is_beyond_the_scale() -> None:
     ]
     assert "4 questions detect no difference on the scale with 80 % power" in line
     assert line.endswith(" one of 0.1")
+
+
+def test_few_differing_answers_detect_no_small_difference() -> None:
+    """An exact test of 0 and 1 needs six that differ, however few were seen."""
+    ours, theirs = system(0.9)[:30], system(0.9)[:30]
+    for at, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        one["outputs"][0]["text"] = "x"
+        other["outputs"][0]["text"] = "x" if at else "?"
+        one["references"] = other["references"] = ["x"]
+
+    (score,) = compare_scores(lines(ours), lines(theirs), metrics=("em",)).compared
+    found = score.comparison
+
+    assert found is not None
+    assert found.detectable is not None
+    missed = sum(
+        math.comb(30, k) * found.detectable**k * (1 - found.detectable) ** (30 - k)
+        for k in range(6)
+    )
+    assert missed == pytest.approx(0.2)
+    assert questions_for(0.9, found.detectable, 30, 0.95, found.step) == 7
 
 
 def test_one_question_tests_no_difference() -> None:

@@ -143,6 +143,12 @@ def _size_lines(score: ComparedScore, name: str, detect: float | None) -> Iterat
         return
     line = f"{name}: {found} with 80 % power"
     if detect is not None:
-        count = questions_for(detect, least, score.questions, score.comparison.level)
+        count = questions_for(
+            detect,
+            least,
+            score.questions,
+            score.comparison.level,
+            score.comparison.step,
+        )
         line += f", and {count:,} one of {detect:g}"
     yield line
