@@ -661,7 +661,8 @@ def score_answers(*inputs: Input, **options: Unpack[ScoreArguments]) -> Answers:
     The inputs, options and errors are those of `score`; the errors are raised while the
     answers are read. Memory does not grow with their number. `to_pandas()` and
     `to_polars()` return all answers as a data frame, and after the last one `scores`
-    has what `score` returns.
+    has what `score` returns. A score of questions that needs several answers, such as
+    `pass@2`, is None for each answer.
     """
     from harpia_formats.python_api.answers import Answers
     from harpia_formats.python_api.inputs import file_inputs
