@@ -49,11 +49,10 @@ class LabelBootstrap:
 
     def _add_pair(self, pair: LabelPair, drawn: Any) -> None:
         """Add the number of answers with a pair of labels in each replicate."""
-        reference = self._of_label(pair.reference)
-        reference[_REFERENCES] += drawn
-        self._of_label(pair.answer)[_ANSWERS] += drawn
+        self._count(pair.reference, _REFERENCES, drawn)
+        self._count(pair.answer, _ANSWERS, drawn)
         if pair.reference == pair.answer:
-            reference[_RIGHT] += drawn
+            self._count(pair.reference, _RIGHT, drawn)
         distance = self.reading.distance(pair)
         if distance:
             more = drawn.astype(float) * distance
@@ -64,9 +63,23 @@ class LabelBootstrap:
         if label not in self._sums:
             import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-            # Sums of weights, which 32 bits hold for some billions of answers.
-            self._sums[label] = np.zeros((3, self.replicates), dtype=np.uint32)
+            self._sums[label] = np.zeros((3, self.replicates), dtype=np.uint8)
         return self._sums[label]
+
+    def _count(self, label: str, row: int, drawn: Any) -> None:
+        """Add a number of answers in each replicate to one row of a label.
+
+        The rows take as few bytes as their largest number needs, since there may be a
+        thousand groups: 32 bits hold the weights of some billions of answers.
+        """
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        sums = self._of_label(label)
+        total = np.add(sums[row], drawn, dtype=np.uint32)
+        type_ = np.promote_types(sums.dtype, np.min_scalar_type(total.max(initial=0)))
+        if type_ != sums.dtype:
+            sums = self._sums[label] = sums.astype(type_)
+        sums[row] = total
 
     def merge(self, other: Self) -> None:
         """Add the answers of `other`, which has the same reading, seed and replicates.
@@ -74,9 +87,11 @@ class LabelBootstrap:
         `other` must not be used any more.
         """
         for label, sums in other._sums.items():
-            self._sums[label] = (
-                self._sums[label] + sums if label in self._sums else sums
-            )
+            if label not in self._sums:
+                self._sums[label] = sums
+                continue
+            for row, drawn in enumerate(sums):
+                self._count(label, row, drawn)
         if other._distance is not None:
             mine = self._distance
             self._distance = other._distance if mine is None else mine + other._distance

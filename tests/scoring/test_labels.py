@@ -270,6 +270,26 @@ def test_replicates_are_those_of_the_statistics(
         assert ours == list(dense.replicated(measure.scores))
 
 
+def test_replicates_take_as_few_bytes_as_their_numbers() -> None:
+    """Sums beyond 8 and 16 bits are exact, and small ones take a byte each."""
+    pytest.importorskip("numpy", reason="the extra score is not installed")
+    metric = measure_of("precision", {"labels": ["no", "yes"], "average": "micro"})
+    assert metric.labels is not None
+    right, wrong = LabelPair("no", "no"), LabelPair("no", "yes")
+    small = LabelBootstrap(metric.labels.reading, 1_000, 5)
+    small.add([b"1" * 16, b"2" * 16], [right, wrong])
+    for count in (300, 70_000):
+        # Sums that wrap would give other shares of right answers.
+        parts = [LabelBootstrap(metric.labels.reading, 20, 5) for _ in range(2)]
+        for part in parts:
+            part.add([b"1" * 16] * (count + 7), [right] * count + [wrong] * 7)
+        parts[0].merge(parts[1])
+        found = [row[0][0] for row in parts[0].replicated([metric.labels])]
+        assert {one for one in found if one is not None} == {count / (count + 7)}
+
+    assert {sums.nbytes for sums in small._sums.values()} == {3 * 1_000}  # noqa: SLF001 - its size is what is asked
+
+
 @given(st.lists(st.tuples(LABELS, LABELS), max_size=20), st.integers(0, 20))
 def test_merged_totals_are_those_of_the_whole(
     pairs: list[tuple[str, str]], cut: int
