@@ -13,7 +13,8 @@ from harpia_formats.scoring.groups import MODEL, NONE
 from harpia_formats.scoring.intervals import QUANTA
 from harpia_formats.scoring.results.columns import columns_of, values_of
 from harpia_formats.scoring.results.format import ResultRun
-from harpia_formats.scoring.scores import ScoredAnswer, Scores
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 
 
 @dataclass(slots=True)

@@ -14,9 +14,10 @@ from harpia_formats.figures.rows import (
     draw_rows,
     interval_levels,
 )
-from harpia_formats.scoring.charts import SCALES
+from harpia_formats.metrics.metric import LIMITS
 from harpia_formats.scoring.groups import MODEL
-from harpia_formats.scoring.scores import Group, MetricScore, Scores, score_name
+from harpia_formats.scoring.metric_score import Group, MetricScore, score_name
+from harpia_formats.scoring.scores import Scores
 
 TITLE = "Scores with their intervals"
 #: Say whether a higher or a lower score is better, or neither.
@@ -120,7 +121,7 @@ def _panel(
             score = _score_of(group, metric, name)
             if score is None:
                 continue
-            scale, arrow = SCALES.get(score.scale), _ARROWS[score.lower_is_better]
+            scale, arrow = LIMITS.get(score.scale), _ARROWS[score.lower_is_better]
             reason = _reason(score)
             if score.value is None or reason:
                 reasons.append(reason)

@@ -29,8 +29,15 @@ LACKS = {
 #: result of a retrieval as any other.
 _NEVER_EMPTY = frozenset({"references", "choices"})
 
-#: The best score on each scale.
-BEST = {"0-1": 1.0, "0-100": 100.0}
+#: The worst and the best score on each scale.
+LIMITS = {"0-1": (0.0, 1.0), "0-100": (0.0, 100.0), "-1-1": (-1.0, 1.0)}
+#: The best score on each scale whose worst is 0.
+BEST = {scale: best for scale, (worst, best) in LIMITS.items() if not worst}
+
+
+def limits_of(scale: str) -> tuple[float, float]:
+    """Return the worst and the best score on a scale, infinity if none is the best."""
+    return LIMITS.get(scale, (0.0, math.inf))
 
 
 class Sample(NamedTuple):
@@ -99,7 +106,7 @@ class Measure:
     names: tuple[str, ...]
     #: The definition, library and version, options and scale of its scores.
     signature: str
-    #: "0-1" or "0-100", or "any" for scores without a known scale.
+    #: One of `LIMITS`, or "any" for scores without a known scale.
     scale: str
     #: The statistics of one answer and its references, always as many numbers; raises
     #: `UnscorableError`.
@@ -142,12 +149,13 @@ class Measure:
     @property
     def best(self) -> float:
         """The best score on the scale."""
-        return BEST.get(self.scale, math.inf)
+        return limits_of(self.scale)[1]
 
     @property
     def widest(self) -> float:
         """The largest difference of two scores; rates of errors have no such limit."""
-        return math.inf if self.lower_is_better else self.best
+        worst, best = limits_of(self.scale)
+        return math.inf if self.lower_is_better else best - worst
 
 
 @dataclass(frozen=True, slots=True)

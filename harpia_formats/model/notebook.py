@@ -27,7 +27,7 @@ _TITLE = "caption-side:top;text-align:left;font-weight:bold;color:inherit"
 #: Columns of tables for programs that say nothing at a glance.
 _TECHNICAL = {
     *("signature", "method", "test", "standard_error", "record_id"),
-    "lower_is_better",
+    *("lower_is_better", "questions_left_out"),
 }
 
 Row = Mapping[str, Any]

@@ -18,9 +18,9 @@ from harpia_formats.recipes.parse import PARAMETERS, Recipe, read_recipe
 from harpia_formats.recipes.table import Applied, Command, Key, Run, key_name
 from harpia_formats.registry import result_format_named
 from harpia_formats.reporters.score_tables import CSV, TABLE
+from harpia_formats.scoring.computed_metric import computed_metric
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import profile_named
-from harpia_formats.scoring.scores import computed_metric
 from harpia_formats.scoring.select_metrics import parameters_of_request
 from harpia_formats.text.spelling import nearest
 

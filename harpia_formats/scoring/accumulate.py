@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain, repeat
 from typing import Self
 
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.distribution import RunningDistribution
 from harpia_formats.scoring.exact_sum import ExactSum
 from harpia_formats.scoring.intervals import (
@@ -17,6 +18,7 @@ from harpia_formats.scoring.intervals import (
     wilson_interval,
 )
 from harpia_formats.scoring.label_totals import LabelTotals
+from harpia_formats.scoring.metric_score import Group, MetricScore
 from harpia_formats.scoring.question_scores import QuestionTotals
 from harpia_formats.scoring.resampled import (
     NO_SUCH_SCORE,
@@ -25,7 +27,6 @@ from harpia_formats.scoring.resampled import (
     ResampledMetrics,
 )
 from harpia_formats.scoring.resampled_labels import ResampledInterval, label_pair
-from harpia_formats.scoring.scores import ComputedMetric, Group, MetricScore
 
 _WILSON = "wilson|number:effective|quantile:t|unit:question"
 

@@ -32,8 +32,10 @@ from harpia_formats.scoring.agreement_options import (
 )
 from harpia_formats.scoring.agreement_totals import agreement_group
 from harpia_formats.scoring.choose_systems import source_name
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.match_questions import QuestionTable, match_questions
+from harpia_formats.scoring.metric_score import Group
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.paired_labels import LabelPairs
 from harpia_formats.scoring.questions import question_key
@@ -42,7 +44,7 @@ from harpia_formats.scoring.rater_labels import (
     LabelNumbers,
     RaterLabels,
 )
-from harpia_formats.scoring.scores import ComputedMetric, Group, Scores
+from harpia_formats.scoring.scores import Scores
 
 #: The names of weights of distances between labels in their order.
 WEIGHTS = tuple(POWERS)

@@ -7,12 +7,13 @@ from itertools import islice
 from harpia_formats.metrics.label_reading import LabelPair
 from harpia_formats.scoring.accumulate import GroupTotals
 from harpia_formats.scoring.bootstrap import PoissonBootstrap
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import QUANTA, QuestionMoments
 from harpia_formats.scoring.label_totals import FEW_REFERENCES
+from harpia_formats.scoring.metric_score import Group
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.paired_labels import LabelPairs
 from harpia_formats.scoring.resampled import GroupAnswer, Outcome, ResampledMetrics
-from harpia_formats.scoring.scores import ComputedMetric, Group
 
 FEW_LABELS = "few answers with a label: the interval is approximate"
 _NO_PAIR = "a label is missing"

@@ -10,7 +10,8 @@ from harpia_formats.scoring.groups import value_of
 from harpia_formats.scoring.questions import question_key
 from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
 from harpia_formats.scoring.results.format import ResultRun
-from harpia_formats.scoring.scores import ScoredAnswer, Scores
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 
 
 @dataclass(frozen=True, slots=True)

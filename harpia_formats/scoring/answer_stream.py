@@ -23,6 +23,7 @@ from harpia_formats.rules.scoring import (
     UNSCORABLE,
 )
 from harpia_formats.scoring.answer_problems import AnswerProblems
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.groups import EVALUATION, AnswerGrouping
 from harpia_formats.scoring.measure import (
     BATCH,
@@ -40,7 +41,7 @@ from harpia_formats.scoring.samples import (
     SampleNeeds,
     outcomes_by_needs,
 )
-from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer
+from harpia_formats.scoring.scored_answer import ScoredAnswer
 from harpia_formats.scoring.stored_differences import StoredDifferences
 from harpia_formats.scoring.systems import SystemTotals
 from harpia_formats.scoring.verdicts import verdict_outcomes

@@ -1,21 +1,21 @@
 """Charts of scores as inline SVG, for HTML pages and for notebooks."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from harpia_formats.metrics.metric import LIMITS
 from harpia_formats.plots import EMBEDDED, EMBEDDED_STYLE, Interval, intervals
 
 if TYPE_CHECKING:  # they show themselves with charts
     from harpia_formats.scoring.compared import ComparedScore
-    from harpia_formats.scoring.scores import Group, Scores
+    from harpia_formats.scoring.metric_score import Group
+    from harpia_formats.scoring.scores import Scores
 
 #: Charts of one result, and their characters on a page of others.
 _CHARTS, _ROOM = 24, 60_000
 #: Stands for a value that is the empty text.
 _EMPTY = "(empty)"
-#: The ends of the axes of scores with a known scale.
-SCALES = {"0-1": (0.0, 1.0), "0-100": (0.0, 100.0)}
 
 
 def score_charts(scores: "Scores", name: str) -> Iterator[str]:
@@ -26,7 +26,7 @@ def score_charts(scores: "Scores", name: str) -> Iterator[str]:
     named: dict[str, list[Interval]] = {}
     scales: dict[str, tuple[float, float] | None] = {}
     systems = {id(system) for system in scores.systems}
-    for group in with_systems(scores.systems, scores.groups):
+    for group in scores.groups_by_system():
         for score in group.scores:
             low, high = score.interval or (None, None)
             row = Interval(
@@ -39,7 +39,7 @@ def score_charts(scores: "Scores", name: str) -> Iterator[str]:
             )
             title = score.full_name
             named.setdefault(title, []).append(row)
-            scales[title] = SCALES.get(score.scale)
+            scales[title] = LIMITS.get(score.scale)
     for at, (title, rows) in enumerate(named.items()):
         has_line = any(row.low is not None for row in rows)
         if at < _CHARTS and (has_line or len(rows) > 1):
@@ -85,17 +85,6 @@ def difference_charts(
             zero=True,
             meaning="Hollow dots have an interval that includes 0.",
         )
-
-
-def with_systems(
-    systems: "Sequence[Group]", groups: "Sequence[Group]"
-) -> "Iterator[Group]":
-    """Yield the groups of each system, and then the system."""
-    for system in systems:
-        for group in groups:
-            if system.key.items() <= group.key.items():
-                yield group
-        yield system
 
 
 def _label(group: "Group") -> str:

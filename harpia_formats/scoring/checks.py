@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from harpia_formats.conversion.options import Output as OutputPlace
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.results.format import ResultFormat
-from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.text.spelling import nearest
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.match_questions import input_name
-from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.scoring.select_metrics import metric_identities
 
 

@@ -30,15 +30,17 @@ from harpia_formats.scoring.compared import (
     with_adjusted,
     with_references,
 )
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.groups import NONE
 from harpia_formats.scoring.known_labels import KnownLabels
 from harpia_formats.scoring.match_questions import QuestionTable, match_questions
+from harpia_formats.scoring.metric_score import Group
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.pair_family import PairFamily
 from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.run import Scoring
-from harpia_formats.scoring.scores import ComputedMetric, Group, Scores
+from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.system_answers import InputAnswers, SystemAnswers
 
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.draws import unavailable_reason
+from harpia_formats.scoring.metric_score import Group, score_name
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import TESTS, PairedTest
 from harpia_formats.scoring.paired import Comparison, holm
 from harpia_formats.scoring.question_differences import QuestionDifferences
-from harpia_formats.scoring.scores import Group, score_name
 from harpia_formats.text.spelling import nearest
 
 #: Columns of a table that are attributes of a comparison.

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from harpia_formats.scoring.confusion import Confusion
-from harpia_formats.scoring.scores import Scores, score_name
+from harpia_formats.scoring.metric_score import score_name
+from harpia_formats.scoring.scores import Scores
 from harpia_formats.text.sanitize import safe
 
 #: Code points of a label.

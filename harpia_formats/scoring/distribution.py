@@ -6,7 +6,7 @@ from typing import Self
 
 from harpia_formats.scoring.exact_sum import ExactSum
 from harpia_formats.scoring.intervals import QUANTA
-from harpia_formats.scoring.scores import ScoreDistribution
+from harpia_formats.scoring.metric_score import ScoreDistribution
 
 
 @dataclass(slots=True)

@@ -17,9 +17,9 @@ from harpia_formats.metrics.metric import (
     Statistics,
     UnscorableError,
 )
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import LARGEST
 from harpia_formats.scoring.resampled import Outcome
-from harpia_formats.scoring.scores import ComputedMetric
 
 if TYPE_CHECKING:  # only large runs import the pool
     from harpia_formats.workers.pool import PendingTask, WorkerPool

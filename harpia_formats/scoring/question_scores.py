@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harpia_formats.metrics.metric import QuestionMeasure, Statistics
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.distribution import RunningDistribution
 from harpia_formats.scoring.intervals import QUANTA, QuestionMoments
 from harpia_formats.scoring.left_out import LeftOutQuestions
 from harpia_formats.scoring.parted_entries import HELD, PARTS, PartedEntries
 from harpia_formats.scoring.resampled import GroupAnswer, numbers_of, statistics_width
-from harpia_formats.scoring.scores import ComputedMetric
 
 #: The answers to one question: how many have the same statistics.
 Answers = Mapping[Statistics, int]

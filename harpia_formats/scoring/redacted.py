@@ -13,7 +13,8 @@ from harpia_formats.scoring.choose_systems import distinct_names
 from harpia_formats.scoring.compared import ComparedScore
 from harpia_formats.scoring.confusion import Confusion
 from harpia_formats.scoring.groups import NONE
-from harpia_formats.scoring.scores import Group, MetricScore, Scores
+from harpia_formats.scoring.metric_score import Group, MetricScore
+from harpia_formats.scoring.scores import Scores
 
 if TYPE_CHECKING:  # they import this module
     from harpia_formats.scoring.compare_report import ComparisonReport

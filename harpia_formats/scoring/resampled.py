@@ -8,11 +8,11 @@ from harpia_formats.metrics import Measure
 from harpia_formats.metrics.label_reading import LabelPair
 from harpia_formats.metrics.metric import Sample, Statistics, UnscorableError
 from harpia_formats.scoring.bootstrap import PoissonBootstrap
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.resampled_labels import (
     ResampledInterval,
     ResampledLabels,
 )
-from harpia_formats.scoring.scores import ComputedMetric
 
 #: The statistics and the scores of one answer by one metric, or why it has none. For a
 #: metric of labels they are its pair of labels, and no scores.

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Self
 
 from harpia_formats.metrics.label_reading import LabelPair, LabelReading
 from harpia_formats.scoring.bootstrap import limits_of
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import lacking_remark
 from harpia_formats.scoring.label_bootstrap import LabelBootstrap
-from harpia_formats.scoring.scores import ComputedMetric
 
 if TYPE_CHECKING:  # it imports this module
     from harpia_formats.scoring.resampled import GroupAnswer, Outcome

@@ -16,9 +16,9 @@ from harpia_formats.rules.scoring import (
     NO_REFERENCE,
     UNSCORABLE,
 )
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.measure import zero_outcome
 from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
-from harpia_formats.scoring.scores import ComputedMetric
 
 NO_SAMPLE = Sample()
 #: Bytes that a number in a list takes.

@@ -17,13 +17,10 @@ from harpia_formats.model.metric_profile import (
     ScoreOptionsError,
 )
 from harpia_formats.model.record import Header
+from harpia_formats.scoring.computed_metric import ComputedMetric, computed_metric
 from harpia_formats.scoring.metric_requests import requests_named
+from harpia_formats.scoring.metric_score import score_name
 from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.scores import (
-    ComputedMetric,
-    computed_metric,
-    score_name,
-)
 from harpia_formats.text.spelling import nearest
 
 

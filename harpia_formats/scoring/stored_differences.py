@@ -7,9 +7,9 @@ from typing import Any
 
 from harpia_formats.model.record import Output, Score
 from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.resampled import Outcome
-from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.scoring.signatures import declared_best
 from harpia_formats.text.sanitize import safe
 

@@ -13,10 +13,10 @@ from harpia_formats.model.metric_profile import (
     ScoreOptionsError,
 )
 from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.mixed_scores import MixedScores
 from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
-from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.scoring.select_metrics import (
     SelectedMetrics,
     check_parameters,

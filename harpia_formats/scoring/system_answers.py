@@ -15,13 +15,15 @@ from typing import IO, Any
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.metrics.label_reading import LabelPair
 from harpia_formats.metrics.metric import Statistics
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.groups import MODEL, NONE
 from harpia_formats.scoring.known_labels import KnownLabels
 from harpia_formats.scoring.match_questions import QuestionTable
 from harpia_formats.scoring.paired_answers import QuestionSums, summed
 from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import ResultRun
-from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 
 #: Numbers of a column in memory, before they go to its file.
 _HELD = 32 * 1024

@@ -13,13 +13,14 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.scoring.accumulate import GroupTotals
 from harpia_formats.scoring.bootstrap import PoissonBootstrap
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.groups import EVALUATION, MODEL, NONE, AnswerGrouping
 from harpia_formats.scoring.intervals import QuestionMoments
+from harpia_formats.scoring.metric_score import Group
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.question_scores import QuestionTotals, RepeatedAnswerStore
 from harpia_formats.scoring.question_store import QuestionStore
 from harpia_formats.scoring.resampled import GroupAnswer, ResampledMetrics
-from harpia_formats.scoring.scores import ComputedMetric, Group
 
 #: Models whose left out questions are told.
 _LISTED = 5

@@ -16,10 +16,10 @@ from harpia_formats.model.metric_profile import (
 )
 from harpia_formats.model.record import Output, Record
 from harpia_formats.registry import adapter_of
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.resampled import Outcome
-from harpia_formats.scoring.scores import ComputedMetric
 from harpia_formats.scoring.select_metrics import SelectedMetrics
 
 

@@ -213,6 +213,14 @@ def test_wrong_parameters_are_refused(
         measure_of(name, parameters)
 
 
+def test_a_correlation_lies_on_a_scale_with_two_ends() -> None:
+    """It has a best score, and no difference is larger than from -1 to 1."""
+    for name in ("mcc", "kappa"):
+        measure = measure_of(name, {})
+        assert (measure.scale, measure.best, measure.widest) == ("-1-1", 1, 2)
+        assert measure.signature.endswith("|scale:-1-1")
+
+
 def test_labels_of_the_data_cannot_be_added_up_alone() -> None:
     """Statistics of one answer need labels that are given."""
     with pytest.raises(TypeError, match="given only"):

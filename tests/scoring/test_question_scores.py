@@ -10,12 +10,12 @@ import pytest
 import harpia_formats
 from harpia_formats.metrics.pass_at_k import pass_at_k
 from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.scoring.computed_metric import computed_metric
 from harpia_formats.scoring.metric_requests import requests_named
 from harpia_formats.scoring.profiles import DEFAULT
 from harpia_formats.scoring.question_scores import RepeatedAnswerStore
 from harpia_formats.scoring.questions import digest_of
 from harpia_formats.scoring.resampled import GroupAnswer
-from harpia_formats.scoring.scores import computed_metric
 from unchecked import score
 
 
@@ -91,6 +91,7 @@ def test_questions_with_too_few_answers_are_left_out_and_counted() -> None:
     assert only.value == 1
     assert (only.questions, only.count, only.unscored) == (1, 3, 3)
     assert only.left_out.questions == 2
+    assert found.table()[0]["questions_left_out"] == 2
     assert (
         "pass@3 leaves out 2 of 3 questions: 3 answers are needed, and they have 1 to 2"
         in found.said

@@ -12,9 +12,11 @@ from harpia_converters.eee.aggregate_settings import AggregateSettings
 from harpia_converters.eee.versions import Version
 from harpia_formats._version import __version__
 from harpia_formats.metrics import METRICS
+from harpia_formats.metrics.metric import limits_of
 from harpia_formats.scoring.intervals import STANDARD_ERROR
+from harpia_formats.scoring.metric_score import MetricScore
 from harpia_formats.scoring.results.columns import ScoreColumn
-from harpia_formats.scoring.scores import MetricScore, Scores
+from harpia_formats.scoring.scores import Scores
 
 #: Written for what is not known of the model or of the organization.
 _unknown = "unknown"
@@ -195,7 +197,8 @@ def _bounds(column: ScoreColumn, score: MetricScore) -> tuple[float, float]:
         for value in (score.value, spread.minimum, spread.maximum)
         if value is not None
     ]
-    return min(0.0, *found), max(column.best, *found)
+    worst, best = limits_of(column.scale)
+    return min(worst, *found), max(best, *found)
 
 
 def _details(column: ScoreColumn, score: MetricScore, scores: Scores) -> dict[str, Any]:

@@ -36,9 +36,11 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Record, Score
 from harpia_formats.scoring.groups import score_in
+from harpia_formats.scoring.metric_score import MetricScore
 from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun, Write
-from harpia_formats.scoring.scores import MetricScore, ScoredAnswer, Scores
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 
 #: The key in the metadata of a row.
 SIGNATURE = "score_signature"

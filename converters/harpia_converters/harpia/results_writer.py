@@ -21,6 +21,7 @@ from harpia_converters.harpia.profile import HARPIA, enabled_in
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.model.record import Record
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.results.columns import (
     WriteSignatures,
     columns_of,
@@ -29,7 +30,8 @@ from harpia_formats.scoring.results.columns import (
     total_signatures,
 )
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
-from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 
 #: The key of the reason that stands in the place of a score that was not computed.
 LEFT_OUT = "left out"

@@ -33,7 +33,8 @@ from harpia_formats.scoring.results.columns import (
     values_of,
 )
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun, Write
-from harpia_formats.scoring.scores import ScoredAnswer, Scores
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 
 
 def _held() -> IO[bytes]:

@@ -18,7 +18,8 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Output, Record, Score, as_dict
 from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
-from harpia_formats.scoring.scores import ScoredAnswer, Scores
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 
 
 @dataclass(slots=True)

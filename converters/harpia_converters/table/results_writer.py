@@ -27,7 +27,8 @@ from harpia_formats.scoring.results.columns import (
     values_of,
 )
 from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
-from harpia_formats.scoring.scores import ScoredAnswer, Scores
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 
 #: Columns that identify an answer.
 _id_columns = ("id", "model", "category")

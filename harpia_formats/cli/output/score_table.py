@@ -7,7 +7,8 @@ from harpia_formats.cli.output.confusion_lines import confusion_lines
 from harpia_formats.cli.output.fitted_table import table_lines
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT
 from harpia_formats.cli.output.terminal import fitted, width_of
-from harpia_formats.scoring.scores import Group, MetricScore, Scores
+from harpia_formats.scoring.metric_score import Group, MetricScore
+from harpia_formats.scoring.scores import Scores
 from harpia_formats.text.columns import columns
 from harpia_formats.text.sanitize import safe
 

@@ -13,9 +13,10 @@ from harpia_formats.reporters.html.report_page import (
 )
 from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
 from harpia_formats.reporters.text import with_noun
-from harpia_formats.scoring.charts import score_charts, with_systems
+from harpia_formats.scoring.charts import score_charts
 from harpia_formats.scoring.confusion_tables import confusion_tables
-from harpia_formats.scoring.scores import Group, MetricScore, Scores
+from harpia_formats.scoring.metric_score import Group, MetricScore
+from harpia_formats.scoring.scores import Scores
 
 #: Scores above the page.
 _CARDS = 8
@@ -65,7 +66,7 @@ def scores_sections(
     scores: Scores, title: str = "Scores", name: str = "scores"
 ) -> list[Section]:
     """Return the table of scores with charts, and how they were computed."""
-    groups = list(with_systems(scores.systems, scores.groups))
+    groups = list(scores.groups_by_system())
     if not groups:
         return [section(name, title, [sentence("There is no score.")])]
     parts = [*charts(score_charts(scores, name)), _table(scores, groups, title)]

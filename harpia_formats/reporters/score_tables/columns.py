@@ -4,13 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from harpia_formats.metrics.metric import LIMITS
 from harpia_formats.reporters.score_tables.table import Better
-from harpia_formats.scoring.scores import Group, MetricScore, score_name
+from harpia_formats.scoring.metric_score import Group, MetricScore, score_name
 
 #: The metric and the name of a score.
 Key = tuple[str, str]
-#: The scales of scores that have two ends.
-SCALES = {"0-1": "0 to 1", "0-100": "0 to 100"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ def better_of(score: MetricScore) -> Better:
     """Return which scores of a metric are better."""
     if score.lower_is_better:
         return Better.LOWER
-    is_known = score.lower_is_better is not None and score.scale in SCALES
+    is_known = score.lower_is_better is not None and score.scale in LIMITS
     return Better.HIGHER if is_known else Better.UNKNOWN
 
 

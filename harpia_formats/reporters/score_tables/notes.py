@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from harpia_formats.reporters.score_tables.columns import SCALES, Column
+from harpia_formats.metrics.metric import LIMITS
+from harpia_formats.reporters.score_tables.columns import Column
 from harpia_formats.reporters.score_tables.numbers import NONE
 from harpia_formats.reporters.score_tables.table import Note
-from harpia_formats.scoring.scores import Group, Scores
+from harpia_formats.scoring.metric_score import Group
+from harpia_formats.scoring.scores import Scores
 
 #: Stands behind an interval that is approximate, and where there is none.
 APPROXIMATE, MISSING = "*", "\u2020"
@@ -65,8 +67,9 @@ def labelled(what: str, labels: Iterable[tuple[str, str]]) -> Iterator[Note]:
 def _scale_notes(columns: Sequence[Column]) -> Iterator[Note]:
     scales: dict[str, list[str]] = {}
     for column in columns:
-        scale = column.there[0].scale
-        scales.setdefault(SCALES.get(scale, "not known"), []).append(column.name)
+        limits = LIMITS.get(column.there[0].scale)
+        scale = "not known" if limits is None else "{:g} to {:g}".format(*limits)
+        scales.setdefault(scale, []).append(column.name)
     for scale, names in scales.items():
         yield Note(f"Scale {scale}: {', '.join(names)}")
 

@@ -25,7 +25,8 @@ from harpia_formats.reporters.score_tables.table import (
     Number,
     ScoreTable,
 )
-from harpia_formats.scoring.scores import Group, MetricScore, Scores
+from harpia_formats.scoring.metric_score import Group, MetricScore
+from harpia_formats.scoring.scores import Scores
 
 _UNTESTED = "Differences between systems were not tested; score compare tests them."
 _ALL, _EMPTY = "(all)", "(empty)"

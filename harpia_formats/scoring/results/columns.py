@@ -1,15 +1,16 @@
 """The scores of a run as a flat list of columns, for writers of results."""
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from harpia_formats.metrics.metric import BEST
+from harpia_formats.metrics.metric import limits_of
+from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.results.format import Files
-from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 from harpia_formats.text.sanitize import escaped
 
 #: Added to the signature of a pooled metric for the score of a single answer.
@@ -40,7 +41,7 @@ class ScoreColumn:
     @property
     def best(self) -> float:
         """The best score on its scale, infinity if it has none."""
-        return BEST.get(self.scale, math.inf)
+        return limits_of(self.scale)[1]
 
     @property
     def row_label(self) -> str:

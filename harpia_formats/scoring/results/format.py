@@ -8,7 +8,9 @@ from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Header
-from harpia_formats.scoring.scores import ComputedMetric, ScoredAnswer, Scores
+from harpia_formats.scoring.computed_metric import ComputedMetric
+from harpia_formats.scoring.scored_answer import ScoredAnswer
+from harpia_formats.scoring.scores import Scores
 
 #: Appends bytes to a file.
 Write = Callable[[bytes], None]

@@ -14,15 +14,10 @@ from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compared import ComparedScore, ComparedSystem
+from harpia_formats.scoring.metric_score import Group as ScoreGroup
+from harpia_formats.scoring.metric_score import MetricScore, ScoreDistribution
 from harpia_formats.scoring.paired import Comparison
-from harpia_formats.scoring.scores import (
-    Group as ScoreGroup,
-)
-from harpia_formats.scoring.scores import (
-    MetricScore,
-    ScoreDistribution,
-    Scores,
-)
+from harpia_formats.scoring.scores import Scores
 from strict_page import StrictPage
 
 COUNT = 800

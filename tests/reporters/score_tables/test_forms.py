@@ -18,7 +18,8 @@ from markdown_it import MarkdownIt
 
 import harpia_formats as hf
 from harpia_formats.reporters.score_tables.numbers import decimals_for, number_text
-from harpia_formats.scoring.scores import Group, MetricScore, ScoreDistribution, Scores
+from harpia_formats.scoring.metric_score import Group, MetricScore, ScoreDistribution
+from harpia_formats.scoring.scores import Scores
 from harpia_formats.text.sanitize import safe
 from table_texts import (
     FOUR,
@@ -101,7 +102,7 @@ def test_lower_is_better_where_it_is() -> None:
 def test_notes_tell_how_the_numbers_were_made() -> None:
     """Signatures, methods with level and seed, scales and counts are below."""
     pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
-    scores = scored(metrics=("em", "bleu"), level=0.9, seed=7)
+    scores = scored(metrics=("em", "bleu", "mcc"), level=0.9, seed=7)
     for form in ("markdown", "latex"):
         text = re.sub(r"\\allowbreak\{\}", "", form_text(form, scores))
         text = text.replace("\\textbar{}", "|")
@@ -112,6 +113,7 @@ def test_notes_tell_how_the_numbers_were_made() -> None:
             "seed:7",
             "Scale 0 to 1: em",
             "Scale 0 to 100: bleu",
+            "Scale -1 to 1: mcc",
             "Questions: 40.",
             "Answers left out: 0.",
         ):

@@ -1,0 +1,37 @@
+"""A metric of a run with its parameters."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from harpia_formats.metrics import Measure, measure_of
+from harpia_formats.metrics.metric import MetricError
+from harpia_formats.model.metric_profile import MetricRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedMetric:
+    """A metric of a run with its parameters, and its names in results."""
+
+    request: MetricRequest
+    #: It follows from the request.
+    measure: Measure = field(compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the request alone: the functions of a measure cannot be pickled."""
+        return computed_metric, (self.request,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its scores in results."""
+        return self.request.names or self.measure.names
+
+
+def computed_metric(request: MetricRequest) -> ComputedMetric:
+    """Return the metric of a request with its parameters; raises `MetricError`."""
+    if request.unavailable_reason:
+        raise MetricError(request.unavailable_reason)
+    measure = measure_of(request.metric, request.parameters)
+    if request.note:
+        signature = f"{measure.signature}|{request.note}"
+        measure = replace(measure, signature=signature)
+    return ComputedMetric(request, measure)
