@@ -214,6 +214,17 @@ def test_counts_the_memory_of_children() -> None:
     assert 70e6 < peak < 110e6
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are told on Linux only")
+def test_counts_the_times_of_processes_that_nothing_waits_for() -> None:
+    """A worker whose parent ends before it is waited for and counted."""
+    work = "import time\nwhile time.process_time() < 0.2: pass"
+    parent = (
+        f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {work!r}])"
+    )
+    run = measure.run_of(measure.Candidate("orphan", python(parent)))
+    assert run.user + run.system > 0.2
+
+
 @pytest.mark.skipif(not measure.MEMORY_IS_KNOWN, reason="this system tells no PSS")
 def test_a_process_that_ended_takes_no_memory() -> None:
     """A process that is not there has no memory and no children."""

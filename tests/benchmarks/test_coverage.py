@@ -46,10 +46,10 @@ def test_true_means_follow_from_the_chances(
 @pytest.mark.parametrize(
     "kind",
     [
-        "continuous, 1 answer",
+        pytest.param("continuous, 1 answer", marks=pytest.mark.long),
         "continuous, 10 answers",
-        "0 or 1, 1 answer",
-        "0 or 1, 10 answers",
+        pytest.param("0 or 1, 1 answer", marks=pytest.mark.long),
+        pytest.param("0 or 1, 10 answers", marks=pytest.mark.long),
         "pass@5 of 10 answers",
     ],
 )

@@ -56,7 +56,7 @@ def test_the_script_scores_as_ours_does(
     """The proof runs, and refuses a script with another score."""
     monkeypatch.setattr(scoring, "PROVEN", 20)
     scoring.prove(tmp_path)
-    monkeypatch.setattr(scoring.math, "isclose", lambda *_, **__: False)
+    monkeypatch.setattr(scoring.subprocess, "check_output", lambda _: b'{"em": 2}')
 
     with pytest.raises(SystemExit, match="em: ours is"):
         scoring.prove(tmp_path)

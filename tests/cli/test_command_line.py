@@ -79,13 +79,14 @@ def value_of(command: Any, parameter: Any, arguments: list[str]) -> Any:
 
     Raises `typer.BadParameter` for a value that is not accepted.
     """
+    # Text and number at once, so that every type of value accepts it.
     needed = []
     for each in command.params:
         if each.required and each is not parameter:
             is_option = each.param_type_name == "option"
-            needed += [f"{each.opts[0]}=x"] if is_option else ["x"]
+            needed += [f"{each.opts[0]}=1"] if is_option else ["1"]
         elif each.required and each.param_type_name == "argument":
-            needed.append("x")
+            needed.append("1")
     if hasattr(command, "commands"):
         needed.append("formats")
     context = command.make_context("name", [*arguments, *needed])
