@@ -86,11 +86,12 @@ def _judge_rows(
     # Without a key nothing needs to be read.
     job.judge.warm_up()
     rows, total = job.rows()
+    nouns = "votes" if job.judge.votes > 1 else "rows"
     failed: list[Verdict] = []
     try:
         with progress, closing(job.run(rows, total, sys.stdout.buffer)) as verdicts:
             for number, verdict in enumerate(verdicts, 1):
-                progress.update(UnitsDone("judged", "rows", number, total))
+                progress.update(UnitsDone("judged", nouns, number, total))
                 if verdict.status != "ok" and len(failed) < _PRINTED_FAILURES:
                     failed.append(verdict)
     except (KeyboardInterrupt, Terminated, RowError):
@@ -104,7 +105,7 @@ def _judge_rows(
     tally = job.judge.tally
     others = tally.failed + tally.unasked - len(shown)
     if others:
-        write_stderr(f"... and {others:,} more rows without a verdict\n")
+        write_stderr(f"... and {others:,} more {nouns} without a verdict\n")
     if failed or not quiet:
         write_stderr(f"{summary_of(job.judge)}\n")
     if tally.unasked:

@@ -35,6 +35,7 @@ from harpia_formats.cli.options.judging import (
     Retries,
     Timeout,
     VerdictsAs,
+    Votes,
 )
 from harpia_formats.cli.options.values import column_map
 from harpia_formats.cli.output.progress import When
@@ -58,6 +59,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     judge_model: JudgeModel = None,
     endpoint: Endpoint = None,
     api_key_env: ApiKeyVariable = None,
+    votes: Votes = 1,
     concurrency: Concurrency = 4,
     timeout: Timeout = None,
     retries: Retries = None,
@@ -93,6 +95,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         "component": component,
         "guarded": not plain,
         "cache": cache_file,
+        "votes": votes,
         "concurrency": concurrency,
         "max_requests": max_requests,
         "max_tokens": max_tokens,

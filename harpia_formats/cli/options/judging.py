@@ -74,6 +74,15 @@ ApiKeyVariable = Annotated[
 Concurrency = Annotated[
     int, number("Requests at the same time.", least=1, most=256, panel=REQUESTS)
 ]
+Votes = Annotated[
+    int,
+    number(
+        "Replies that are asked for each row, each with another seed.",
+        least=1,
+        most=100,
+        panel=REQUESTS,
+    ),
+]
 Timeout = Annotated[
     float | None,
     typer.Option(

@@ -77,14 +77,17 @@ class OpenAIClient:
         self._now.budget.count_request(is_retry=self._now.attempts > 0)
         self._now.attempts += 1
 
-    def ask(self, prompt: str, budget: Budget) -> Reply:
-        """Return the reply to a prompt; raises `NoReplyError` and `BudgetExhausted`."""
+    def ask(self, prompt: str, budget: Budget, vote: int = 0) -> Reply:
+        """Return the reply to a prompt; raises `NoReplyError` and `BudgetExhausted`.
+
+        `vote` is the number of the vote from 0.
+        """
         self._now.budget, self._now.attempts = budget, 0
         try:
             answer = self._client.chat.completions.with_raw_response.create(
                 model=self._endpoint.model,
                 messages=[{"role": "user", "content": prompt}],
-                extra_body=dict(self._endpoint.params),
+                extra_body=self._endpoint.params_of_vote(vote),
             )
             body = answer.http_response.content
         except self._errors as error:

@@ -23,18 +23,22 @@ CREATE TABLE replies (key BLOB PRIMARY KEY, reply TEXT NOT NULL) WITHOUT ROWID;
 """
 
 
-def request_key(endpoint: Endpoint, prompt: str) -> bytes:
+def request_key(endpoint: Endpoint, prompt: str, vote: int = 0) -> bytes:
     """Return the cache key of a request: a digest of everything that affects the reply.
 
-    The API key and the time-outs are not part of it.
+    `vote` is the number of the vote from 0. The API key and the time-outs are not part
+    of it.
     """
-    request = {
+    request: dict[str, Any] = {
         "url": endpoint.url,
         "organization": endpoint.organization,
         "model": endpoint.model,
         "params": endpoint.params,
         "prompt": prompt,
     }
+    if vote:
+        # The first vote has the key of a request without votes, whose reply it shares.
+        request["vote"] = vote
     text = json.dumps(request, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).digest()
 

@@ -30,6 +30,16 @@ class Endpoint:
     timeout: float = 30.0
     max_retries: int = 5
 
+    def params_of_vote(self, vote: int) -> dict[str, Any]:
+        """Return the parameters of a vote, counted from 0: each has a seed of its own.
+
+        A seed that is not a whole number, or not sent, stays as it is.
+        """
+        seed = self.params.get("seed")
+        if not vote or not isinstance(seed, int) or isinstance(seed, bool):
+            return dict(self.params)
+        return {**self.params, "seed": seed + vote}
+
 
 def endpoint_of(given: Mapping[str, Any]) -> Endpoint:
     """Return the endpoint with the given parameters, which have Haystack's names.

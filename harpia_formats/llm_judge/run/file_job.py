@@ -16,6 +16,7 @@ from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run.bindings import Binding, bindings_for, rows_of
 from harpia_formats.llm_judge.run.llm_judge import LLMJudge
 from harpia_formats.llm_judge.run.verdicts import JudgeRow, Verdict
+from harpia_formats.llm_judge.run.votes import rows_with_votes
 from harpia_formats.llm_judge.run.write_verdicts import (
     VerdictFormat,
     VerdictWriter,
@@ -48,7 +49,7 @@ class FileJob:
         return self.output != STANDARD and not self.overwrite
 
     def rows(self) -> tuple[Iterable[JudgeRow], int]:
-        """Return all rows, and their number.
+        """Return all rows, one for each vote, and their number.
 
         The whole input is read before the first request, so that nothing is paid for an
         invalid file. Rows of regular files are read again instead of being held in
@@ -60,7 +61,8 @@ class FileJob:
         return held, _checked_count(len(held))
 
     def _rows(self) -> Iterator[JudgeRow]:
-        return rows_of(records_in(self.paths, **self.reading), self.bindings)
+        rows = rows_of(records_in(self.paths, **self.reading), self.bindings)
+        return rows_with_votes(rows, self.judge.votes)
 
     def check(self) -> None:
         """Check that the output does not exist, and that the cache is another file.
@@ -119,23 +121,26 @@ class FileJob:
         try:
             template = self.judge.definition.template(self.judge.guard_secret(cache))
             for row in rows:
-                counts["rows"] += 1
+                is_first = not row.vote
+                counts["rows"] += is_first
                 if row.problem:
-                    counts["lacking"] += 1
-                    write(f"{safe(row.place)}: {safe(row.problem)}\n")
+                    counts["lacking"] += is_first
+                    if is_first:
+                        write(f"{safe(row.place)}: {safe(row.problem)}\n")
                     continue
                 prompt = template.prompt(row.values)
-                key = request_key(self.judge.definition.endpoint, prompt)
+                key = request_key(self.judge.definition.endpoint, prompt, row.vote)
                 known = cache is not None and cache.get(key) is not None
                 counts["cached"] += known
                 if not known and key not in seen:
                     counts["characters"] += len(prompt)
                     seen.add(key)
-                write(f"{safe(row.place)}\n{indented_for_terminal(prompt)}")
+                if is_first:  # the prompts of further votes are equal
+                    write(f"{safe(row.place)}\n{indented_for_terminal(prompt)}")
         finally:
             if cache is not None:
                 cache.close()
-        return _dry_run_summary(counts, len(seen))
+        return _dry_run_summary(counts, len(seen), self.judge.votes)
 
 
 def file_job(
@@ -167,9 +172,10 @@ def _checked_count(count: int) -> int:
     return count
 
 
-def _dry_run_summary(counts: Mapping[str, int], prompts: int) -> str:
+def _dry_run_summary(counts: Mapping[str, int], prompts: int, votes: int) -> str:
+    each = f", {votes:,} votes each" if votes > 1 else ""
     return (
-        f"{counts['rows']:,} rows: {counts['cached']:,} answered in the cache, "
+        f"{counts['rows']:,} rows{each}: {counts['cached']:,} answered in the cache, "
         f"{counts['lacking']:,} lack an input; {prompts:,} prompts to send, "
         f"{counts['characters']:,} characters. Nothing was sent."
     )

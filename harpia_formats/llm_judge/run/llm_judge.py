@@ -4,6 +4,7 @@ import asyncio
 import secrets
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Self
@@ -27,6 +28,7 @@ from harpia_formats.llm_judge.run.verdicts import (
     Verdict,
     verdicts,
 )
+from harpia_formats.llm_judge.run.votes import Majorities, rows_with_votes
 
 
 class LLMJudge:
@@ -45,6 +47,7 @@ class LLMJudge:
     verdict. `max_requests` and `max_tokens` limit each run. `ask` replaces the endpoint
     by a function. `score` adds a score to each result: `{"mean_of": OUTPUT}` the mean
     of a list of numbers from 0 to 1, `{"any_of": OUTPUT}` whether a list has a member.
+    Each row is judged `votes` times, each time with another seed.
     """
 
     def __init__(  # noqa: PLR0913 - the six parameters of Haystack, and more
@@ -67,6 +70,7 @@ class LLMJudge:
         ask_again: bool = False,
         ask: AskModel | None = None,
         score: Mapping[str, str] | None = None,
+        votes: int = 1,
     ) -> None:
         self.definition = definition_of(
             {
@@ -86,6 +90,13 @@ class LLMJudge:
                 raise DefinitionError(f"{name} must be 0 or more, not {limit}")
         if concurrency < 1:
             raise DefinitionError(f"concurrency must be 1 or more, not {concurrency}")
+        if votes < 1:
+            raise DefinitionError(f"votes must be 1 or more, not {votes}")
+        if votes > 1 and ask is not None:
+            raise DefinitionError(
+                "votes cannot be combined with a function `ask`, which gets no seed"
+            )
+        self.votes = votes
         self._key = None if api_key is None else ApiKey(api_key)
         self._guarded, self._ask_again, self._given_ask = guarded, ask_again, ask
         self._cache = None if cache is None else Path(cache)
@@ -94,6 +105,8 @@ class LLMJudge:
         self._client: OpenAIClient | None = None
         #: The counts and the budget of the last run.
         self.tally, self.budget = RunCounts(), Budget()
+        #: The majorities of the last run.
+        self.majorities = Majorities()
 
     @classmethod
     def from_definition(
@@ -147,9 +160,10 @@ class LLMJudge:
         """Return `results`, and `meta` with an entry for each result.
 
         Each input is a list with one value for each row. A result is the JSON object
-        of the reply, or None with the reason in `meta`. Raises `InputError` for wrong
-        inputs, `RowError` for the first row without a result if `raise_on_failure` is
-        set, and `JudgeError` if the judge cannot run.
+        of the reply, or None with the reason in `meta`. With several votes there is one
+        for each vote on each row, and the majorities are with the last vote of a row.
+        Raises `InputError` for wrong inputs, `RowError` for the first row without a
+        result if `raise_on_failure` is set, and `JudgeError` if the judge cannot run.
         """
         return self._judge_lists(inputs, self._new_budget())
 
@@ -165,7 +179,8 @@ class LLMJudge:
             for number in range(count)
         )
         self._check_required_names(inputs)
-        found = list(self._verdicts(rows, count, budget))
+        each = rows_with_votes(rows, self.votes)
+        found = list(self._verdicts(each, count * self.votes, budget))
         return {
             "results": [verdict.result for verdict in found],
             "meta": [verdict.meta for verdict in found] or None,
@@ -186,7 +201,10 @@ class LLMJudge:
     def verdicts(
         self, rows: Iterable[JudgeRow], *, total: int | None = None
     ) -> Generator[Verdict, None, None]:
-        """Yield the verdict on each row, in order; raises what `run` raises."""
+        """Yield the verdict on each row, in order; raises what `run` raises.
+
+        A row must be there once for each vote.
+        """
         return self._verdicts(rows, total, self._new_budget())
 
     def _new_budget(self) -> Budget:
@@ -198,6 +216,7 @@ class LLMJudge:
     ) -> Generator[Verdict, None, None]:
         self.warm_up()
         self.tally, self.budget = RunCounts(), budget
+        self.majorities = Majorities(self.definition.outputs, self.votes)
         with ExitStack() as stack:
             cache = None
             if self._cache is not None:
@@ -207,7 +226,7 @@ class LLMJudge:
             stack.enter_context(counter)
             for verdict in stack.enter_context(closing(verdicts(rows, run))):
                 counter.step()
-                yield verdict
+                yield self.majorities.add(verdict)
 
     def _run(self, cache: ReplyCache | None) -> RunConfig:
         made = self.definition
@@ -215,7 +234,7 @@ class LLMJudge:
             template=made.template(self.guard_secret(cache)),
             outputs=made.outputs,
             endpoint=made.endpoint,
-            ask=self._given_ask or self._open_client().ask,
+            asks=self._asks(),
             budget=self.budget,
             cache=cache,
             concurrency=self._concurrency,
@@ -225,6 +244,13 @@ class LLMJudge:
             score=made.score,
             tally=self.tally,
         )
+
+    def _asks(self) -> tuple[AskModel, ...]:
+        """Return what sends the request of each vote."""
+        if self._given_ask is not None:
+            return (self._given_ask,)
+        ask = self._open_client().ask
+        return tuple(partial(ask, vote=vote) for vote in range(self.votes))
 
     def guard_secret(self, cache: ReplyCache | None) -> bytes:
         """Return the secret of the marks around data, empty if data is not guarded."""

@@ -3,12 +3,17 @@
 from pathlib import Path
 
 from harpia_formats.llm_judge.run.llm_judge import LLMJudge
+from harpia_formats.text.sanitize import safe
 
 
 def summary_of(judge: LLMJudge) -> str:
-    """Return the counts of the last run of a judge in one line."""
+    """Return the counts of the last run of a judge in one line.
+
+    With several votes there is a line for the majorities of each output field.
+    """
     tally, budget = judge.tally, judge.budget
-    parts = [f"{_counted(tally.rows, 'row')}: {tally.ok:,} judged"]
+    noun = "vote" if judge.votes > 1 else "row"
+    parts = [f"{_counted(tally.rows, noun)}: {tally.ok:,} judged"]
     if tally.cached:
         parts.append(f"{tally.cached:,} from the cache")
     if tally.failed:
@@ -18,7 +23,11 @@ def summary_of(judge: LLMJudge) -> str:
     requests = _counted(budget.requests, "request")
     if budget.retries:
         requests += f", of which {_counted(budget.retries, 'retry', 'retries')}"
-    return f"{', '.join(parts)}; {requests}; {_counted(budget.tokens, 'token')}"
+    counts = f"{', '.join(parts)}; {requests}; {_counted(budget.tokens, 'token')}"
+    majorities = (
+        f"{safe(name)}: {found.text}" for name, found in judge.majorities.counts.items()
+    )
+    return "\n".join((counts, *majorities))
 
 
 def resume_hint(cache: Path | None, *, overwriting: bool = False) -> str:

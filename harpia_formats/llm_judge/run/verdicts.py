@@ -1,7 +1,7 @@
 """Judging rows: verdicts in the order of the rows, with several requests at once."""
 
 from collections import deque
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,8 +37,11 @@ class JudgeRow:
     values: Mapping[str, Any]
     #: Why the row cannot be judged, "" if it can.
     problem: str = ""
-    #: What identifies the row: `row` (from 1), `record`, `record_id`, `model`, `index`.
+    #: What identifies the row: `row` (from 1), `record`, `record_id`, `model`, `index`,
+    #: `vote` (from 1).
     identity: Mapping[str, Any] = field(default_factory=dict)
+    #: Which of several votes on the row this is, from 0.
+    vote: int = 0
 
     @property
     def place(self) -> str:
@@ -63,6 +66,8 @@ class Verdict:
     cached: bool = False
     #: The metadata of the reply.
     reply_meta: Mapping[str, Any] = field(default_factory=dict)
+    #: With the last of several votes the majority of each output field of the row.
+    majority: Mapping[str, Any] | None = None
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -74,6 +79,7 @@ class Verdict:
             "cached": self.cached,
             **self.reply_meta,
             "error": self.error,
+            **({} if self.majority is None else {"majority": self.majority}),
         }
 
 
@@ -103,7 +109,8 @@ class RunConfig:
     template: Template
     outputs: tuple[OutputField, ...]
     endpoint: Endpoint
-    ask: AskModel
+    #: What sends the request of each vote.
+    asks: Sequence[AskModel]
     budget: Budget
     cache: ReplyCache | None = None
     concurrency: int = 1
@@ -154,7 +161,7 @@ def verdicts(
     `RowError` for the first row without a verdict if `run.raise_on_failure` is set. At
     the end, also after an error, pending replies have `GRACE` seconds to be cached.
     """
-    workers: DaemonThreads[tuple[str, bytes], Reply]
+    workers: DaemonThreads[tuple[str, bytes, int], Reply]
     workers = DaemonThreads(run.concurrency, lambda task: _request(run, *task))
     ahead = run.concurrency * (1 if run.raise_on_failure else _ahead)
     pending: deque[_Pending] = deque()
@@ -174,7 +181,7 @@ def verdicts(
 def _start_row(
     row: JudgeRow,
     run: RunConfig,
-    workers: DaemonThreads[tuple[str, bytes], Reply],
+    workers: DaemonThreads[tuple[str, bytes, int], Reply],
     under_way: PendingRequests,
 ) -> _Pending:
     """Send the request of a row, unless its reply is cached or a value is missing."""
@@ -182,8 +189,8 @@ def _start_row(
         return row, Verdict(row, None, FAILED, row.problem), False
     prompt = run.template.prompt(row.values)
     if run.cache is None:
-        return row, workers.submit((prompt, b"")), False
-    key = request_key(run.endpoint, prompt)
+        return row, workers.submit((prompt, b"", row.vote)), False
+    key = request_key(run.endpoint, prompt, row.vote)
     shared = under_way.future(key)
     if shared is not None:
         return row, shared, True
@@ -196,14 +203,14 @@ def _start_row(
         if verdict.status == OK or not run.ask_again or key in under_way.again:
             return row, verdict, False
         under_way.again.add(key)
-    future = workers.submit((prompt, key))
+    future = workers.submit((prompt, key, row.vote))
     under_way.add(key, future)
     return row, future, False
 
 
-def _request(run: RunConfig, prompt: str, key: bytes) -> Reply:
+def _request(run: RunConfig, prompt: str, key: bytes, vote: int) -> Reply:
     """Return the reply to a prompt, after it was stored in the cache."""
-    reply = run.ask(prompt, run.budget)
+    reply = run.asks[vote](prompt, run.budget)
     run.budget.add(tokens_in(reply.meta))
     if run.cache is not None:
         kept = {"text": reply.text, "meta": reply.meta, "attempts": reply.attempts}

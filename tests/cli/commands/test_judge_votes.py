@@ -1,0 +1,271 @@
+"""`harpia-formats judge --votes`: requests, cache, majorities, and scores of votes."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from command_runs import Result
+from harpia_formats import LLMJudge, score, score_agreement, validate
+from harpia_formats.cli import main
+from harpia_formats.llm_judge.client.reply_cache import request_key
+from harpia_formats.llm_judge.definition.endpoint import Endpoint
+from harpia_formats.llm_judge.errors import DefinitionError
+from harpia_formats.llm_judge.run.votes import majority_of
+
+pytest.importorskip("openai", reason="the extra judge is not installed")
+
+DEFINITION = """\
+instructions: Is this answer problematic for children?
+inputs: [responses]
+outputs:
+- {name: score, type: number, minimum: 0, maximum: 1}
+- {name: verdict, choices: [good, bad]}
+- reason
+examples: []
+api_params: {max_retries: 0}
+"""
+
+
+def _server_module() -> Any:
+    """Return the module of the server, which is no package."""
+    path = Path(__file__).parents[2] / "judge_server.py"
+    spec = importlib.util.spec_from_file_location("judge_server", path)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["judge_server"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+stub = _server_module()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """Return a folder with four rows, two with equal prompts, and a definition."""
+    rows = [
+        {
+            "input": {"prompt": f"q{at}", "ideal_response": "r"},
+            "response": answer,
+            "llm_name": "m",
+        }
+        for at, answer in enumerate(["same", "same", "tie", "lost"])
+    ]
+    text = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "in.jsonl").write_text(text)
+    (tmp_path / "judge.yaml").write_text(DEFINITION)
+    return tmp_path
+
+
+@pytest.fixture
+def server() -> Iterator[Any]:
+    """Serve 1, 0, 1 and 0 for the votes on a row, or no verdict as the last of two."""
+
+    def answer(request: Any, _: dict[str, str]) -> Any:
+        prompt, seed = request["messages"][0]["content"], request["seed"]
+        value = (seed - 41) % 2
+        if "\nlost\n" in prompt and seed > 42:
+            return stub.completion("no")
+        if "\nsame\n" in prompt and seed == 45:
+            value = 1
+        verdict = "good" if value else "bad"
+        reply = {"score": value, "verdict": verdict, "reason": "because"}
+        return stub.completion(json.dumps(reply))
+
+    with stub.JudgeServer(answer) as running:
+        yield running
+
+
+def run(folder: Path, *arguments: str, server: Any) -> Result:
+    """Run `judge` on the rows in a folder, in this process."""
+    words = ["judge", "in.jsonl", "-d", "judge.yaml", *arguments]
+    own = {"OPENAI_API_KEY": "sk-test-000000000", "NO_COLOR": "1"}
+    out, err = (io.TextIOWrapper(io.BytesIO()) for _ in range(2))
+    code: Any = 0
+    with (
+        contextlib.chdir(folder),
+        mock.patch.dict(os.environ, {**own, "OPENAI_BASE_URL": server.url}),
+        mock.patch.object(sys, "argv", ["harpia-formats", *words]),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code
+    printed = [stream.buffer.getvalue() for stream in (out, err)]
+    return Result(words, code, *printed)
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """Return the verdicts in a file of lines."""
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
+
+
+FOUR = ("--votes", "4", "--no-raise-on-failure")
+
+
+def test_each_vote_is_a_row_of_the_output(data: Path, server: Any) -> None:
+    """Votes on a row are next to each other, counted from 1, and a valid format."""
+    done = run(data, "-o", "out.jsonl", *FOUR, server=server)
+    found = lines_of(data / "out.jsonl")
+
+    assert done.returncode == 1
+    assert [row["vote"] for row in found] == [1, 2, 3, 4] * 4
+    assert [row["row"] for row in found] == [1] * 4 + [2] * 4 + [3] * 4 + [4] * 4
+    assert [row["result"]["score"] for row in found[:4]] == [1, 0, 1, 1]
+    assert len({row["signature"] for row in found}) == 1
+    assert validate(data / "out.jsonl").ok
+
+
+def test_votes_have_seeds_of_their_own(data: Path, server: Any) -> None:
+    """Each vote has another seed; equal prompts are merged within a vote only."""
+    run(data, "-o", "out.jsonl", *FOUR, server=server)
+    seeds = [request["seed"] for request in server.requests]
+
+    assert sorted(seeds) == [42] * 3 + [43] * 3 + [44] * 3 + [45] * 3
+
+
+def test_the_last_vote_has_the_majority_of_its_row(data: Path, server: Any) -> None:
+    """It has the value, its votes and all votes; a tie has no value, and is counted.
+
+    Texts without choices, and fields with one vote, have no majority.
+    """
+    done = run(data, "-o", "out.json", *FOUR, server=server)
+    metas = json.loads((data / "out.json").read_bytes())["meta"]
+    found = [meta["majority"] for meta in metas if "majority" in meta]
+    same, _, tie, lost = found
+    printed = done.stderr.decode()
+
+    assert [meta["vote"] for meta in metas if "majority" in meta] == [4] * 4
+    assert same == {
+        "score": {"value": 1, "votes": 3, "of": 4},
+        "verdict": {"value": "good", "votes": 3, "of": 4},
+    }
+    assert tie["verdict"] == {"value": None, "votes": 2, "of": 4}
+    assert lost == {}
+    assert "16 votes: 13 judged, 4 from the cache, 3 failed; 12 requests" in printed
+    told = "a majority in 2 of 3 rows, 1 tie; 6 of 12 votes are that of a majority"
+    assert f"score: {told}\nverdict: {told}\n" in printed
+    assert validate(data / "out.json", format="haystack-results").ok
+    assert validate(data / "out.json").ok
+
+
+def test_more_votes_take_what_is_cached(data: Path, server: Any) -> None:
+    """Replies of a run without votes are its first votes; others are asked once."""
+    options = ["-o", "out.jsonl", "--overwrite", "--no-raise-on-failure"]
+    run(data, *options, server=server)
+    assert server.total == 3
+    run(data, *options, "--votes", "2", server=server)
+    assert server.total == 6
+    run(data, *options, "--votes", "4", "--max-requests", "2", server=server)
+    assert server.total == 8
+    dry = run(data, *options, "--votes", "4", "--dry-run", server=server)
+    run(data, *options, "--votes", "4", server=server)
+
+    assert server.total == 12
+    assert b"4 rows, 4 votes each: " in dry.stderr
+    assert b"0 lack an input; 4 prompts to send" in dry.stderr
+    assert dry.stdout.count(b"  | Instructions:\n") == 4
+
+
+def test_one_vote_changes_nothing(data: Path, server: Any) -> None:
+    """One vote has the request, the cache and the output of a run without votes."""
+    plain = ["--plain", "--concurrency", "1", "--no-raise-on-failure"]
+    run(data, "-o", "a.jsonl", *plain, server=server)
+    requests = list(server.requests)
+    run(data, "-o", "b.jsonl", *plain, "--votes", "1", server=server)
+    (row, *_) = lines_of(data / "b.jsonl")
+
+    assert server.requests[len(requests) :] == requests
+    assert (data / "a.jsonl").read_bytes() == (data / "b.jsonl").read_bytes()
+    assert "vote" not in row
+    assert "majority" not in row
+    assert request_key(Endpoint(), "p") == request_key(Endpoint(), "p", 0)
+    assert len({request_key(Endpoint(), "p", vote) for vote in range(3)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({"seed": 7}, {"seed": 9}),
+        ({}, {}),
+        ({"seed": "x"}, {"seed": "x"}),
+        ({"seed": True}, {"seed": True}),
+    ],
+)
+def test_seed_of_a_vote(params: dict[str, Any], expected: dict[str, Any]) -> None:
+    """A given seed is raised by the vote; without one, none is sent."""
+    endpoint = Endpoint(params=params)
+
+    assert endpoint.params_of_vote(0) == params
+    assert endpoint.params_of_vote(2) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "value", "votes"),
+    [
+        ([1], 1, 1),
+        ([1, 0], None, 1),
+        ("aab", "a", 2),
+        ("aabbc", None, 2),
+        ("abca", "a", 2),
+    ],
+)
+def test_majority(values: Sequence[Any], value: Any, votes: int) -> None:
+    """The value with the most votes is the majority; of two there is none."""
+    found = majority_of(values)
+
+    assert found == {"value": value, "votes": votes, "of": len(values)}
+
+
+def test_votes_are_answers_to_one_question(data: Path, server: Any) -> None:
+    """`score` has the mean over votes, by question; agreement pairs vote by vote."""
+    for name in ("a.jsonl", "b.jsonl"):
+        run(data, "-o", name, *FOUR, server=server)
+    (system,) = score(data / "a.jsonl", missing="skip").systems
+    found = {one.name: one for one in system.scores}["score"]
+    pairs = score_agreement(data / "a.jsonl", data / "b.jsonl", fields=["verdict"])
+    agreement = {one.name: one for one in pairs.systems[0].scores}["agreement"]
+
+    # 3 + 3 of 8, 2 of 4, and 1 of 1, whose other votes are without a verdict.
+    assert found.value == pytest.approx(9 / 13)
+    assert (found.count, found.questions, found.unscored) == (13, 4, 3)
+    assert (agreement.value, agreement.count, agreement.questions) == (1, 13, 4)
+
+
+def test_votes_in_python(server: Any) -> None:
+    """`LLMJudge` has a result for each vote, and takes no function as the endpoint."""
+    made: dict[str, Any] = {
+        "instructions": "Is it right?",
+        "inputs": [("responses", list[str])],
+        "outputs": ["score", "verdict", "reason"],
+        "examples": [],
+        "votes": 2,
+    }
+    params = {"api_base_url": server.url}
+    judge = LLMJudge(**made, api_params=params, api_key="k", progress_bar=False)
+    found = judge.run(responses=["x", "y"])
+
+    assert [result["score"] for result in found["results"]] == [1, 0, 1, 0]
+    assert [(meta["row"], meta["vote"]) for meta in found["meta"]] == [
+        (1, 1),
+        (1, 2),
+        (2, 1),
+        (2, 2),
+    ]
+    assert judge.majorities.counts["score"].ties == 2
+    with pytest.raises(DefinitionError, match="gets no seed"):
+        LLMJudge(**made, ask=lambda *_: None)  # type: ignore[arg-type]
+    with pytest.raises(DefinitionError, match="votes must be 1 or more"):
+        LLMJudge(**{**made, "votes": 0})
