@@ -112,6 +112,18 @@ def test_any_row_is_taken(data: st.DataObject, shape: str, kind: str) -> None:
             assert remark.message
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_turn_before_the_first_is_taken(shape: str) -> None:
+    """A number below 0, which every schema refuses, is of no turn."""
+    row = clean_row(shape, "multi_turn")
+    row["answer_attribution"][0]["turn_idx"] = -99
+    found = [
+        remark.code for check in LINTS[shape].rows for remark in check.remarks(row)
+    ]
+
+    assert "E113" in found
+
+
 @given(VALUES, st.sampled_from(SHAPES))
 def test_any_value_is_taken(value: Any, shape: str) -> None:
     """What is no row at all breaks no check."""

@@ -203,7 +203,7 @@ def _wrong_turn(place: Any, turns: list[Any]) -> tuple[str, str] | None:
             return None
         return f"turn_idx must be 0 in a row of single_turn, found {place}", "write 0"
     how = "give the number of the turn that the value was extracted from"
-    if place >= len(turns):
+    if not 0 <= place < len(turns):
         return f"turn_idx is {place}, and there are {count_of(len(turns), 'turn')}", how
     role = turns[int(place)]["role"]
     if role not in _askers:
