@@ -1,5 +1,6 @@
 """Run the code blocks of a Markdown page, and replace the output that it shows."""
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -15,6 +16,8 @@ _EXIT_CODE = re.compile(r"# exit (\d+)")
 _HERE_DOCUMENT = re.compile(r"<<'(\w+)'")
 #: A picture in the folder of its page.
 _PICTURE = re.compile(r"!\[[^]]*\]\(([\w-]+\.svg)\)")
+#: Begins the word of a block that names a package which it imports.
+_NEEDS = "needs-"
 #: Seconds after which a command counts as hanging.
 TIMEOUT = 120
 
@@ -24,7 +27,8 @@ class Block:
     """A fenced block of a page, and where its text stands in the page."""
 
     language: str
-    #: The words after the language; `not-run` means that the block is not run.
+    #: The words after the language; `not-run` means that the block is not run, and
+    #: `needs-pandas` that it is run where this package is installed.
     words: tuple[str, ...]
     text: str
     #: Offsets of the text in the page.
@@ -38,8 +42,19 @@ class Block:
         """Whether the block is run: a program, or commands that install nothing."""
         is_code = self.language in {"sh", "python"}
         return (
-            is_code and "not-run" not in self.words and "pip install" not in self.text
+            is_code
+            and "not-run" not in self.words
+            and "pip install" not in self.text
+            and not self.missing_packages
         )
+
+    @property
+    def missing_packages(self) -> tuple[str, ...]:
+        """The packages that the block needs and that are not installed."""
+        names = (
+            word.removeprefix(_NEEDS) for word in self.words if word.startswith(_NEEDS)
+        )
+        return tuple(name for name in names if importlib.util.find_spec(name) is None)
 
 
 @dataclass(frozen=True)
