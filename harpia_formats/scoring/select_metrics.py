@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.io.side_input import read_side_input
-from harpia_formats.metrics import MetricError, numbered
+from harpia_formats.metrics import MetricError, metric_names, numbered
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
@@ -226,8 +226,9 @@ def check_parameters(
                 "rouge.stemmer=true"
             )
         known = [metric.request.label for metric in measured]
-        near = nearest(metric, known)
-        hint = f"; did you mean {near}.{name}?" if near else ""
+        # A misspelt metric may be one that is not computed either.
+        near = nearest(metric, known) or nearest(metric, metric_names())
+        hint = f"; did you mean {near}.{name}?" if near and near != metric else ""
         raise ScoreError(
             f"{full!r} is a parameter of a metric that is not computed{hint} "
             f"(computed: {', '.join(known) or 'none'})"
