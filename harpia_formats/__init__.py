@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from harpia_formats.model.result import Result
     from harpia_formats.python_api.answers import Answers
     from harpia_formats.python_api.arguments import (
+        AgreementArguments,
+        ComparisonArguments,
         ConvertArguments,
         DiffArguments,
         InferArguments,
@@ -679,7 +681,7 @@ def compare_scores(
     baseline: str | None = None,
     test: str | None = None,
     recipe: Path | None = None,
-    **options: Unpack[ScoreArguments],
+    **options: Unpack[ComparisonArguments],
 ) -> ComparisonReport:
     """Score the answers of systems to the same questions, and compare the scores.
 
@@ -694,19 +696,23 @@ def compare_scores(
     it; what is given here replaces its values, and its reports, pictures and tables
     are not written, which `said` of the result tells.
 
-    The options and errors are those of `score`; it also raises `ScoreError` if there
-    are not two systems, if no two share a question, and if a score cannot be compared.
+    The options are those of `score` but for groups and results: `by`, `csv_safe`,
+    `constants`, `names` and `overwrite`. The errors are those of `score`; it also
+    raises `ScoreError` if there are not two systems, if no two share a question, and if
+    a score cannot be compared.
     """
     from dataclasses import replace
 
+    from harpia_formats.python_api.arguments import ComparisonArguments
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
     from harpia_formats.scoring.compare_runs import ScoreComparison
     from harpia_formats.scoring.options import ScoreOptions
 
     notes: tuple[str, ...] = ()
+    known = ComparisonArguments.__annotations__
+    chosen = make_options(ScoreOptions, _in_one_process(options), known)
     if recipe is None:
-        chosen = make_options(ScoreOptions, _in_one_process(options))
         run = ScoreComparison(file_inputs(inputs), chosen, models, test, baseline)
     else:
         from os import fspath
@@ -737,7 +743,7 @@ def score_agreement(
     fields: Sequence[str] = (),
     labels: Sequence[object] = (),
     weights: str = "none",
-    **options: Unpack[ScoreArguments],
+    **options: Unpack[AgreementArguments],
 ) -> Scores:
     """Return how far two judges agree, or a judge with the labels of records.
 
@@ -745,18 +751,20 @@ def score_agreement(
     as `score`, which is the default, or a field of records, such as `metadata.label`.
     The result has the scores `agreement`, the share of equal labels, and `kappa`, with
     intervals by question. `labels` are those that count, in their order, which the
-    `weights` "linear" and "quadratic" need. Of the options of `score`, those for
-    reading, intervals and redaction are used.
+    `weights` "linear" and "quadratic" need. The options are those of `score` for
+    reading, intervals and redaction.
 
     Raises `ScoreError` if there are no two labels of one answer, or kappa is not
     defined, and the errors of `score` for inputs that cannot be read.
     """
+    from harpia_formats.python_api.arguments import AgreementArguments
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
     from harpia_formats.scoring.agreement import Agreement
     from harpia_formats.scoring.options import ScoreOptions
 
-    chosen = make_options(ScoreOptions, _in_one_process(options))
+    known = AgreementArguments.__annotations__
+    chosen = make_options(ScoreOptions, options, known)
     run = Agreement(file_inputs(inputs), chosen, fields, labels, weights)
     for _ in run:
         continue

@@ -202,8 +202,26 @@ class StatsArguments(ReadArguments, WorkerArguments, total=False):
     on_invalid: Literal["fail", "skip"]
 
 
-class ScoreArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=False):
-    """The options of `score` and `compare_scores`."""
+class IntervalArguments(TypedDict, total=False):
+    """How intervals and p-values are found."""
+
+    level: float
+    replicates: int
+    seed: int
+
+
+class AgreementArguments(ReadArguments, IntervalArguments, total=False):
+    """The options of `score_agreement`."""
+
+    from_: str | None
+    on_invalid: Literal["fail", "skip"]
+    progress: Progress | None
+
+
+class ComparisonArguments(
+    ReadArguments, ReferenceArguments, WorkerArguments, IntervalArguments, total=False
+):
+    """The options of `compare_scores`."""
 
     from_: str | None
     metrics: Sequence[str]
@@ -211,17 +229,19 @@ class ScoreArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=F
     profile: str | None
     config: Path | Mapping[str, Any] | None
     parameters: Mapping[str, Any]
-    by: Sequence[str]
-    csv_safe: bool
     skip_unknown: bool
     on_invalid: Literal["fail", "skip"]
     missing: Missing | Literal["skip", "zero"] | None
     model: str | None
+
+
+class ScoreArguments(ComparisonArguments, total=False):
+    """The options of `score`."""
+
+    by: Sequence[str]
+    csv_safe: bool
     constants: Mapping[str, Any]
     names: Mapping[str, str]
-    level: float
-    replicates: int
-    seed: int
     overwrite: bool
 
 

@@ -10,6 +10,7 @@ import pytest
 from harpia_formats import ScoreError, score_agreement
 from harpia_formats.cli.app import app_for
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+from harpia_formats.model.errors import OptionError
 
 LABELS = ("bad", "mixed", "good")
 INTEGERS = {name: number for number, name in enumerate(LABELS, 1)}
@@ -182,6 +183,12 @@ def test_wrong_options_are_errors(options: Any, message: str) -> None:
     """Each says what is wrong."""
     with pytest.raises(ScoreError, match=message):
         score_agreement(verdicts(drawn(1)), verdicts(drawn(2)), **options)
+
+
+def test_options_that_agreement_does_not_use_are_refused() -> None:
+    """An option of scores without an effect is an error that says which."""
+    with pytest.raises(OptionError, match="there is no option metrics"):
+        score_agreement(verdicts(drawn(1)), verdicts(drawn(2)), metrics=("em",))  # type: ignore[call-arg] # what is refused
 
 
 def test_texts_are_no_labels() -> None:

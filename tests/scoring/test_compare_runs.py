@@ -618,3 +618,9 @@ def test_ratings_without_a_scale_are_compared(share: float) -> None:
     assert found.comparison is not None
     assert found.comparison.test.startswith("permutation|")
     assert found.first == pytest.approx(3.5)
+
+
+def test_groups_and_results_are_no_options_of_a_comparison() -> None:
+    """An option of scores without an effect is an error that says which."""
+    with pytest.raises(OptionError, match="there is no option by"):
+        compare_scores(lines(system(0.9)), by=("category",))  # type: ignore[call-arg] # what is refused
