@@ -113,15 +113,16 @@ def rows_of(
                 identity["model"] = output.model
             if output is not None and output.index is not UNSET:
                 identity["index"] = output.index
-            yield _row(record, output, bindings, identity)
+            yield row_of(record, output, bindings, identity)
 
 
-def _row(
+def row_of(
     record: Record,
     output: Output | None,
     bindings: Sequence[Binding],
     identity: Mapping[str, Any],
 ) -> JudgeRow:
+    """Return the row of an answer of a record, or of the record if it is None."""
     values = {}
     for binding in bindings:
         found = (_value(record, output, path) for path in binding.paths)
