@@ -15,6 +15,14 @@ from harpia_formats.llm_judge.client.reply_cache import ReplyCache, request_key
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run.bindings import Binding, bindings_for, rows_of
 from harpia_formats.llm_judge.run.llm_judge import LLMJudge
+from harpia_formats.llm_judge.run.pair_verdicts import (
+    FIRST,
+    SECOND,
+    SIGNATURE,
+    Pairing,
+    verdict_field,
+)
+from harpia_formats.llm_judge.run.pairs import PairRows, PairSource
 from harpia_formats.llm_judge.run.verdicts import JudgeRow, Verdict
 from harpia_formats.llm_judge.run.votes import rows_with_votes
 from harpia_formats.llm_judge.run.write_verdicts import (
@@ -22,11 +30,15 @@ from harpia_formats.llm_judge.run.write_verdicts import (
     VerdictWriter,
     indented_for_terminal,
 )
+from harpia_formats.model.record import Record
 from harpia_formats.reading.records import records_in
 from harpia_formats.registry import all_unpackers
+from harpia_formats.scoring.choose_systems import source_name
 from harpia_formats.text.sanitize import safe
 
 STANDARD = "-"
+#: The fields of the two answers of a pair.
+_answers = dict.fromkeys((FIRST, SECOND), "outputs.text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +54,8 @@ class FileJob:
     cache: Path | None = None
     #: Further arguments of `records_in`.
     reading: Mapping[str, Any] = field(default_factory=dict)
+    #: How pairs of answers are judged, None if each answer is judged.
+    pairing: Pairing | None = None
 
     @property
     def must_overwrite(self) -> bool:
@@ -55,6 +69,8 @@ class FileJob:
         invalid file. Rows of regular files are read again instead of being held in
         memory. Raises what `records_in` raises, and `JudgeError` without rows.
         """
+        if self.pairing is not None:
+            return self._rows_of_pairs(self.pairing)
         if all(Path(path).is_file() for path in self.paths):
             return self._rows(), _checked_count(sum(1 for _ in self._rows()))
         held = list(self._rows())
@@ -63,6 +79,32 @@ class FileJob:
     def _rows(self) -> Iterator[JudgeRow]:
         rows = rows_of(records_in(self.paths, **self.reading), self.bindings)
         return rows_with_votes(rows, self.judge.votes)
+
+    def _rows_of_pairs(self, pairing: Pairing) -> tuple[Iterable[JudgeRow], int]:
+        """Return the rows of all pairs, one for each vote, and their number."""
+        found = PairRows(self._sources(), self.bindings, pairing.models)
+        count = sum(1 for _ in found)
+        if not count:
+            raise JudgeError("there is no pair: no question has answers of both models")
+        pairing.unpaired = found.unpaired
+        return rows_with_votes(found, pairing.votes), count * pairing.votes
+
+    def _sources(self) -> list[PairSource]:
+        """Return each of two inputs, or all inputs as one."""
+        parts = [[path] for path in self.paths]
+        if len(parts) != 2:  # noqa: PLR2004 - a pair
+            parts = [list(self.paths)]
+        return [
+            PairSource(source_name(part[0], at), self._reading(part))
+            for at, part in enumerate(parts)
+        ]
+
+    def _reading(self, paths: Sequence[str]) -> Callable[[], Iterable[Record]]:
+        """Return what reads the records of inputs again and again."""
+        if all(Path(path).is_file() for path in paths):
+            return lambda: records_in(paths, **self.reading)
+        held = list(records_in(paths, **self.reading))
+        return lambda: held
 
     def check(self) -> None:
         """Check that the output does not exist, and that the cache is another file.
@@ -95,10 +137,12 @@ class FileJob:
             if self.output == STANDARD
             else open_sink(str(self.output), overwrite=self.overwrite)
         )
-        writer = VerdictWriter(sink.write, self.shape, self.judge.signature)
+        signature = self.judge.signature + (SIGNATURE if self.pairing else "")
+        writer = VerdictWriter(sink.write, self.shape, signature)
         try:
             with closing(self.judge.verdicts(rows, total=total)) as verdicts:
-                for verdict in verdicts:
+                pairing = self.pairing
+                for verdict in pairing.mapped(verdicts) if pairing else verdicts:
                     writer.add(verdict)
                     yield verdict
             writer.close()
@@ -148,11 +192,13 @@ def file_job(
     paths: Sequence[str],
     output: str,
     binds: Iterable[str],
+    models: Sequence[str] | None = None,
     **more: Any,
 ) -> FileJob:
     """Return a job; `binds` are bindings of inputs such as `responses=outputs.text`.
 
-    Raises `JudgeError`.
+    The rows are pairs of answers of two `models`, unless it is None; no names stand for
+    the only two that there are. Raises `JudgeError`.
     """
     given: dict[str, str] = {}
     for binding in binds:
@@ -163,7 +209,24 @@ def file_job(
             raise JudgeError(f"--bind {binding}: {name} is bound already")
         given[name] = path
     required_names = judge.definition.template().required_names
-    return FileJob(judge, paths, output, bindings_for(required_names, given), **more)
+    if models is None:
+        bindings = bindings_for(required_names, given)
+        return FileJob(judge, paths, output, bindings, **more)
+    pairing = Pairing(verdict_field(judge.definition), judge.votes, tuple(models))
+    bindings = bindings_for(required_names, {**_answers, **given})
+    _check_pair_bindings(bindings)
+    return FileJob(judge, paths, output, bindings, pairing=pairing, **more)
+
+
+def _check_pair_bindings(bindings: Iterable[Binding]) -> None:
+    """Raise `JudgeError` unless two inputs are fields of answers, and no others."""
+    for binding in bindings:
+        if binding.is_of_answer != (binding.name in _answers):
+            which = "must" if binding.name in _answers else "cannot"
+            raise JudgeError(
+                f"with --pairwise the input {binding.name} {which} be a field of an "
+                f"answer, such as outputs.text: {FIRST} and {SECOND} are the answers"
+            )
 
 
 def _checked_count(count: int) -> int:

@@ -38,7 +38,7 @@ class JudgeRow:
     #: Why the row cannot be judged, "" if it can.
     problem: str = ""
     #: What identifies the row: `row` (from 1), `record`, `record_id`, `model`, `index`,
-    #: `vote` (from 1).
+    #: `vote` (from 1); of a pair `order` (1 or 2) and `models` (in that order).
     identity: Mapping[str, Any] = field(default_factory=dict)
     #: Which of several votes on the row this is, from 0.
     vote: int = 0
@@ -47,7 +47,9 @@ class JudgeRow:
     def place(self) -> str:
         """The identity of the row as text, for messages."""
         parts = (
-            f"{key.replace('_', ' ')} {value}" for key, value in self.identity.items()
+            f"{key.replace('_', ' ')} "
+            f"{' and '.join(value) if isinstance(value, list) else value}"
+            for key, value in self.identity.items()
         )
         return ", ".join(parts) or "a row"
 
