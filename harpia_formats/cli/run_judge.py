@@ -75,6 +75,7 @@ def _print_prompts(job: FileJob) -> ExitCode:
     counts = job.dry_run(rows, text_writer(sys.stdout))
     sys.stdout.flush()
     write_stderr(f"{counts}\n")
+    _print_unpaired(job)
     return ExitCode.OK
 
 
@@ -108,10 +109,21 @@ def _judge_rows(
         write_stderr(f"... and {others:,} more {nouns} without a verdict\n")
     if failed or not quiet:
         write_stderr(f"{summary_of(job.judge)}\n")
+        _print_unpaired(job)
     if tally.unasked:
         hint = resume_hint(job.cache, overwriting=job.must_overwrite)
         write_stderr(f"{hint}\n")
     return ExitCode.FOUND if failed else ExitCode.OK
+
+
+def _print_unpaired(job: FileJob) -> None:
+    """Print how many answers are in no pair, if there are any."""
+    count = job.pairing.unpaired if job.pairing else 0
+    if count:
+        answers = "answer is" if count == 1 else "answers are"
+        write_stderr(
+            f"{count:,} {answers} left out: the other model has none to the question\n"
+        )
 
 
 def _print_invalid_input(report: Report) -> ExitCode:

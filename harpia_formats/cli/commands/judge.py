@@ -30,6 +30,8 @@ from harpia_formats.cli.options.judging import (
     MaxRequests,
     MaxTokens,
     NoCache,
+    PairedModels,
+    Pairwise,
     Plain,
     RaiseOnFailure,
     Retries,
@@ -51,6 +53,8 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     overwrite: Overwrite = False,
     dry_run: DryRun = False,
     bind: Bindings = None,
+    pairwise: Pairwise = False,
+    models: PairedModels = None,
     component: Component = None,
     from_: InputFormat = None,
     columns: ColumnsOrKeys = None,
@@ -90,6 +94,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         raise UsageError(
             "--redact and --dry-run cannot be combined: a dry run prints the prompts"
         )
+    _check_models(models, pairwise=pairwise)
     cache_file = _cache_file(output, cache, is_off=no_cache)
     judge_options = {
         "component": component,
@@ -116,6 +121,7 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         "paths": paths or ["-"],
         "output": output,
         "binds": bind or [],
+        "models": (models or ()) if pairwise else None,
         "overwrite": overwrite,
         "cache": cache_file,
         "reading": {
@@ -137,6 +143,14 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         quiet=quiet,
         show_progress=show_progress is When.ALWAYS,
     )
+
+
+def _check_models(models: list[str] | None, *, pairwise: bool) -> None:
+    """Raise `UsageError` unless `models` are the two of a pair, if there are any."""
+    if models and not pairwise:
+        raise UsageError("--model is for --pairwise")
+    if models and (len(models), len(set(models))) != (2, 2):
+        raise UsageError("--pairwise needs two different models: give --model twice")
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -42,6 +42,23 @@ Bindings = Annotated[
         panel=READING,
     ),
 ]
+Pairwise = Annotated[
+    bool,
+    flag(
+        "--pairwise",
+        "Judge pairs of answers of two models to one question, in both orders.",
+        panel=READING,
+    ),
+]
+PairedModels = Annotated[
+    list[str] | None,
+    text(
+        "NAME",
+        "One of the two models of --pairwise, if there are more (given twice).",
+        "--model",
+        panel=READING,
+    ),
+]
 Component = Annotated[
     str | None,
     text("NAME", "Definition to use if the file has several.", panel=READING),
