@@ -115,7 +115,9 @@ def _with(verdict: Verdict, winner: str | None, of_pair: Mapping[str, Any]) -> V
     """Return a verdict with its winner, and what both orders say if they are known."""
     if verdict.result is None:
         return verdict
-    result = {**verdict.result, _WINNER: winner}
+    # A reply may have other keys, which cannot be ours.
+    given = {key: value for key, value in verdict.result.items() if key not in _own}
+    result = {**given, _WINNER: winner}
     if of_pair:
         is_decided = of_pair[_CONSISTENT] and winner != TIE
         is_mine = winner == verdict.row.identity["model"]

@@ -21,7 +21,8 @@ from harpia_formats.scoring.questions import question_key
 class _Answer(NamedTuple):
     """An answer of one of the two models, as it can be stored as JSON."""
 
-    #: `record`, and `record_id` if the record has one.
+    #: `record`, the number of the first record with the question, and `record_id` if
+    #: the record has one.
     identity: Mapping[str, Any]
     #: The values of the inputs; the answer is the value of `first` and of `second`.
     values: Mapping[str, Any]
@@ -64,25 +65,30 @@ class PairRows:
     def _pairs(
         self, models: PairModels, waiting: "_Waiting"
     ) -> Iterator[tuple[_Answer, _Answer]]:
-        for key, side, answer in self._answers(models):
+        for key, side, answer in self._answers(models, waiting):
             partner = waiting.taken(key, 1 - side)
             if partner is None:
                 waiting.add(key, side, answer)
             else:
                 yield (answer, partner) if side == 0 else (partner, answer)
 
-    def _answers(self, models: PairModels) -> Iterator[tuple[bytes, int, _Answer]]:
+    def _answers(
+        self, models: PairModels, waiting: "_Waiting"
+    ) -> Iterator[tuple[bytes, int, _Answer]]:
         """Yield each answer of both models: its question, which model, and itself."""
         number = 0
         for at, source in enumerate(self.sources):
-            for place, record in enumerate(source.records(), 1):
+            for record in source.records():
                 number += 1
+                sides = [models.side(at, one.model or "") for one in record.outputs]
+                if all(side is None for side in sides):
+                    continue
                 key = question_key(record, number)
-                identity: dict[str, Any] = {"record": place}
+                # Scores of records without an id are by this number.
+                identity: dict[str, Any] = {"record": waiting.first_number(key, number)}
                 if record.id is not UNSET:
                     identity["record_id"] = record.id
-                for output in record.outputs:
-                    side = models.side(at, output.model or "")
+                for output, side in zip(record.outputs, sides, strict=True):
                     if side is not None:
                         row = row_of(record, output, self.bindings, identity)
                         yield key, side, _Answer(identity, row.values, row.problem)
@@ -93,7 +99,12 @@ def _rows_of_pair(
 ) -> Iterator[JudgeRow]:
     """Yield the rows of a pair: in the order of the models, and in the other one."""
     base = both[0]
-    problem = both[0].problem or both[1].problem
+    problems = (
+        f"the answer of {model}: {answer.problem}"
+        for model, answer in zip(models, both, strict=True)
+        if answer.problem
+    )
+    problem = next(problems, "")
     for order, (first, second) in enumerate(((0, 1), (1, 0)), 1):
         identity = {
             "row": 2 * (number - 1) + order,
@@ -111,7 +122,7 @@ def _rows_of_pair(
 
 
 class _Waiting:
-    """Answers whose partner has not been read yet, in a temporary file.
+    """The questions, and the answers without a partner so far, in a temporary file.
 
     Raises `JudgeError` if it cannot be written.
     """
@@ -124,6 +135,21 @@ class _Waiting:
             "side INTEGER, answer TEXT)"
         )
         self._run("CREATE INDEX by_question ON waiting (question, side, number)")
+        self._run(
+            "CREATE TABLE questions (question BLOB PRIMARY KEY, number INTEGER) "
+            "WITHOUT ROWID"
+        )
+
+    def first_number(self, question: bytes, number: int) -> int:
+        """Return the number that a question was first given with, at the latest now."""
+        self._run(
+            "INSERT OR IGNORE INTO questions VALUES (?, ?)",
+            (question, number),
+        )
+        ((first,),) = self._run(
+            "SELECT number FROM questions WHERE question = ?", (question,)
+        )
+        return int(first)
 
     def add(self, question: bytes, side: int, answer: _Answer) -> None:
         """Add an answer of the model `side` to a question."""

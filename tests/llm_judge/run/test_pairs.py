@@ -196,6 +196,46 @@ def test_answers_without_a_partner_are_counted(tmp_path: Path) -> None:
     assert job.pairing.unpaired == 1
 
 
+def test_pairs_of_one_question_are_one_without_an_id(tmp_path: Path) -> None:
+    """Their record is the first one with the question, through both inputs."""
+    a = write(tmp_path / "a.jsonl", *rows_of("a", ["1", "2"]), *rows_of("a", ["3"]))
+    b = write(tmp_path / "b.jsonl", *rows_of("b", ["4", "5"]), *rows_of("b", ["6"]))
+    found = verdicts(tmp_path, [a, b], longer)
+    swapped = verdicts(tmp_path, [a, b], longer, models=("b", "a"))
+    (win, *_) = score(tmp_path / "pairs.jsonl").systems[0].scores
+
+    assert [line["record"] for line in found] == [1, 1, 2, 2, 1, 1]
+    assert [line["record"] for line in swapped] == [1, 1, 2, 2, 1, 1]
+    assert (win.count, win.questions) == (3, 2)
+
+
+def test_an_answer_that_cannot_be_shown_is_named(tmp_path: Path) -> None:
+    """A pair that lacks an answer fails in both orders, with the model of it."""
+    outputs = [{"model": "a", "text": "A"}, {"model": "b", "text": None}]
+    path = write(tmp_path / "in.jsonl", {"prompt": "q", "outputs": outputs})
+    job = file_job(judge(longer), [path], "-", [], (), reading={"format_": "record"})
+    found, _ = job.rows()
+
+    assert {row.problem for row in found} == {
+        "the answer of b: the record has no outputs.text for the input first"
+    }
+
+
+def test_keys_of_a_reply_cannot_be_those_of_a_pair(tmp_path: Path) -> None:
+    """A judge that replies with a win of its own has none but that of both orders."""
+    rows = [*rows_of("a", ["A"]), *rows_of("b", ["B"])]
+    path = write(tmp_path / "in.jsonl", *rows)
+
+    def ask(prompt: str, _: Any) -> Reply:
+        if '"first": A' in prompt:
+            return Reply('{"verdict": "first", "win": 7, "winner": "x"}')
+        return Reply("{}")
+
+    found = verdicts(tmp_path, [path], ask=ask, raise_on_failure=False)
+
+    assert found[0]["result"] == {"verdict": "first", "winner": "a"}
+
+
 def test_a_pair_without_both_verdicts_has_no_win(tmp_path: Path) -> None:
     """The order that has a verdict has a winner, and nothing of the pair."""
     path = write(tmp_path / "in.jsonl", *rows_of("a", ["A"]), *rows_of("b", ["B"]))
