@@ -14,6 +14,7 @@ from typing import Any
 
 import comparison_coverage
 import label_coverage
+import pair_coverage
 from harness.candidates import ROOT
 from question_coverage import CELLS as QUESTION_CELLS
 from question_coverage import METRICS, WRONG, held_share
@@ -76,6 +77,7 @@ and of continuous scores at least 0.03. For scores of 0 and 1 there is no lower 
 with few questions that differ, only few p-values are possible.
 
 {comparisons}{labels}
+{pairs}
 To repeat it: `python benchmarks/coverage.py --sets {sets}`
 """
 #: Numbers of questions with the true mean.
@@ -271,6 +273,16 @@ def label_cells(
         yield [Cell(name, share, *bounds) for share in shares]
 
 
+def pair_cells(
+    sets: int, cells: Sequence[tuple[int, float]] = pair_coverage.CELLS
+) -> Iterator[list[Cell]]:
+    """Yield for each number of judged pairs a cell for each value of a pair."""
+    for name, shares, bounds in pair_coverage.pair_rows(sets, _generator, cells):
+        yield [
+            Cell(name, share, *both) for share, both in zip(shares, bounds, strict=True)
+        ]
+
+
 def comparison_cells(
     sets: int,
     sizes: Sequence[int] = comparison_coverage.SIZES,
@@ -315,6 +327,8 @@ def main(given: list[str] | None = None) -> int:
     compared = list(comparison_cells(compared_sets))
     label_sets = round(sets * label_coverage.SETS)
     labels = list(label_cells(label_sets))
+    pair_sets = round(sets * pair_coverage.SETS)
+    pairs = list(pair_cells(pair_sets))
     kinds = [
         "1 answer" if spread is None else f"{answers} answers, c = {spread:g}"
         for answers, spread in ANSWERS
@@ -340,6 +354,13 @@ def main(given: list[str] | None = None) -> int:
             sets=label_sets,
             coverage=cells_table(["data", *label_coverage.METRICS], labels, label_sets),
         ),
+        pairs=pair_coverage.MARKDOWN.format(
+            better=pair_coverage.BETTER,
+            preference=pair_coverage.PREFERENCE,
+            few=FEW,
+            sets=pair_sets,
+            coverage=cells_table(["data", *pair_coverage.HEADS], pairs, pair_sets),
+        ),
     )
     arguments.output.write_text(text, encoding="utf-8")
     print(text)
@@ -348,6 +369,7 @@ def main(given: list[str] | None = None) -> int:
         *rows,
         *((row, compared_sets) for row in compared),
         *((row, label_sets) for row in labels),
+        *((row, pair_sets) for row in pairs),
     )
     return int(not all(cell.is_met(count) for row, count in counted for cell in row))
 

@@ -101,3 +101,20 @@ def test_a_share_beyond_its_bounds_is_marked(simulation: ModuleType) -> None:
     assert lucky.is_met(300)
     assert not lucky.is_met(2000)
     assert "0.800 !" in simulation.cells_table(["data", "1"], [[wrong]], 300)
+
+
+def test_intervals_of_judged_pairs_hold_the_truth(simulation: ModuleType) -> None:
+    """With 200 data sets of 30 pairs, coverage is as promised."""
+    rows = list(simulation.pair_cells(200, ((30, 0.5), (30, 0.8), (30, 0.95))))
+
+    assert [cell for row in rows for cell in row if not cell.is_met(200)] == []
+    assert [len(row) for row in rows] == [4, 4, 4]
+
+
+def test_few_pairs_that_disagree_have_a_short_interval(
+    simulation: ModuleType,
+) -> None:
+    """What the documentation says of 30 pairs of which 95 percent agree is so."""
+    ((*_, few),) = simulation.pair_cells(400, ((30, 0.95),))
+
+    assert 0.6 < few.share < 0.8
