@@ -16,6 +16,7 @@ from harpia_formats.llm_judge.run.pair_verdicts import FIRST, SECOND
 from harpia_formats.llm_judge.run.verdicts import JudgeRow
 from harpia_formats.model.record import Record
 from harpia_formats.scoring.questions import question_key
+from harpia_formats.text.sanitize import safe
 
 
 class _Answer(NamedTuple):
@@ -100,7 +101,7 @@ def _rows_of_pair(
     """Yield the rows of a pair: in the order of the models, and in the other one."""
     base = both[0]
     problems = (
-        f"the answer of {model}: {answer.problem}"
+        f"the answer of {safe(model)}: {answer.problem}"
         for model, answer in zip(models, both, strict=True)
         if answer.problem
     )

@@ -210,14 +210,17 @@ def test_pairs_of_one_question_are_one_without_an_id(tmp_path: Path) -> None:
 
 
 def test_an_answer_that_cannot_be_shown_is_named(tmp_path: Path) -> None:
-    """A pair that lacks an answer fails in both orders, with the model of it."""
-    outputs = [{"model": "a", "text": "A"}, {"model": "b", "text": None}]
+    """A pair that lacks an answer fails in both orders, with the model of it.
+
+    The name of the model may be anything, so it is escaped.
+    """
+    outputs = [{"model": "a", "text": "A"}, {"model": "b\x1b", "text": None}]
     path = write(tmp_path / "in.jsonl", {"prompt": "q", "outputs": outputs})
     job = file_job(judge(longer), [path], "-", [], (), reading={"format_": "record"})
     found, _ = job.rows()
 
     assert {row.problem for row in found} == {
-        "the answer of b: the record has no outputs.text for the input first"
+        r"the answer of b\x1b: the record has no outputs.text for the input first"
     }
 
 
