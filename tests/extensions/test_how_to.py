@@ -167,6 +167,7 @@ def copy_of_repository(folder: Path) -> Path:
     return copy
 
 
+@pytest.mark.long  # its commands run parts of the test suite
 @pytest.mark.parametrize("page", PAGES)
 def test_page_can_be_followed_inside_the_repository(page: str, tmp_path: Path) -> None:
     """What the page adds to a copy of the repository works and passes its tests."""
