@@ -44,6 +44,7 @@ from harpia_formats.scoring.rater_labels import (
     LabelNumbers,
     RaterLabels,
 )
+from harpia_formats.scoring.reading import reading_of
 from harpia_formats.scoring.scores import Scores
 
 #: The names of weights of distances between labels in their order.
@@ -91,7 +92,7 @@ class Agreement:
         self._raters = first, second
         self._questions = QuestionTable()
         self._keys: dict[bytes, int] = {}
-        self._readings = [_reading_of(one, options) for one in given]
+        self._readings = [reading_of([one], options) for one in given]
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Read all inputs; yield their problems."""
@@ -224,20 +225,6 @@ class Agreement:
 
 def _answers(count: int) -> str:
     return "1 answer" if count == 1 else f"{count:,} answers"
-
-
-def _reading_of(given: Input, options: ScoreOptions) -> Reading:
-    return Reading(
-        [given],
-        options.from_,
-        columns=options.columns,
-        delimiter=options.delimiter,
-        from_csv_safe=options.from_csv_safe,
-        fail_fast=not options.skips_invalid,
-        max_row_bytes=options.max_row_bytes,
-        progress=options.progress,
-        files=options,
-    )
 
 
 def _metric(name: str, measure: Measure) -> ComputedMetric:

@@ -10,7 +10,6 @@ from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.metrics.mean import means
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
-from harpia_formats.reading.reader import Reading
 from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.scoring.choose_systems import (
     FoundSystem,
@@ -36,6 +35,7 @@ from harpia_formats.scoring.match_questions import (
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.pair_family import PairFamily
 from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.scoring.reading import reading_of
 from harpia_formats.scoring.signatures import declared_best, is_pooled, labels_of
 from harpia_formats.scoring.stored_scores import StoredScores, StoredValues
 from harpia_formats.scoring.verdicts import declares_share, no_zero
@@ -78,17 +78,7 @@ class StoredComparison:
         self._questions = QuestionTable()
         self._inputs = [
             StoredScores(
-                Reading(
-                    [one],
-                    options.from_,
-                    columns=options.columns,
-                    delimiter=options.delimiter,
-                    from_csv_safe=options.from_csv_safe,
-                    fail_fast=not options.skips_invalid,
-                    max_row_bytes=options.max_row_bytes,
-                    progress=options.progress,
-                    files=options,
-                ),
+                reading_of([one], options),
                 ModelSelection(options.model),
                 options.missing == Missing.ZERO,
                 self._questions,

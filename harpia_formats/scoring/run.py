@@ -38,6 +38,7 @@ from harpia_formats.scoring.measure import BatchQueue
 from harpia_formats.scoring.notes import notes_of
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import DEFAULT, profile_named
+from harpia_formats.scoring.reading import reading_of
 from harpia_formats.scoring.results.files import ResultFiles
 from harpia_formats.scoring.results.format import (
     Observer,
@@ -113,7 +114,7 @@ class Scoring:
         self._header: Header | None = None
         if not self._selection.depends_on_input:
             self._metrics = self._selection.metrics()
-        self._reading = self._new_reading()
+        self._reading = reading_of(self._inputs, self._options)
         self._source: Format | None = None
         self._writer: ResultWriter | None = None
         self._names: tuple[str, ...] = ()
@@ -153,13 +154,13 @@ class Scoring:
         self._header = headers[0][0] if headers else Header()
         self._metrics = self._selection.metrics_of_headers(headers)
         rewind_inputs(self._inputs)
-        self._reading = self._new_reading()
+        self._reading = reading_of(self._inputs, self._options)
         self._answers = self._new_answers()
         return True
 
     def _read_before(self, receive: Receive, begin: Begin) -> Reading | None:
         """Read all inputs to their ends; return None if they cannot be scored."""
-        reading = self._new_reading()
+        reading = reading_of(self._inputs, self._options)
         problems = list(reading.problems(receive, begin, lambda _: None))
         report = reading.tally.report()
         is_read = report.ok or self._options.skips_invalid
@@ -190,24 +191,10 @@ class Scoring:
             return False
         self._models.check()
         self._metrics = found.metrics(self._options.missing)
-        self._reading = self._new_reading()
+        self._reading = reading_of(self._inputs, self._options)
         self._answers = self._new_answers()
         self._answers.are_verdicts = True
         return True
-
-    def _new_reading(self) -> Reading:
-        options = self._options
-        return Reading(
-            self._inputs,
-            options.from_,
-            columns=options.columns,
-            delimiter=options.delimiter,
-            from_csv_safe=options.from_csv_safe,
-            fail_fast=not options.skips_invalid,
-            max_row_bytes=options.max_row_bytes,
-            progress=options.progress,
-            files=options,
-        )
 
     def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
         """Score everything; yield the first problems of each kind."""

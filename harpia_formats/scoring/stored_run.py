@@ -14,6 +14,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import adapter_of
 from harpia_formats.scoring.options import Missing, ScoreOptions
+from harpia_formats.scoring.reading import reading_of
 from harpia_formats.scoring.results.format import Observer, ResultFormat
 from harpia_formats.scoring.run import Scoring
 from harpia_formats.scoring.stored_metrics import StoredMetrics
@@ -78,7 +79,7 @@ class StoredScoring(Scoring):
         self._metrics = found.metrics()
         self._stored_outcomes = found.outcomes
         rewind_inputs(self._inputs)
-        self._reading = self._new_reading()
+        self._reading = reading_of(self._inputs, self._options)
         self._answers = self._new_answers()
         yield from self._score_answers()
 
