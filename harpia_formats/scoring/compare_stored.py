@@ -257,7 +257,7 @@ class StoredComparison:
             _sums(values, mine, matched)
             for values, mine in zip(found, numbers, strict=True)
         ]
-        most = declared_best(signature)
+        most = declared_best(quantity.name, signature)
         answers = MetricAnswers(means(1), best, matched.keys, sums, most)
         for (score,) in family.compared_scores(answers):
             yield replace(

@@ -16,10 +16,17 @@ def is_pooled(name: str, signature: str) -> bool:
     return metric is not None and metric.is_pooled
 
 
-def declared_best(signature: str) -> float:
-    """Return the best score on the scale that a signature declares, else infinity."""
+def declared_best(name: str, signature: str) -> float:
+    """Return the best score on the scale that a signature declares, else infinity.
+
+    The signature of verdicts declares the scale of each score by its `name`.
+    """
     parts = signature.split("|")
-    found = (best for scale, best in BEST.items() if f"scale:{scale}" in parts)
+    found = (
+        best
+        for scale, best in BEST.items()
+        if {f"scale:{scale}", f"scale:{name}={scale}"} & {*parts}
+    )
     return next(found, math.inf)
 
 

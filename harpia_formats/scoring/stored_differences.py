@@ -117,7 +117,7 @@ class StoredDifferences:
             entry = self.found[name, signature] = StoredDifference(name, signature)
         entry.compared += 1
         mine = value if isinf(best) else value / best
-        most = declared_best(signature)
+        most = declared_best(name, signature)
         theirs = stored if isinf(most) else stored / most
         if isclose(mine, theirs, abs_tol=_SAME):
             return

@@ -79,7 +79,7 @@ class StoredMetrics:
                 self._mixed.add(key, record, output, score)
                 if key not in self._found:
                     self._found[key] = _Values()
-                    self._judgements[key] = Judgements.of_signature(key[1])
+                    self._judgements[key] = Judgements.of_quantity(*key)
                 self._judgements[key].add(score)
                 values = self._found[key]
                 number = number_or_none(score.value)

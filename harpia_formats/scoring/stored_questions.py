@@ -48,9 +48,9 @@ class Judgements:
     others: dict[float, None] = field(default_factory=dict)
 
     @classmethod
-    def of_signature(cls, signature: str) -> "Judgements":
-        """Return none so far, of a quantity with this signature."""
-        best = declared_best(signature)
+    def of_quantity(cls, name: str, signature: str) -> "Judgements":
+        """Return none so far, of a quantity with this name and signature."""
+        best = declared_best(name, signature)
         return cls(100.0 if best == 100 else 1.0)  # noqa: PLR2004 - the scale 0-100
 
     def add(self, score: Score) -> None:
@@ -116,7 +116,7 @@ def stored_questions(
     if not wanted:
         raise parameters.wrong("correct", f"one of {', '.join(labels.values())}")
     thresholds = {
-        key: read_threshold(parameters, declared_best(key[1]), labels[key])
+        key: read_threshold(parameters, declared_best(*key), labels[key])
         for key in wanted
     }
     able = [

@@ -348,3 +348,7 @@ def test_score_shows_the_win_rates(data: Path, server: Any) -> None:
     ]
     assert win["difference"] == pytest.approx(7 / 12)
     assert win["p_value"] == pytest.approx(0.0654296875)
+    alone = run(data, "score", "compare", "--stored", "--metrics", "win", *words)
+    (stored,) = json.loads(alone.stdout)["compared"]
+    assert stored["p_value"] == win["p_value"]
+    assert stored["detectable"] == win["detectable"]
