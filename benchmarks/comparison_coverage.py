@@ -21,10 +21,9 @@ from harpia_formats.scoring.questions import digest_of
 MARKDOWN = """\
 ## Differences, several systems and sizes
 
-Measured on {sets:,} data sets a cell, of continuous scores with one answer a question,
-except where a row says otherwise. A pooled score is a quotient of counts, as an error
-rate is, of 20 to 60 words a question. The error of a family is the share of data sets
-in which any pair of {family} equal systems has a p-value below 0.05 after Holm's
+Scores are continuous, with one answer a question, except where a row says otherwise. A
+pooled score is a quotient of counts, as an error rate is, of 20 to 60 words a question.
+The error of a family is the share of data sets in which any pair of {family} equal systems has a p-value below 0.05 after Holm's
 correction. The power is the share of data sets with a p-value below 0.05 if the true
 difference is the one that the questions are said to detect, or if there are as many
 questions as are said to detect half of it, or twice as much. Scores of labels are of
@@ -35,8 +34,6 @@ with a chance of {right:g}.
 
 """
 SIZES = (30, 50, 100)
-#: Data sets a cell, for each one of other intervals.
-SETS = 0.25
 #: Equal systems whose pairs are a family.
 FAMILY = 4
 ALPHA = 0.05

@@ -323,12 +323,9 @@ def main(given: list[str] | None = None) -> int:
     intervals = list(coverage_cells(sets))
     of_questions = list(question_cells(sets))
     tests = list(null_cells(sets))
-    compared_sets = round(sets * comparison_coverage.SETS)
-    compared = list(comparison_cells(compared_sets))
-    label_sets = round(sets * label_coverage.SETS)
-    labels = list(label_cells(label_sets))
-    pair_sets = round(sets * pair_coverage.SETS)
-    pairs = list(pair_cells(pair_sets))
+    compared = list(comparison_cells(sets))
+    labels = list(label_cells(sets))
+    pairs = list(pair_cells(sets))
     kinds = [
         "1 answer" if spread is None else f"{answers} answers, c = {spread:g}"
         for answers, spread in ANSWERS
@@ -345,33 +342,24 @@ def main(given: list[str] | None = None) -> int:
         comparisons=comparison_coverage.MARKDOWN.format(
             family=comparison_coverage.FAMILY,
             right=comparison_coverage.RIGHT,
-            sets=compared_sets,
-            comparisons=cells_table(["promise", "share"], compared, compared_sets),
+            comparisons=cells_table(["promise", "share"], compared, sets),
         ),
         labels=label_coverage.MARKDOWN.format(
             right=label_coverage.RIGHT,
             few=FEW_LABELS,
-            sets=label_sets,
-            coverage=cells_table(["data", *label_coverage.METRICS], labels, label_sets),
+            coverage=cells_table(["data", *label_coverage.METRICS], labels, sets),
         ),
         pairs=pair_coverage.MARKDOWN.format(
             better=pair_coverage.BETTER,
             preference=pair_coverage.PREFERENCE,
             few=FEW,
-            sets=pair_sets,
-            coverage=cells_table(["data", *pair_coverage.HEADS], pairs, pair_sets),
+            coverage=cells_table(["data", *pair_coverage.HEADS], pairs, sets),
         ),
     )
     arguments.output.write_text(text, encoding="utf-8")
     print(text)
-    rows = ((row, sets) for row in (*intervals, *of_questions, *tests))
-    counted = (
-        *rows,
-        *((row, compared_sets) for row in compared),
-        *((row, label_sets) for row in labels),
-        *((row, pair_sets) for row in pairs),
-    )
-    return int(not all(cell.is_met(count) for row, count in counted for cell in row))
+    rows = (*intervals, *of_questions, *tests, *compared, *labels, *pairs)
+    return int(not all(cell.is_met(sets) for row in rows for cell in row))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from harpia_formats.scoring.questions import digest_of
 MARKDOWN = """\
 ## Intervals of labels
 
-The share of data sets, {sets:,} a cell, whose interval holds the true score. An answer
+The share of data sets whose interval holds the true score. An answer
 is right with a chance of {right:g}, and a wrong one has any other label. With ten
 answers, the chance differs between questions: it is drawn from a beta distribution. A
 row says how many questions there are, how many labels, and the share of the rarest
@@ -39,8 +39,6 @@ SHARES: tuple[Sequence[float], ...] = (
 QUESTIONS, ANSWERS = (30, 100, 500), (1, 10)
 #: The chance of a right answer, and how alike it is for all questions.
 RIGHT, ALIKE = 0.8, 4
-#: Data sets a cell, for each one of other intervals.
-SETS = 0.25
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from harpia_formats.scoring.questions import digest_of
 MARKDOWN = """\
 ## Intervals of pairs of answers
 
-The share of data sets, {sets:,} a cell, whose interval holds the true mean of what
+The share of data sets whose interval holds the true mean of what
 [`judge --pairwise`](../how-to/judge.md#pairs-of-answers) adds to verdicts. Where both
 orders of a pair agree, a model wins with a chance of {better:g}. Where they do not, the
 judge takes the first place twice with a chance of 0.5, or of {preference:g} if it
@@ -40,8 +40,6 @@ HEADS = (
     "first_position, no preference",
     f"first_position, {PREFERENCE:g}",
 )
-#: Data sets a cell, for each one of other intervals.
-SETS = 0.5
 
 Row = tuple[str, list[float], list[tuple[float, float]]]
 
