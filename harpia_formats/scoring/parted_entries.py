@@ -5,13 +5,12 @@ is read again.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import chain
 from struct import Struct
-from typing import IO, Any
+from typing import Any
 
-from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.scoring.questions import WIDTH
+from harpia_formats.scoring.temporary_bytes import TemporaryBytes
 
 #: Bytes of entries that are held in memory before they are written to a file.
 HELD = 2 * 1024 * 1024
@@ -29,7 +28,7 @@ class PartedEntries:
         self._parts = [bytearray() for _ in range(PARTS)]
         #: The offset and size of each piece of each part in the file.
         self._runs: list[list[tuple[int, int]]] = [[] for _ in range(PARTS)]
-        self._file: IO[bytes] | None = None
+        self._file = TemporaryBytes()
 
     def add(self, key: bytes, *numbers: float) -> None:
         """Add an entry; raises `SourceError` if the file cannot be written."""
@@ -43,38 +42,25 @@ class PartedEntries:
 
         Raises `SourceError` if the file cannot be read.
         """
-        for data in chain(self._stored(part), [bytes(self._parts[part])]):
+        for data in chain(self._stored(part), [self._parts[part]]):
             yield from self._entry.iter_unpack(data)
 
-    def _stored(self, part: int) -> Iterator[bytes]:
+    def _stored(self, part: int) -> Iterator[bytearray]:
         """Yield the entries of a part that are in the file, some at a time."""
         for offset, size in self._runs[part]:
-            try:
-                assert self._file is not None  # noqa: S101 - it holds the run
-                self._file.seek(offset)
-                yield self._file.read(size)
-            except OSError as error:
-                raise SourceError("temporary file", error_reason(error)) from error
+            data = bytearray(size)
+            self._file.read_into(data, offset)
+            yield data
 
     def _write_held(self) -> None:
         """Move all entries that are in memory to the file."""
-        try:
-            if self._file is None:
-                from tempfile import TemporaryFile  # noqa: PLC0415 - only large runs need it
-
-                self._file = TemporaryFile()  # noqa: SIM115 - `close` closes it
-            for part, runs in zip(self._parts, self._runs, strict=True):
-                if part:
-                    runs.append((self._file.seek(0, 2), len(part)))
-                    self._file.write(part)
-                    part.clear()
-            self._file.flush()
-        except OSError as error:
-            raise SourceError("temporary file", error_reason(error)) from error
+        for part, runs in zip(self._parts, self._runs, strict=True):
+            if part:
+                runs.append((self._file.size, len(part)))
+                self._file.append(part)
+                part.clear()
         self._left = self._held
 
     def close(self) -> None:
         """Remove the temporary file, if there is one."""
-        if self._file:
-            with suppress(OSError):  # from data that could not be written before
-                self._file.close()
+        self._file.close()
