@@ -16,6 +16,7 @@ from harpia_formats.scoring.paired import (
     questions_for,
 )
 from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.scoring.question_rows import SpooledRows
 from harpia_formats.scoring.questions import digest_of
 
 MARKDOWN = """\
@@ -129,7 +130,10 @@ def _label_comparisons(
         references = chance.random(questions) >= _RARE / questions
         answers = references ^ (chance.random((2, questions)) >= RIGHT)
         rows = np.array(
-            [known.rows(0, zip(references, mine, strict=True)) for mine in answers]
+            [
+                list(known.rows(0, zip(references, mine, strict=True)))
+                for mine in answers
+            ]
         )
         of_all = replace(_answers(rows, known.scores, None), remark=known.remark)
         test = PairedTest(None, replicates, SEED + number, LEVEL)
@@ -145,7 +149,7 @@ def _answers(rows: Any, scores: Any, best: float | None) -> MetricAnswers:
 
     count = rows.shape[1]
     ones, zeros = np.ones(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    systems = [QuestionSums(mine, ones, zeros, ones > 0) for mine in rows]
+    systems = [QuestionSums(SpooledRows(mine), ones, zeros, ones > 0) for mine in rows]
     keys = [digest_of(f"{number}") for number in range(count)]
     return MetricAnswers(scores, best, keys, systems)
 

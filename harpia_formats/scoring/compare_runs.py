@@ -1,12 +1,13 @@
 """Compare the scores of systems on the same questions.
 
 Questions are paired by the ids of their records, their prompts and their references.
-Each input is read once. The digests of all questions and the statistics of one metric
-are held in memory.
+Each input is read once. The digests of all questions are held in memory, and small
+counts for each question of each system; statistics are in temporary files.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.metrics.mean import means
@@ -245,9 +246,14 @@ def _metric_answers(
     return MetricAnswers(scores, best, keys, sums, measure.widest, remark)
 
 
-def _questions_of(systems: Iterable[SystemAnswers]) -> list[int]:
-    """Return the numbers of the questions of some systems, each once."""
-    return sorted(set().union(*(one.numbers for one in systems)))
+def _questions_of(systems: Iterable[SystemAnswers]) -> Any:
+    """Return the numbers of the questions of some systems, each once, as an array."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    found = np.zeros(0, dtype=np.uint32)
+    for one in systems:
+        found = np.union1d(found, np.asarray(one.numbers))
+    return found
 
 
 def _writer_of(answers: InputAnswers) -> Callable[[Files, ResultRun], InputAnswers]:

@@ -35,6 +35,7 @@ from harpia_formats.scoring.match_questions import (
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.pair_family import PairFamily
 from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.scoring.question_rows import SpooledRows
 from harpia_formats.scoring.reading import reading_of
 from harpia_formats.scoring.signatures import declared_best, is_pooled, labels_of
 from harpia_formats.scoring.stored_scores import StoredScores, StoredValues
@@ -293,7 +294,7 @@ def _sums(
 
     by_place: dict[int, list[float]] = {}
     for question, mine in values.items():
-        by_place.setdefault(matched.places[question], []).extend(mine)
+        by_place.setdefault(int(matched.places[question]), []).extend(mine)
     rows = np.zeros((len(matched.keys), 2))
     counts = np.zeros(len(matched.keys), dtype=np.int64)
     for place, mine in by_place.items():
@@ -301,4 +302,4 @@ def _sums(
         counts[place] = len(mine)
     answered = np.zeros(len(matched.keys), dtype=bool)
     answered[[matched.places[number] for number in numbers]] = True
-    return QuestionSums(rows, counts, answered & (counts == 0), answered)
+    return QuestionSums(SpooledRows(rows), counts, answered & (counts == 0), answered)

@@ -7,9 +7,10 @@ from typing import Any, Protocol
 from harpia_formats.scoring.bootstrap import QUANTUM
 from harpia_formats.scoring.draws import TOGETHER
 from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
+from harpia_formats.scoring.question_rows import parts_of
 
-#: Sums that are held at once, and random numbers that are drawn at once.
-_SUMS = 2 * 1024 * 1024
+#: Sums that are held at once, and random numbers or statistics of questions.
+_SUMS = 1024 * 1024
 _NUMBERS = 1024 * 1024
 #: The most draws at once.
 _DRAWS = 16 * 1024
@@ -47,9 +48,8 @@ def drawn_sums(  # noqa: PLR0913 - what is drawn, and of what
     for first in range(0, draws, most):
         count = min(most, draws - first)
         sums = np.zeros((count, width))
-        size = max(_NUMBERS // count, 1)
-        for start in range(0, len(keys), size):
-            part = slice(start, start + size)
+        size = max(_NUMBERS // max(count, width), 1)
+        for part in parts_of(len(keys), size):
             numbers = draw(keys[part], seed, count, first).astype(np.float64)
             sums += numbers.T @ columns(part)
         yield first, sums
@@ -71,8 +71,7 @@ class Blocks:
         """Add a pair of systems; return the places of the blocks of both."""
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        counted = np.zeros(len(self.answers.keys), dtype=bool)
-        counted[paired.places] = True
+        counted = paired.counted
         key = np.packbits(counted).tobytes()
         for system in systems:
             if (system, key) not in self._known:
@@ -83,7 +82,7 @@ class Blocks:
     @property
     def width(self) -> int:
         """The number of statistics of a system."""
-        return int(self.answers.systems[0].rows.shape[1])
+        return self.answers.systems[0].rows.width
 
     def sums(
         self, draw: Draw, seed: int, draws: int
@@ -92,11 +91,15 @@ class Blocks:
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
         width = self.width
+        systems = {system for system, _ in self.blocks}
 
         def columns(part: slice) -> Any:
+            rows = {
+                system: self.answers.systems[system].rows.part(part)
+                for system in systems
+            }
             found = [
-                self.answers.systems[system].rows[part] * counted[part, None]
-                for system, counted in self.blocks
+                rows[system] * counted[part, None] for system, counted in self.blocks
             ]
             return np.rint(np.hstack(found, dtype=np.float64) / QUANTUM) * QUANTUM
 
@@ -109,5 +112,5 @@ class Blocks:
         """Return the scores of a block in each draw, NaN for each that it lacks."""
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        found = [self.answers.scores(row) for row in sums.tolist()]
+        found = [self.answers.scores(row.tolist()) for row in sums]
         return np.array(found, dtype=np.float64)

@@ -1,6 +1,6 @@
 """The labels of several systems, as statistics that add up."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from harpia_formats.metrics.label_reading import (
@@ -26,8 +26,6 @@ class KnownLabels:
         self._scores = scores
         self._names = [list(table) for table in tables]
         self._labels = scores.reading.ordered(chain.from_iterable(self._names))
-        #: Equal pairs share their statistics, so that answers take little memory.
-        self._rows: dict[LabelPair, Statistics] = {}
 
     @property
     def width(self) -> int:
@@ -36,19 +34,12 @@ class KnownLabels:
 
     def rows(
         self, system: int, pairs: Iterable[Sequence[float]]
-    ) -> list[Sequence[float]]:
-        """Return the statistics of answers of a system, whose labels are numbers."""
+    ) -> Iterator[Statistics]:
+        """Yield the statistics of answers of a system, whose labels are numbers."""
         names = self._names[system]
-        return [
-            self._row(LabelPair(names[int(reference)], names[int(answer)]))
-            for reference, answer in pairs
-        ]
-
-    def _row(self, pair: LabelPair) -> Statistics:
-        found = self._rows.get(pair)
-        if found is None:
-            found = self._rows[pair] = self._scores.row(pair, self._labels)
-        return found
+        for reference, answer in pairs:
+            pair = LabelPair(names[int(reference)], names[int(answer)])
+            yield self._scores.row(pair, self._labels)
 
     def scores(self, sums: Sequence[float]) -> tuple[float | None, ...]:
         """Return the scores of the sum of statistics."""

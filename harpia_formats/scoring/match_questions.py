@@ -1,9 +1,9 @@
 """The questions of several data sets, and which of them are the same."""
 
-from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
+from typing import Any, overload
 
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Record
@@ -28,9 +28,37 @@ class QuestionTable:
         """Return the number of the question of `record`, and add it if it is new."""
         return self._numbers.setdefault(question_of(record).key, len(self._numbers))
 
-    def keys(self) -> list[bytes]:
-        """Return the key of each question: the digests of its parts."""
-        return list(self._numbers)
+    def take_keys(self) -> bytes:
+        """Return the keys of all questions, one behind the other, and forget them.
+
+        The key of a question has the digests of its parts.
+        """
+        keys = b"".join(self._numbers)
+        self._numbers = {}
+        return keys
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionKeys(Sequence[bytes]):
+    """The digests of questions, which take no memory besides their bytes."""
+
+    data: bytes
+
+    def __len__(self) -> int:
+        return len(self.data) // WIDTH
+
+    @overload
+    def __getitem__(self, at: int) -> bytes: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[bytes]: ...
+
+    def __getitem__(self, at: int | slice) -> bytes | list[bytes]:
+        """Return the digest at a place, or those in a slice."""
+        starts = range(0, len(self.data), WIDTH)[at]
+        if isinstance(starts, int):
+            return self.data[starts : starts + WIDTH]
+        return [self.data[start : start + WIDTH] for start in starts]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +66,9 @@ class MatchedQuestions:
     """The questions of data sets, those with equal parts as one."""
 
     #: A digest of each question.
-    keys: list[bytes]
-    #: For each question of the table its place in `keys`.
-    places: "array[int]"
+    keys: QuestionKeys
+    #: For each question of the table its place in `keys`, as an array.
+    places: Any
     #: What was paired by less than all parts, and what does not match.
     notes: tuple[str, ...]
 
@@ -50,18 +78,24 @@ def match_questions(
 ) -> MatchedQuestions:
     """Return which questions of some inputs are the same.
 
-    `inputs` has the numbers of the questions of each. A part that one input has in no
-    record is not compared, which a note says; nor is the id if a record has none.
-    Raises `ScoreError` if there are several inputs and no two share a question.
+    `inputs` has the numbers of the questions of each; the table is empty after that.
+    A part that one input has in no record is not compared, which a note says; nor is
+    the id if a record has none. Raises `ScoreError` if there are several inputs and no
+    two share a question.
     """
-    keys = table.keys()
-    mine = [[keys[number] for number in numbers] for numbers in inputs]
-    parts, notes = _compared_parts(mine)
-    found: dict[bytes, int] = {}
-    places = array(
-        "q", [found.setdefault(key, len(found)) for key in _reduced(keys, parts)]
-    )
-    differences = list(_differences(mine, parts))
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    keys = np.frombuffer(table.take_keys(), np.uint8).reshape(-1, WIDTH * len(_PARTS))
+    numbers = [np.asarray(one, dtype=np.int64) for one in inputs]
+    parts, notes = _compared_parts(keys, numbers)
+    reduced = _reduced(keys, parts)
+    _, firsts, inverse = np.unique(reduced, return_index=True, return_inverse=True)
+    # The places are in the order of the first records.
+    order = np.argsort(firsts)
+    ranks = np.empty(len(order), dtype=np.uint32)
+    ranks[order] = np.arange(len(order), dtype=np.uint32)
+    places = ranks[inverse]
+    differences = list(_differences(keys, numbers, places, parts))
     if len(inputs) > 1 and all(shares == 0 for *_, shares in differences):
         reason = differences[0][1]
         where = "both" if len(inputs) == 2 else "two"  # noqa: PLR2004 - both are two
@@ -70,7 +104,10 @@ def match_questions(
         if reason:
             pair = "" if len(inputs) == 2 else f" of {which}"  # noqa: PLR2004 - the only pair
             notes.append(f"not all questions{pair} match{reason}")
-    return MatchedQuestions([_folded(key) for key in found], places, tuple(notes))
+    folded = bytearray()
+    for key in reduced[firsts[order]]:
+        folded += _folded(key.tobytes())
+    return MatchedQuestions(QuestionKeys(bytes(folded)), places, tuple(notes))
 
 
 def input_name(place: int, count: int) -> str:
@@ -82,12 +119,12 @@ def input_name(place: int, count: int) -> str:
     return f"input {place + 1}"
 
 
-def _compared_parts(inputs: Sequence[Sequence[bytes]]) -> tuple[list[str], list[str]]:
+def _compared_parts(keys: Any, inputs: Sequence[Any]) -> tuple[list[str], list[str]]:
     """Return the parts by which questions are paired, and notes on those left out."""
     notes = []
     compared = []
     for part in _PARTS:
-        has = [_has_part(keys, part) for keys in inputs]
+        has = [_has_part(keys[numbers], part) for numbers in inputs]
         if all(has):
             compared.append(part)
         elif any(has) and part != "id":
@@ -106,25 +143,24 @@ def _compared_parts(inputs: Sequence[Sequence[bytes]]) -> tuple[list[str], list[
     return compared, notes
 
 
-def _has_part(keys: Sequence[bytes], part: str) -> bool:
+def _has_part(keys: Any, part: str) -> bool:
     """Tell whether questions have a part: all an id, or any of them another one."""
-    (place,) = _places((part,))
-    found = (key[place] != NOTHING for key in keys)
-    return all(found) if part == "id" else any(found)
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    start = _PARTS.index(part) * WIDTH
+    own = keys[:, start : start + WIDTH]
+    found = (own != np.frombuffer(NOTHING, np.uint8)).any(axis=1)
+    return bool(found.all() if part == "id" else found.any())
 
 
-def _reduced(keys: Sequence[bytes], parts: Sequence[str]) -> Iterable[bytes]:
-    """Yield the digests of some parts of each question, in turn."""
-    places = _places(parts)
-    if len(places) == len(_PARTS):
-        return keys
-    return (b"".join([key[place] for place in places]) for key in keys)
+def _reduced(keys: Any, parts: Sequence[str]) -> Any:
+    """Return the digests of some parts of each question, as an array of bytes."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-
-def _places(parts: Sequence[str]) -> list[slice]:
-    """Return where the digests of some parts are in a key."""
     starts = [_PARTS.index(part) * WIDTH for part in parts]
-    return [slice(start, start + WIDTH) for start in starts]
+    columns = [keys[:, start : start + WIDTH] for start in starts]
+    found = np.ascontiguousarray(np.hstack(columns) if len(columns) > 1 else columns[0])
+    return found.view(np.dtype((np.void, WIDTH * len(parts)))).reshape(-1)
 
 
 def _folded(key: bytes) -> bytes:
@@ -137,36 +173,39 @@ def _folded(key: bytes) -> bytes:
 
 
 def _differences(
-    inputs: Sequence[Sequence[bytes]], parts: Sequence[str]
+    keys: Any, inputs: Sequence[Any], places: Any, parts: Sequence[str]
 ) -> Iterator[tuple[str, str, int]]:
     """Yield each pair of inputs that differ: names, why, how many questions both have.
 
     Pairs with the same questions are yielded without a reason.
     """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    has = np.zeros((len(inputs), len(places)), dtype=bool)
+    for mine, numbers in zip(has, inputs, strict=True):
+        mine[places[numbers]] = True
     for one, other in combinations(range(len(inputs)), 2):
         names = f"inputs {one + 1} and {other + 1}"
-        ours, theirs = (set(_reduced(inputs[at], parts)) for at in (one, other))
-        both = len(ours & theirs)
+        both = int((has[one] & has[other]).sum())
         reason = ""
-        if both < len(ours):
-            reason = _difference(inputs[one], inputs[other], parts)
+        if both < has[one].sum():
+            reason = _difference(keys[inputs[one]], keys[inputs[other]], parts)
         yield names, reason, both
 
 
-def _difference(
-    first: Sequence[bytes], second: Sequence[bytes], compared: Sequence[str]
-) -> str:
+def _difference(first: Any, second: Any, compared: Sequence[str]) -> str:
     """Return how questions of one input differ from those of another, "" if not.
 
     It counts the questions that share parts with the other side but not the next part.
     """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
     reasons = []
     for size in range(1, len(compared)):
         shared, following = compared[:size], compared[: size + 1]
-        known = set(_reduced(second, shared))
-        alike = set(_reduced(second, following))
-        pairs = zip(_reduced(first, shared), _reduced(first, following), strict=True)
-        count = len({more for part, more in pairs if part in known} - alike)
+        is_known = np.isin(_reduced(first, shared), _reduced(second, shared))
+        more = np.unique(_reduced(first, following)[is_known])
+        count = int((~np.isin(more, _reduced(second, following))).sum())
         if count:
             same = " and ".join(_NAMES[part] for part in shared)
             reasons.append(f"{count:,} with the same {same} {_OTHER[following[-1]]}")

@@ -6,25 +6,29 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from harpia_formats.scoring.bootstrap import Scores
+from harpia_formats.scoring.exact_sum import ExactSum
 from harpia_formats.scoring.question_differences import (
     QuestionDifferences,
     question_differences,
 )
+from harpia_formats.scoring.question_rows import QuestionRows, SpooledRows, parts_of
 
 
 @dataclass(slots=True)
 class QuestionSums:
     """The sums of the statistics of one system over its answers to each question."""
 
-    #: An array with a row for each question, zeros if no answer is scored.
-    rows: Any
+    #: A row for each question, zeros if no answer is scored.
+    rows: QuestionRows
     #: For each question the number of scored answers, and of those without a score.
     counts: Any
     unscored: Any
     #: For each question whether the system has it.
     answered: Any
     #: The sums of the scores of the answers to each question, once they are needed.
-    _totals: dict[int, Any] = field(default_factory=dict)
+    _totals: SpooledRows | None = None
+    #: The sums of the statistics over some questions, by a bit for each question.
+    _sums: dict[bytes, tuple[float, ...]] = field(default_factory=dict)
 
     @classmethod
     def of_answers(
@@ -38,25 +42,42 @@ class QuestionSums:
             if mine:
                 rows[place] = summed(mine)
         counts = np.array([len(mine) for mine in answers], dtype=np.int64)
-        return cls(rows, counts, np.zeros_like(counts), counts > 0)
+        return cls(SpooledRows(rows), counts, np.zeros_like(counts), counts > 0)
 
     def totals(self, scores: Scores, at: int) -> Any:
         """Return the sum of a score over the answers to each question.
 
         `at` is the place of the score among the names of a metric that is a mean.
         """
-        if not self._totals:
+        if self._totals is None:
             import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-            found = [
-                [(score or 0.0) * count for score in scores(row)]
-                for row, count in zip(
-                    self.rows.tolist(), self.counts.tolist(), strict=True
-                )
-            ]
-            for place, column in enumerate(zip(*found, strict=True)):
-                self._totals[place] = np.array(column)
-        return self._totals[at]
+            found = np.zeros((len(self.counts), len(scores(()))))
+            for part in parts_of(len(self.counts)):
+                found[part] = [
+                    [(score or 0.0) * count for score in scores(row)]
+                    for row, count in zip(
+                        self.rows.part(part).tolist(),
+                        self.counts[part].tolist(),
+                        strict=True,
+                    )
+                ]
+            self._totals = SpooledRows(found)
+        return self._totals.part(slice(0, len(self.counts)))[:, at]
+
+    def sums(self, counted: Any) -> tuple[float, ...]:
+        """Return the sum of each statistic over the questions that are counted."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        key = np.packbits(counted).tobytes()
+        if key not in self._sums:
+            totals = [ExactSum() for _ in range(self.rows.width)]
+            for part in parts_of(len(counted)):
+                rows = self.rows.part(part)[counted[part]]
+                for total, column in zip(totals, rows.T.tolist(), strict=True):
+                    total.add(column)
+            self._sums[key] = tuple(total.value for total in totals)
+        return self._sums[key]
 
 
 @dataclass(slots=True)
@@ -88,19 +109,25 @@ class PairedAnswers:
     metric: MetricAnswers
     first: QuestionSums
     second: QuestionSums
-    #: The places of these questions among all questions.
-    places: Any = None
-    _sums: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    #: The number of these questions.
+    questions: int = field(init=False)
+    _differing: int | None = None
 
     def __post_init__(self) -> None:
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-        self.places = np.flatnonzero((self.first.counts > 0) & (self.second.counts > 0))
+        self.questions = int(self.counted.sum())
 
     @property
-    def questions(self) -> int:
-        """The number of questions."""
-        return len(self.places)
+    def counted(self) -> Any:
+        """For each question whether both systems have a score."""
+        # Not held: there are many pairs of systems.
+        return (self.first.counts > 0) & (self.second.counts > 0)
+
+    @property
+    def places(self) -> Any:
+        """The places of these questions among all questions."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        return np.flatnonzero(self.counted)
 
     def unscored(self) -> tuple[int, int]:
         """Return the number of answers without a score to questions that both have."""
@@ -112,16 +139,11 @@ class PairedAnswers:
 
     def values(self) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
         """Return the scores of both systems over all questions."""
-        if self._sums is None:
-            ours, theirs = (
-                tuple(math.fsum(column.tolist()) for column in side.rows[self.places].T)
-                for side in (self.first, self.second)
-            )
-            self._sums = ours, theirs
         scores = self.metric.scores
         if not self.questions:
             return scores(()), scores(())
-        return scores(self._sums[0]), scores(self._sums[1])
+        counted = self.counted
+        return scores(self.first.sums(counted)), scores(self.second.sums(counted))
 
     def difference(self, at: int) -> float | None:
         """Return the difference of the score at a place, None if a system lacks it."""
@@ -131,16 +153,26 @@ class PairedAnswers:
     def remark(self) -> str:
         """Return why an interval is approximate by either system, "" if it is not."""
         find = self.metric.remark
-        self.values()
-        if find is None or self._sums is None:
+        if find is None or not self.questions:
             return ""
-        one, other = (find(sums, self.questions) for sums in self._sums)
+        counted = self.counted
+        one, other = (
+            find(side.sums(counted), self.questions)
+            for side in (self.first, self.second)
+        )
         return one or other
 
     def differing(self) -> int:
         """Return on how many questions the systems have other statistics."""
-        ours, theirs = (side.rows[self.places] for side in (self.first, self.second))
-        return int((ours != theirs).any(axis=1).sum())
+        if self._differing is None:
+            counted, found = self.counted, 0
+            for part in parts_of(len(counted)):
+                ours, theirs = (
+                    side.rows.part(part) for side in (self.first, self.second)
+                )
+                found += int((ours != theirs).any(axis=1)[counted[part]].sum())
+            self._differing = found
+        return self._differing
 
     def parts(self, at: int) -> Any:
         """Return what each question adds to the difference of a score, as an array.
@@ -153,9 +185,9 @@ class PairedAnswers:
         """
         if self.metric.best is None:
             return None
-        sides = (self.first, self.second)
-        totals = [side.totals(self.metric.scores, at)[self.places] for side in sides]
-        counts = [side.counts[self.places] for side in sides]
+        sides, places = (self.first, self.second), self.places
+        totals = [side.totals(self.metric.scores, at)[places] for side in sides]
+        counts = [side.counts[places] for side in sides]
         numbers = [int(count.sum()) for count in counts]
         mean = 0.0
         if (counts[0] != counts[1]).any():
@@ -174,8 +206,9 @@ class PairedAnswers:
         """
         if self.metric.best is None:
             return None
+        places = self.places
         ours, theirs = (
-            side.totals(self.metric.scores, at)[self.places] / side.counts[self.places]
+            side.totals(self.metric.scores, at)[places] / side.counts[places]
             for side in (self.first, self.second)
         )
         return question_differences(ours - theirs, self.metric.widest)

@@ -62,7 +62,7 @@ class LabelPairs:
         rater = self.raters[side]
         keys = array("q")
         for question, answer in zip(rater.questions, rater.answers, strict=True):
-            keys.append(self.places[question] * len(own) + own[answer])
+            keys.append(int(self.places[question]) * len(own) + own[answer])
         for at in sorted(range(len(keys)), key=keys.__getitem__):
             yield keys[at], side, rater.labels[at]
 

@@ -12,7 +12,12 @@ from typing import Any
 from harpia_formats.scoring.bootstrap import QUANTUM
 from harpia_formats.scoring.drawn_sums import Blocks, drawn_sums
 from harpia_formats.scoring.draws import flips_of
-from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
+from harpia_formats.scoring.paired_answers import (
+    MetricAnswers,
+    PairedAnswers,
+    QuestionSums,
+)
+from harpia_formats.scoring.question_rows import SpooledColumns, parts_of
 from harpia_formats.scoring.student import incomplete_beta
 
 #: All exchanges are made for at most so many questions that differ.
@@ -34,8 +39,9 @@ class FlipTests:
 
     def __init__(self, keys: Sequence[bytes], draws: int, seed: int) -> None:
         self._keys, self._draws, self._seed = keys, draws, seed
-        #: For each test to be drawn its place, its numbers, and the sum to be reached.
-        self._drawn: list[tuple[int, Any, float]] = []
+        #: For each test to be drawn its place, its sum, and the sum to be reached.
+        self._drawn: list[tuple[int, float, float]] = []
+        self._columns = SpooledColumns(len(keys))
         #: The p-value of each test, and whether it is drawn.
         self._found: list[tuple[float, bool]] = []
 
@@ -64,7 +70,8 @@ class FlipTests:
         else:
             every = np.zeros(len(self._keys), dtype=np.int32)
             every[places] = whole
-            self._drawn.append((len(self._found), every, least))
+            self._columns.add(every)
+            self._drawn.append((len(self._found), float(moved.sum()), least))
             self._found.append((1.0, True))
 
     def p_values(self) -> list[tuple[float, bool]]:
@@ -73,22 +80,21 @@ class FlipTests:
             return self._found
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        tests, columns, least = zip(*self._drawn, strict=True)
-        whole = np.stack(columns, axis=1)
-        totals = whole.sum(axis=0, dtype=np.float64)
+        tests, wholes, least = zip(*self._drawn, strict=True)
+        totals = np.array(wholes)
         reached = np.zeros(len(tests), dtype=np.int64)
         for _, sums in drawn_sums(
             flips_of,
             self._keys,
             self._seed,
             self._draws,
-            lambda part: whole[part].astype(np.float64),
+            self._columns.part,
             width=len(tests),
         ):
             reached += (np.abs(totals - 2 * sums) >= np.array(least)).sum(axis=0)
         for test, count in zip(tests, reached.tolist(), strict=True):
             self._found[test] = (1 + count) / (1 + self._draws), True
-        self._drawn = []
+        self._drawn, self._columns = [], SpooledColumns(len(self._keys))
         return self._found
 
 
@@ -120,10 +126,7 @@ def exchange_tests(
     blocks = Blocks(answers)
     places = [blocks.add(*both) for both in zip(pairs, paired, strict=True)]
     wholes = [
-        [
-            (np.rint(side.rows[one.places] / QUANTUM) * QUANTUM).sum(0, dtype=float)
-            for side in (one.first, one.second)
-        ]
+        [_whole(side, one.counted) for side in (one.first, one.second)]
         for one in paired
     ]
     least = [_gaps(answers, *(row[None] for row in whole))[0] for whole in wholes]
@@ -136,6 +139,17 @@ def exchange_tests(
     return [((1 + counts) / (1 + draws)).tolist() for counts in reached]
 
 
+def _whole(side: QuestionSums, counted: Any) -> Any:
+    """Return the sums of the rounded statistics of the questions that are counted."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    found = np.zeros(side.rows.width)
+    for part in parts_of(len(counted)):
+        rows = side.rows.part(part)[counted[part]]
+        found += (np.rint(rows / QUANTUM) * QUANTUM).sum(0)
+    return found
+
+
 def _gaps(answers: MetricAnswers, one: Any, other: Any) -> Any:
     """Return the absolute differences of scores, infinite where a system lacks one.
 
@@ -144,7 +158,7 @@ def _gaps(answers: MetricAnswers, one: Any, other: Any) -> Any:
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
     mine, its = (
-        np.array([answers.scores(row) for row in sums.tolist()], dtype=np.float64)
+        np.array([answers.scores(row.tolist()) for row in sums], dtype=np.float64)
         for sums in (one, other)
     )
     return np.nan_to_num(np.abs(mine - its), nan=np.inf)

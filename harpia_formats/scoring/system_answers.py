@@ -9,10 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from tempfile import TemporaryFile
-from typing import IO, Any
+from typing import Any
 
-from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.metrics.label_reading import LabelPair
 from harpia_formats.metrics.metric import Statistics
 from harpia_formats.scoring.computed_metric import ComputedMetric
@@ -20,15 +18,20 @@ from harpia_formats.scoring.groups import MODEL, NONE
 from harpia_formats.scoring.known_labels import KnownLabels
 from harpia_formats.scoring.match_questions import QuestionTable
 from harpia_formats.scoring.paired_answers import QuestionSums, summed
+from harpia_formats.scoring.question_rows import (
+    LabelRows,
+    QuestionRows,
+    SpooledRows,
+    parts_of,
+)
 from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import ResultRun
 from harpia_formats.scoring.scored_answer import ScoredAnswer
 from harpia_formats.scoring.scores import Scores
+from harpia_formats.scoring.temporary_bytes import TemporaryBytes
 
 #: Numbers of a column in memory, before they go to its file.
 _HELD = 32 * 1024
-#: Answers whose labels are counted together.
-_PART = 2048
 
 
 @dataclass(slots=True)
@@ -36,29 +39,19 @@ class _Column:
     """Numbers, most of them in a temporary file."""
 
     _held: "array[float]" = field(default_factory=lambda: array("d"))
-    _file: IO[bytes] | None = None
+    _file: TemporaryBytes = field(default_factory=TemporaryBytes)
 
     def extend(self, numbers: Sequence[float]) -> None:
         """Append numbers; raises `SourceError` if they cannot be written."""
         self._held.extend(numbers)
         if len(self._held) >= _HELD:
-            try:
-                if self._file is None:
-                    self._file = TemporaryFile()  # noqa: SIM115 - closed with the object
-                self._file.write(self._held)
-            except OSError as error:
-                raise SourceError("temporary file", error_reason(error)) from error
+            self._file.append(self._held)
             self._held = array("d")
 
     def numbers(self) -> "array[float]":
         """Return all numbers; raises `SourceError` if they cannot be read."""
-        found = array("d")
-        if self._file is not None:
-            try:
-                self._file.seek(0)
-                found.frombytes(self._file.read())
-            except OSError as error:
-                raise SourceError("temporary file", error_reason(error)) from error
+        found = array("d", [0.0]) * (self._file.size // self._held.itemsize)
+        self._file.read_into(found)
         found.extend(self._held)
         return found
 
@@ -69,7 +62,7 @@ class SystemAnswers:
 
     widths: list[int]
     #: The number of the question of each answer.
-    numbers: "array[int]" = field(default_factory=lambda: array("q"))
+    numbers: "array[int]" = field(default_factory=lambda: array("I"))
     #: For each metric the concatenated statistics of all answers; NaN for an answer
     #: that could not be scored. For a metric of labels they are the numbers of both.
     columns: list[_Column] = field(default_factory=list)
@@ -115,17 +108,20 @@ class SystemAnswers:
         answers = np.bincount(numbers, minlength=count)
         counts = np.bincount(numbers[is_scored], minlength=count)
         if known is not None:
-            rows = _label_sums(rows[is_scored], numbers[is_scored], count, known)
-            return [QuestionSums(rows, counts, answers - counts, answers > 0)]
+            labels = _label_rows(rows[is_scored], numbers[is_scored], known)
+            return [_question_sums(labels, counts, answers - counts, answers)]
         measure = metric.measure
         if measure.question is None:
             found = np.zeros((count, width))
             single = is_scored & (counts[numbers] == 1)
-            found[numbers[single]] = rows[single]
-            for question, mine in _groups(numbers, rows, is_scored & ~single):
-                found[question] = summed(mine)
-            rows = _compact(found)
-            return [QuestionSums(rows, counts, answers - counts, answers > 0)]
+            # A part at a time, since the copies of all would take as much memory.
+            for part in parts_of(len(rows)):
+                mine = single[part]
+                found[numbers[part][mine]] = rows[part][mine]
+            for question, several in _groups(numbers, rows, is_scored & ~single):
+                found[question] = summed(several)
+            sums = SpooledRows(found)
+            return [_question_sums(sums, counts, answers - counts, answers)]
         scored = [np.zeros((count, 2)) for _ in metric.names]
         for question, mine in _groups(numbers, rows, is_scored):
             asked = Counter(map(tuple, mine))
@@ -135,41 +131,46 @@ class SystemAnswers:
                 if len(mine) >= least and score is not None:
                     values[question] = score, 1.0
         return [
-            QuestionSums(
-                values,
+            _question_sums(
+                SpooledRows(values),
                 values[:, 1].astype(np.int64),
                 np.where(values[:, 1] > 0, answers - counts, answers),
-                answers > 0,
+                answers,
             )
             for values in scored
         ]
 
 
-def _label_sums(rows: Any, numbers: Any, count: int, known: KnownLabels) -> Any:
+def _question_sums(
+    rows: QuestionRows, counts: Any, unscored: Any, answers: Any
+) -> QuestionSums:
+    """Return the sums of one system, with counts in as few bytes as hold them."""
+    return QuestionSums(rows, _small(counts), _small(unscored), answers > 0)
+
+
+def _small(counts: Any) -> Any:
+    """Return the same integers, which are not negative, of the smallest type."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    return counts.astype(np.min_scalar_type(counts.max(initial=0)))
+
+
+def _label_rows(rows: Any, numbers: Any, known: KnownLabels) -> LabelRows:
     """Return the sums of the statistics of each question.
 
     `rows` have the numbers of both labels of each answer, and `numbers` its question.
     """
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-    pairs, kinds = np.unique(rows, axis=0, return_inverse=True)
-    statistics = _compact(
-        np.array(known.rows(0, pairs.tolist())).reshape(-1, known.width)
+    # Both numbers of an answer as one complex number, which is faster than as a row.
+    pairs, kinds = np.unique(rows.view(np.complex128)[:, 0], return_inverse=True)
+    order = np.argsort(numbers, kind="stable")
+    return LabelRows(
+        _small(kinds[order]),
+        numbers[order].astype(np.uint32),
+        known.rows(0, pairs.view(np.float64).reshape(-1, 2).tolist()),
+        known.width,
     )
-    found = np.zeros((count, statistics.shape[1]), dtype=statistics.dtype)
-    # A part at a time, since there are three numbers for each label.
-    for start in range(0, len(numbers), _PART):
-        part = slice(start, start + _PART)
-        np.add.at(found, numbers[part], statistics[kinds.reshape(-1)[part]])
-    return found
-
-
-def _compact(rows: Any) -> Any:
-    """Return the same numbers in half the memory if they are exact there."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-    small = rows.astype(np.float32)
-    return small if (small == rows).all() else rows
 
 
 def _scores(measure: Any, asked: Counter[Statistics]) -> tuple[float | None, ...]:
