@@ -3,11 +3,8 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harpia_formats.scoring.bootstrap import LEVEL, limits_of
-from harpia_formats.scoring.drawn_sums import Blocks
-from harpia_formats.scoring.draws import weights_of
 from harpia_formats.scoring.intervals import (
     FEW,
     LEAST,
@@ -16,6 +13,7 @@ from harpia_formats.scoring.intervals import (
 )
 from harpia_formats.scoring.p_values import PairedTest, PValue
 from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
+from harpia_formats.scoring.paired_replicates import replicated_pairs
 from harpia_formats.scoring.student import t_quantile
 
 #: A power, and its normal quantile.
@@ -75,23 +73,22 @@ def compare_pairs(
     if not tested:
         return found
     some, paired = [pairs[at] for at in tested], [every[at] for at in tested]
-    replicated = _replicated(answers, some, paired, test)
-    if test.uses_bootstrap(answers):
-        p_values = [
+    by_bootstrap = test.uses_bootstrap(answers)
+    p_values = [] if by_bootstrap else test.p_values(answers, some, paired)
+    # One pair after the other, since there may be very many.
+    for at, mine in enumerate(replicated_pairs(answers, some, paired, test)):
+        one = paired[at]
+        tests = (
             [
-                test.of_bootstrap(one.difference(at) or 0.0, mine.as_far[at])
-                for at in range(names)
+                test.of_bootstrap(one.difference(name) or 0.0, mine.as_far[name])
+                for name in range(names)
             ]
-            for one, mine in zip(paired, replicated, strict=True)
-        ]
-    else:
-        p_values = test.p_values(answers, some, paired)
-    for place, one, mine, tests in zip(
-        tested, paired, replicated, p_values, strict=True
-    ):
-        found[place] = [
-            _comparison(one, at, test, mine.differences[at].tolist(), tests[at])
-            for at in range(names)
+            if by_bootstrap
+            else p_values[at]
+        )
+        found[tested[at]] = [
+            _comparison(one, name, test, mine.differences(name), tests[name])
+            for name in range(names)
         ]
     return found
 
@@ -152,53 +149,6 @@ def _limits(
     low, high = limits_of(values, level) or (difference, difference)
     # 0 is added, so that no limit is the negative 0.
     return (-high + 0.0, -low + 0.0) if is_negative else (low + 0.0, high + 0.0)
-
-
-@dataclass(slots=True)
-class _Replicated:
-    """What the replicates of a pair of systems say, for each score."""
-
-    #: An array of the difference in each replicate of the interval that has one.
-    differences: list[Any]
-    #: How many differences are as far from the one that was found as that is from 0;
-    #: a replicate without a difference counts as one of them.
-    as_far: list[int]
-
-
-def _replicated(
-    answers: MetricAnswers,
-    pairs: Sequence[tuple[int, int]],
-    paired: Sequence[PairedAnswers],
-    test: PairedTest,
-) -> list[_Replicated]:
-    """Return the differences in replicates, for each pair."""
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-    blocks = Blocks(answers)
-    places = [blocks.add(*both) for both in zip(pairs, paired, strict=True)]
-    names = range(len(answers.scores(())))
-    kept: list[list[Any]] = [[] for _ in blocks.blocks]
-    least = test.interval_replicates
-    draws = test.replicates if test.uses_bootstrap(answers) else least
-    seen = np.array([[one.difference(at) or 0.0 for at in names] for one in paired])
-    as_far = np.zeros(seen.shape, dtype=np.int64)
-    for first, sums in blocks.sums(weights_of, test.seed, draws):
-        scores = [blocks.scores(mine) for mine in sums]
-        for block, found in zip(kept, scores, strict=True):
-            block.append(found[: max(least - first, 0)])
-        for at, (one, other) in enumerate(places):
-            differences = scores[one] - scores[other]
-            # No comparison with NaN is true.
-            near = np.abs(differences - seen[at]) < np.abs(seen[at])
-            as_far[at] += (~near).sum(axis=0)
-    whole = [np.concatenate(block) for block in kept]
-    return [
-        _Replicated(
-            [column[~np.isnan(column)] for column in (whole[one] - whole[other]).T],
-            as_far[at].tolist(),
-        )
-        for at, (one, other) in enumerate(places)
-    ]
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
