@@ -247,7 +247,7 @@ def _least_share(questions: int, level: float) -> float:
 def _step(answers: PairedAnswers, at: int) -> float | None:
     """Return the best score if each question differs by it or not at all."""
     best, parts = answers.metric.best, answers.parts(at)
-    if best is None or parts is None:
+    if best is None or math.isinf(best) or parts is None:
         return None
     steps = abs(parts) * answers.questions / best
     is_step = (steps <= _ROUNDING) | (abs(steps - 1) <= _ROUNDING)

@@ -514,6 +514,23 @@ def test_few_differing_answers_detect_no_small_difference() -> None:
     assert questions_for(0.9, found.detectable, 30, 0.95, found.step) == 7
 
 
+def test_a_mean_without_a_best_score_has_a_detectable_difference() -> None:
+    """Lengths, whose scale has no end, tell a number of questions for any difference."""
+    ours, theirs = system(0.9), system(0.4)
+    for number, row in enumerate(theirs):
+        row["outputs"][0]["text"] = "longer" * (number % 7)
+
+    report = compare_scores(lines(ours), lines(theirs), metrics=("length",))
+    found = report.compared[0].comparison
+
+    assert found is not None
+    assert found.detectable is not None
+    assert math.isfinite(found.detectable)
+    text = "\n".join(comparison_lines(report, io.StringIO(), 5))
+    assert "inf" not in text
+    assert text.count(" one of 5") == 3
+
+
 def test_one_question_tests_no_difference() -> None:
     """The table and the exception say that it is one question."""
     data = lines(system(1)[:1])
