@@ -515,7 +515,7 @@ def test_few_differing_answers_detect_no_small_difference() -> None:
 
 
 def test_a_mean_without_a_best_score_has_a_detectable_difference() -> None:
-    """Lengths, whose scale has no end, tell a number of questions for any difference."""
+    """Lengths, whose scale has no end, tell how many questions detect any."""
     ours, theirs = system(0.9), system(0.4)
     for number, row in enumerate(theirs):
         row["outputs"][0]["text"] = "longer" * (number % 7)
