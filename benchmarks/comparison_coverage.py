@@ -26,11 +26,10 @@ Scores are continuous, with one answer a question, except where a row says other
 pooled score is a quotient of counts, as an error rate is, of 20 to 60 words a question.
 The error of a family is the share of data sets in which any pair of {family} equal
 systems has a p-value below 0.05 after Holm's correction. The power is the share of data
-sets with a p-value below 0.05 if the true
-difference is the one that the questions are said to detect, or if there are as many
-questions as are said to detect half of it, or twice as much. Scores of labels are of
-two labels, of which the rarer one is expected in 12 references, and an answer is right
-with a chance of {right:g}.
+sets with a p-value below 0.05 if the true difference is the one that the questions are
+said to detect, or if there are as many questions as are said to detect half of it, or
+twice as much. Scores of labels are of two labels, of which the rarer one is expected in
+12 references, and an answer is right with a chance of {right:g}.
 
 {comparisons}
 
