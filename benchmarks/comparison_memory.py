@@ -53,7 +53,7 @@ class Task:
 TASKS = (
     Task("em", 2, 300),
     Task("em", 50, 300),
-    Task("em", 50, 2_000),
+    Task("em", 50, 10_000),
     Task("em", 30, 2_000, missing=0.02),
     Task("em,f1,bleu,rouge,wer", 10, 2_000),
     Task("em,bleu", 3, 100_000),
