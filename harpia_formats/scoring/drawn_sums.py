@@ -12,8 +12,9 @@ from harpia_formats.scoring.question_rows import parts_of
 #: Sums that are held at once, and random numbers or statistics of questions.
 _SUMS = 1024 * 1024
 _NUMBERS = 1024 * 1024
-#: The most draws at once.
+#: The most draws at once, and those that are scored together.
 _DRAWS = 16 * 1024
+_ROWS = 256
 #: Returns the columns of the questions in a slice.
 Columns = Callable[[slice], Any]
 
@@ -108,9 +109,16 @@ class Blocks:
         for first, sums in found:
             yield first, np.hsplit(sums, len(self.blocks))
 
-    def scores(self, sums: Any) -> Any:
-        """Return the scores of a block in each draw, NaN for each that it lacks."""
-        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        found = [self.answers.scores(row.tolist()) for row in sums]
-        return np.array(found, dtype=np.float64)
+def drawn_scores(answers: MetricAnswers, sums: Any) -> Any:
+    """Return the scores of a system in each draw, NaN for each that it lacks.
+
+    `sums` has its summed statistics in each draw.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    found = np.empty((len(sums), len(answers.scores(()))))
+    # Some at a time, since numbers of Python take four times the memory.
+    for part in parts_of(len(sums), _ROWS):
+        found[part] = [answers.scores(row) for row in sums[part].tolist()]
+    return found

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.scoring.drawn_sums import Blocks
+from harpia_formats.scoring.drawn_sums import Blocks, drawn_scores
 from harpia_formats.scoring.draws import weights_of
 from harpia_formats.scoring.p_values import PairedTest
 from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
@@ -70,7 +70,7 @@ def _pairs_together(
     seen = np.array([[one.difference(at) or 0.0 for at in names] for one in paired])
     as_far = np.zeros(seen.shape, dtype=np.int64)
     for first, sums in blocks.sums(weights_of, test.seed, draws):
-        scores = [blocks.scores(block) for block in sums]
+        scores = [drawn_scores(blocks.answers, block) for block in sums]
         for mine, found in zip(kept, scores, strict=True):
             mine[first : first + len(found)] = found[: max(least - first, 0)]
         for at, (one, other) in enumerate(places):

@@ -10,7 +10,7 @@ from math import comb
 from typing import Any
 
 from harpia_formats.scoring.bootstrap import QUANTUM
-from harpia_formats.scoring.drawn_sums import Blocks, drawn_sums
+from harpia_formats.scoring.drawn_sums import Blocks, drawn_scores, drawn_sums
 from harpia_formats.scoring.draws import flips_of
 from harpia_formats.scoring.paired_answers import (
     MetricAnswers,
@@ -157,8 +157,5 @@ def _gaps(answers: MetricAnswers, one: Any, other: Any) -> Any:
     """
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-    mine, its = (
-        np.array([answers.scores(row.tolist()) for row in sums], dtype=np.float64)
-        for sums in (one, other)
-    )
+    mine, its = (drawn_scores(answers, sums) for sums in (one, other))
     return np.nan_to_num(np.abs(mine - its), nan=np.inf)
