@@ -1,5 +1,6 @@
 """The findings on answers that have no score, or another one than was stored."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -11,7 +12,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
-from harpia_formats.rules.scoring import NO_ANSWER
+from harpia_formats.rules.scoring import NO_ANSWER, NO_VERDICT, UNSCORABLE
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.validation.merge.tally import Tally
 
@@ -23,6 +24,8 @@ class AnswerProblems:
     options: ScoreOptions
     models: ModelSelection
     tally: Tally
+    #: The names of the metrics that can count an answer that they cannot read as wrong.
+    may_be_wrong: tuple[str, ...] = ()
     #: Problems that `pop` has not yielded yet.
     pending: list[Problem] = field(default_factory=list)
     #: Why the first answer without a score is refused, while the model is unknown.
@@ -62,12 +65,21 @@ class AnswerProblems:
         place = self.tally.in_member(placed.row.place(0, 1, ()))
         error = ScoreError(
             f"{place.full_path}:{place.line}: {message}; "
-            'missing="skip" leaves answers without a score out, and missing="zero" '
-            "scores missing answers 0"
+            f'missing="skip" leaves answers without a score out{self._other_way(code)}'
         )
         self._refusal = self._refusal or error
         if not self._is_model_unknown:
             raise self._refusal
+
+    def _other_way(self, code: str) -> str:
+        """Return how else than left out an answer may count, as the end of a text."""
+        if code == UNSCORABLE and self.may_be_wrong:
+            given = json.dumps(
+                {f"{name}.unreadable": "wrong" for name in self.may_be_wrong}
+            )
+            return f", and parameters={given} counts unreadable ones as wrong"
+        is_missing = code in {NO_ANSWER, NO_VERDICT}
+        return ', and missing="zero" scores missing answers 0' if is_missing else ""
 
     @property
     def _is_model_unknown(self) -> bool:

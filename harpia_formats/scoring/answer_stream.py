@@ -115,7 +115,14 @@ class AnswerScorer:
     _waiting: list[_Answer] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.problems = AnswerProblems(self.options, self.models, self.tally)
+        may_be_wrong = tuple(
+            metric.request.label
+            for metric in self.measured
+            if metric.leaves_unreadable_out
+        )
+        self.problems = AnswerProblems(
+            self.options, self.models, self.tally, may_be_wrong
+        )
         self.differences = StoredDifferences(self.measured)
         self.totals = SystemTotals(
             self.measured,

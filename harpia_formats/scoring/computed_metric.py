@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harpia_formats.metrics import Measure, measure_of
+from harpia_formats.metrics import METRICS, Measure, measure_of
 from harpia_formats.metrics.metric import MetricError
 from harpia_formats.model.metric_profile import MetricRequest
 
@@ -24,6 +24,14 @@ class ComputedMetric:
     def names(self) -> tuple[str, ...]:
         """The names of its scores in results."""
         return self.request.names or self.measure.names
+
+    @property
+    def leaves_unreadable_out(self) -> bool:
+        """Whether it can count an answer that it cannot read as wrong, and does not."""
+        metric = METRICS.get(self.request.metric)
+        parameters = {} if metric is None else metric.parameters
+        given = {**parameters, **self.request.parameters}
+        return bool(given.get("unreadable", "wrong") != "wrong")
 
 
 def computed_metric(request: MetricRequest) -> ComputedMetric:

@@ -13,6 +13,7 @@ import harpia_formats
 from harpia_formats.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.metrics.metric import Sample
 from harpia_formats.metrics.text.choices import NoChoiceError, choices_of
+from harpia_formats.model.metric_profile import ScoreError
 
 CITIES = ("Paris", "London", "New York", "York")
 READ = [
@@ -194,3 +195,21 @@ def test_choices_come_from_the_record(tmp_path: Path) -> None:
         2,
     )
     assert [problem.code for problem in found.problems] == ["M103", "M106"]
+
+
+def test_an_unreadable_answer_is_no_missing_one(tmp_path: Path) -> None:
+    """The exception of an unreadable answer names the parameter that counts it."""
+    file = tmp_path / "records.jsonl"
+    row = {"choices": ["x", "y"], "references": ["x"], "outputs": [{"text": "z"}]}
+    file.write_text(f"{json.dumps(row)}\n")
+    wrong = {"multiple-choice.unreadable": "wrong"}
+
+    with pytest.raises(ScoreError) as raised:
+        harpia_formats.score(file, from_="record", metrics=("multiple-choice",))
+    found = harpia_formats.score(
+        file, from_="record", metrics=("multiple-choice",), parameters=wrong
+    )
+
+    assert f"parameters={json.dumps(wrong)} counts" in str(raised.value)
+    assert 'missing="zero"' not in str(raised.value)
+    assert found["multiple-choice"].value == 0
