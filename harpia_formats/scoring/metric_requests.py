@@ -1,9 +1,10 @@
 """From the names of metrics to the requests that a profile has under them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from harpia_formats.metrics import (
+    METRICS,
     metric_hint,
     metric_names,
     numbered,
@@ -28,18 +29,34 @@ def requests_named(
     that neither has, and for another name of several metrics.
     """
     requests: list[MetricRequest] = []
-    notes = []
+    lacking: dict[str, str] = {}
     for given in names:
         own, equals, name = given.rpartition("=")
         found = _requests_of(profile, name)
         metric = numbered(name)[0]
         if not {name, metric} & {*profile.metrics} and metric in DEFAULT.metrics:
-            notes.append(
-                f"the profile {profile.id} has no {name}: taken as in the profile "
-                f"{DEFAULT.id}"
-            )
+            lacking[name] = metric
         requests += [_renamed(found, own, name)] if equals else found
-    return requests, notes
+    return requests, list(_notes_on_lacking(profile, lacking))
+
+
+def _notes_on_lacking(
+    profile: MetricProfile, lacking: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield notes on the names that a profile lacks, given with their metrics."""
+    if lacking:
+        yield (
+            f"the profile {profile.id} has no {', '.join(lacking)}: taken as in the "
+            f"profile {DEFAULT.id} ({profile.id} has {', '.join(profile.metrics)})"
+        )
+    for name, metric in lacking.items():
+        correct = METRICS[metric].parameters.get("correct")
+        if correct:
+            yield (
+                f"{name} takes {correct} for what is correct, unless the parameter "
+                f"{name}.correct names another metric, and not a scorer of the profile "
+                f"{profile.id}; with --stored it is what a tool stored"
+            )
 
 
 def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
+from harpia_formats.scoring.metric_requests import requests_named
+from harpia_formats.scoring.profiles import profile_named
 from harpia_formats.scoring.select_metrics import select_metrics
 from unchecked import score
 
@@ -64,3 +66,25 @@ def test_names_that_cannot_be_used_are_refused(
         score(DATA, **options)
 
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("profile", "names", "note"),
+    [
+        ("nemo-evaluator", ("em", "exact_match"), "no em: taken as in the profile"),
+        ("nemo-evaluator", ("em",), "(nemo-evaluator has exact_match, fuzzy_match)"),
+        ("tencent", ("rouge1", "em"), "no rouge1, em: taken as in the profile default"),
+        ("tencent", ("rouge1",), "(tencent has pass@k, rouge, f1)"),
+        ("inspect", ("pass@1",), "pass@1 takes em for what is correct, unless the"),
+        ("inspect", ("f1",), ""),
+        ("tencent", ("pass@2",), ""),
+    ],
+)
+def test_what_a_profile_lacks_is_said_with_what_it_has(
+    profile: str, names: tuple[str, ...], note: str
+) -> None:
+    """A note names the metrics that are not the profile's, and those that it has."""
+    notes = requests_named(profile_named(profile), names)[1]
+
+    assert note in "\n".join(notes)
+    assert bool(notes) == bool(note)
