@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from harpia_formats.io.inputs import Input
@@ -39,18 +39,8 @@ from harpia_formats.scoring.question_rows import SpooledRows
 from harpia_formats.scoring.reading import reading_of
 from harpia_formats.scoring.signatures import declared_best, is_pooled, labels_of
 from harpia_formats.scoring.stored_scores import StoredScores, StoredValues
+from harpia_formats.scoring.stored_systems import StoredQuantity, stored_groups
 from harpia_formats.scoring.verdicts import declares_share, no_zero
-
-
-@dataclass(frozen=True, slots=True)
-class _Quantity:
-    """Scores of one metric that are compared."""
-
-    name: str
-    #: The name in the comparison.
-    label: str
-    #: The signature of the scores, None for those with any.
-    signature: str | None
 
 
 class StoredComparison:
@@ -77,12 +67,14 @@ class StoredComparison:
         self._redaction = redaction_of(options)
         self._notes: list[str] = []
         self._questions = QuestionTable()
+        self._keys = bytearray()
         self._inputs = [
             StoredScores(
                 reading_of([one], options),
                 ModelSelection(options.model),
                 options.missing == Missing.ZERO,
                 self._questions,
+                self._keys,
             )
             for one in given
         ]
@@ -151,9 +143,15 @@ class StoredComparison:
                 f"no question of {'both' if len(chosen) == 2 else 'two'} inputs has a "  # noqa: PLR2004 - both are two
                 "score of the same metric"
             )
+        groups = stored_groups(
+            quantities,
+            list(zip(values, numbers, strict=True)),
+            bytes(self._keys),
+            self._options,
+        )
         systems = (
-            ComparedSystem(name, one.source, one.model)
-            for name, one in zip(names, chosen, strict=True)
+            ComparedSystem(name, one.source, one.model, group)
+            for name, one, group in zip(names, chosen, groups, strict=True)
         )
         return ComparisonReport(
             with_adjusted(compared),
@@ -197,7 +195,7 @@ class StoredComparison:
 
     def _quantities(
         self, name: str, systems: Sequence[StoredValues], labels: Sequence[str]
-    ) -> list[_Quantity]:
+    ) -> list[StoredQuantity]:
         """Return what is compared of a metric: the scores with each of its signatures.
 
         Raises `ScoreError` if the signatures differ between the systems. It is raised
@@ -220,7 +218,7 @@ class StoredComparison:
         if all(set(one) == set(ours) for one in found) and "" not in ours:
             named = labels_of((name, signature) for signature in ours)
             return [
-                _Quantity(name, label, signature)
+                StoredQuantity(name, label, signature)
                 for (_, signature), label in named.items()
             ]
         shown = ", ".join(
@@ -234,19 +232,17 @@ class StoredComparison:
         if not self._force:
             raise ScoreError(f"{message}; --force compares anyway")
         self._notes.append(message)
-        return [_Quantity(name, name, None)]
+        return [StoredQuantity(name, name, None)]
 
     def _compared(
         self,
-        quantity: _Quantity,
+        quantity: StoredQuantity,
         systems: Sequence[StoredValues],
         numbers: Sequence[Sequence[int]],
         family: PairFamily,
     ) -> Generator[ComparedScore, None, None]:
         """Yield the comparison of one metric for each pair of systems."""
-        found = [
-            _of_questions(one[quantity.name], quantity.signature) for one in systems
-        ]
+        found = [quantity.values_of(one) for one in systems]
         # A stored score declares no scale: 100 if one is above 1.
         every = (value for one in found for value in chain(*one.values()))
         best = 100.0 if max(every, default=0.0) > 1 else 1.0
@@ -260,25 +256,16 @@ class StoredComparison:
         ]
         most = declared_best(quantity.name, signature)
         answers = MetricAnswers(means(1), best, matched.keys, sums, most)
-        for (score,) in family.compared_scores(answers):
+        for pair, (score,) in zip(
+            family.pairs, family.compared_scores(answers), strict=True
+        ):
             yield replace(
                 score,
                 metric=quantity.label,
                 name=quantity.label,
-                signature=signature,
+                signature=quantity.signature_of(*(systems[at] for at in pair)),
+                is_forced=quantity.signature is None,
             )
-
-
-def _of_questions(
-    values: Mapping[str, Mapping[int, Sequence[float]]], signature: str | None
-) -> dict[int, list[float]]:
-    """Return the values of each question: of this signature, or all if it is None."""
-    found: dict[int, list[float]] = {}
-    for own, by_question in values.items():
-        if signature in (None, own):
-            for question, mine in by_question.items():
-                found.setdefault(question, []).extend(mine)
-    return found
 
 
 def _sums(

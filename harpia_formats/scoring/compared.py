@@ -31,15 +31,17 @@ class ComparedSystem:
     source: str
     #: The model of its answers, None if none is named.
     model: str | None
-    #: The scores of all of its answers, None for stored scores.
-    scores: Group | None = None
+    #: The scores of all of its answers.
+    scores: Group
 
     def to_dict(self) -> dict[str, Any]:
         """Return the system as plain data that can be written as JSON."""
-        found = {"name": self.name, "source": self.source, "model": self.model}
-        if self.scores is None:
-            return found
-        return found | {"scores": self.scores.to_dict()["scores"]}
+        return {
+            "name": self.name,
+            "source": self.source,
+            "model": self.model,
+            "scores": self.scores.to_dict()["scores"],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,9 @@ class ComparedScore:
     by_question: QuestionDifferences | None = None
     #: The largest difference that the scale allows, infinite if it is not known.
     widest: float = math.inf
+    #: Whether stored scores are compared although their signatures do not prove that
+    #: they were computed the same way.
+    is_forced: bool = False
 
     @property
     def full_name(self) -> str:
@@ -170,7 +175,6 @@ def with_references(
     signatures = {
         (system.name, one.metric, one.name): one.signature
         for system in systems
-        if system.scores is not None
         for one in system.scores.scores
     }
     found = []

@@ -111,7 +111,7 @@ class ScoreRedaction:
                 one,
                 name=shown[one.name],
                 model=model,
-                scores=None if one.scores is None else self.group(one.scores),
+                scores=self.group(one.scores),
             )
             for one, model in zip(found.systems, models, strict=True)
         )

@@ -37,7 +37,7 @@ LOWER_IS_BETTER = frozenset(
     "brier_score".split()
 )
 #: Scores of answers that are wrong or right.
-_BINARY = (0.0, 1.0)
+BINARY = (0.0, 1.0)
 #: The metric and the signature of a stored score: which quantity it is.
 _Key = tuple[str, str]
 
@@ -87,7 +87,7 @@ class StoredMetrics:
                     values.others += 1
                 else:
                     values.numbers += 1
-                    values.are_binary &= number in _BINARY
+                    values.are_binary &= number in BINARY
 
     def metrics(self) -> SelectedMetrics:
         """Return the mean of each quantity that has a number.
@@ -116,7 +116,7 @@ class StoredMetrics:
                 *(
                     ComputedMetric(
                         MetricRequest(labels[key]),
-                        _measure_of(labels[key], key, values),
+                        stored_measure(labels[key], key, are_binary=values.are_binary),
                     )
                     for key, values in chosen.items()
                     if values.numbers
@@ -192,16 +192,17 @@ def _key_of(score: Score) -> _Key:
     return name_of(score), score.signature or ""
 
 
-def _measure_of(label: str, key: _Key, values: _Values) -> Measure:
+def stored_measure(label: str, key: _Key, *, are_binary: bool) -> Measure:
     """Return the mean of stored scores.
 
-    Their scale is known if it is declared, or if they are of wrong and right answers.
+    Their scale is known if it is declared, or if they are of wrong and right answers:
+    if all are 0 or 1. `key` is the metric and the signature.
     """
     metric, signature = key
     lower_is_better = metric in LOWER_IS_BETTER
     scales = [scale for scale in BEST if f"scale:{scale}" in signature.split("|")]
     # A rate of errors has no upper limit, even if none of them is above 1.
-    are_shares = values.are_binary and not lower_is_better
+    are_shares = are_binary and not lower_is_better
     scale = scales[0] if scales else "0-1" if are_shares else "any"
     return Measure(
         (label,),

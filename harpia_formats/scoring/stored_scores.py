@@ -12,6 +12,7 @@ from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.match_questions import QuestionTable
+from harpia_formats.scoring.questions import WIDTH, question_key
 
 #: The name of a score that does not name its metric.
 UNNAMED = "score"
@@ -32,6 +33,8 @@ class StoredScores:
     is_missing_zero: bool
     #: The questions of all data sets.
     questions: QuestionTable
+    #: The digests by which their replicates are drawn, one behind the other.
+    keys: bytearray
     #: The numbers of the questions of this one.
     numbers: set[int] = field(default_factory=set)
     #: The scores of each model, "" for answers that name none.
@@ -60,6 +63,8 @@ class StoredScores:
         record = self.models.select(placed.record)
         number = self.questions.number_of(record)
         self.numbers.add(number)
+        if number * WIDTH == len(self.keys):
+            self.keys += question_key(record, number)
         for output in record.outputs:
             for score in output.scores or []:
                 self._add_score(output.model or "", number, score)

@@ -13,6 +13,7 @@ from harpia_formats import compare_scores, score
 from harpia_formats.cli.output.comparison_table import comparison_lines
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.reporters.score_tables import Form, form_lines
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compare_runs import ScoreComparison
 from harpia_formats.scoring.compare_stored import StoredComparison
@@ -251,6 +252,39 @@ def test_unlike_signatures_are_not_compared(other: str | None) -> None:
     with pytest.raises(ScoreError, match="--force"):
         compared(first, second)
     assert compared(first, second, force=True).said
+
+
+def test_compared_stored_scores_have_those_of_each_system() -> None:
+    """They equal those that `score` shows of each input, also by the bootstrap."""
+    inputs = [
+        stored("em|a", share).replace(b'"value": 1.0', b'"value": 0.75')
+        for share in (0.9, 0.4)
+    ]
+    found = compared(*inputs)
+    alone = [score(one, stored=True).total for one in inputs]
+
+    assert [one.scores.scores for one in found.systems] == [one.scores for one in alone]
+    system, *_ = found.to_dict()["systems"]
+    assert system["scores"][0]["low"] < system["scores"][0]["value"]
+
+
+def test_systems_of_stored_scores_stand_in_published_tables() -> None:
+    """With their scores in the table, and with force both signatures and a warning."""
+    proven = compared(stored("em|a", 0.9), stored("em|a", 0.4))
+    forced = compared(stored("em|a", 0.9), stored("em|b", 0.4), force=True)
+
+    forms: tuple[Form, ...] = ("markdown", "latex")
+    for form in forms:
+        texts = ["\n".join(form_lines(one, form)) for one in (proven, forced)]
+        assert all("em \u2191" in text or "em $\\uparrow$" in text for text in texts)
+        assert ["Compared by force" in text for text in texts] == [False, True]
+    signatures = [
+        line
+        for line in form_lines(forced, "markdown")
+        if line.startswith("- Signature")
+    ]
+    assert signatures == ["- Signature of em: `em|a`", "- Signature of em: `em|b`"]
+    assert forced.compared[0].signature == "em|a and em|b"
 
 
 def several(seed: int, shift: float = 0.0) -> list[dict[str, Any]]:

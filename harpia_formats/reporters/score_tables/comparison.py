@@ -35,12 +35,11 @@ _USUAL = 4
 
 
 def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
-    """Yield the scores of each system, if they were computed, and all differences."""
-    groups = [system.scores for system in found.systems if system.scores is not None]
-    if len(groups) == len(found.systems):
-        names = [system.name for system in found.systems]
-        best = best_tested(columns_of(groups), names, found.compared)
-        yield table_of_groups(["system"], [names], groups, best)
+    """Yield the scores of each system, and all differences."""
+    groups = [system.scores for system in found.systems]
+    names = [system.name for system in found.systems]
+    best = best_tested(columns_of(groups), names, found.compared)
+    yield table_of_groups(["system"], [names], groups, best)
     headings = (
         *(Heading(name, is_number=False) for name in _TEXTS),
         *map(Heading, _NUMBERS),
@@ -122,9 +121,11 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
                 f"{pair.only_second:,} only of {pair.second}."
             )
     yield from _left_out(compared)
-    if any(system.scores is None for system in found.systems):
-        yield from labelled(
-            "Signature", ((one.full_name, one.signature) for one in compared)
+    forced = dict.fromkeys(one.full_name for one in compared if one.is_forced)
+    if forced:
+        yield Note(
+            f"Compared by force: signatures do not prove that {', '.join(forced)} was "
+            "computed the same way in all systems."
         )
     methods = [
         (one.full_name, one.comparison)

@@ -89,7 +89,10 @@ def _comparison() -> ComparisonReport:
         for at in range(COUNT)
     )
     scores = (_scores(), _scores())
-    systems = (ComparedSystem(LONG, LONG, None), ComparedSystem("b", "b", None))
+    systems = tuple(
+        ComparedSystem(name, name, None, ScoreGroup({}, 0, 0, ()))
+        for name in (LONG, "b")
+    )
     reports = tuple(one.report for one in scores)
     return ComparisonReport(compared, systems, (), reports, scores, said=(LONG,))
 
