@@ -13,8 +13,7 @@ from harpia_formats.figures.rows import (
     interval_levels,
 )
 from harpia_formats.reporters.text import p_text
-from harpia_formats.scoring.compared import ComparedScore
-from harpia_formats.scoring.p_values import ALPHA, is_significant
+from harpia_formats.scoring.compared import ComparedScore, filled_marks
 
 TITLE = "Differences of scores with their intervals"
 
@@ -71,8 +70,7 @@ def _panel(
         if found is None:
             sentences[row] = one.reason
             continue
-        adjusted = found.p_value if one.adjusted_p is None else one.adjusted_p
-        is_open = not is_significant(adjusted)
+        is_open = not one.is_significant
         mark = Mark(row, found.difference, found.low, found.high, is_hollow=is_open)
         marks.append(mark)
     title = label(compared[0].full_name)
@@ -88,8 +86,7 @@ def _methods(compared: Sequence[ComparedScore]) -> Iterator[str]:
     levels = interval_levels(one.comparison.method for one in tested if one.comparison)
     if levels:
         yield f"Lines are {levels} intervals of the difference by question."
-    adjusted = " (Holm)" if len(tested) > 1 else ""
-    yield f"Filled marks have p{adjusted} below {ALPHA:g}, open ones do not."
+    yield filled_marks(tested)
 
 
 def _sentences(compared: Sequence[ComparedScore]) -> Iterator[str]:

@@ -41,7 +41,7 @@ def intervals(  # noqa: PLR0913 - all but the rows are about the look
 
     They share one axis, which includes 0 and marks it if `zero`: for differences. It
     has the whole `scale` if the numbers have one, and else not much more than they.
-    Numbers have `digits` decimals. `meaning` says in the description what hollow dots
+    Numbers have `digits` decimals. `meaning` says above the chart what hollow dots
     are. A row without a number or an interval says so; rows behind the first `most` are
     in the table only. If no row has a number, that is said and nothing is drawn.
     """
@@ -93,6 +93,7 @@ def intervals(  # noqa: PLR0913 - all but the rows are about the look
     ]
     head = ("", "value", "low", "high", "remark")
     description += f" {meaning}" if meaning else ""
+    legend = f'<p class="plot-legend">{shown(meaning)}</p>' if meaning else ""
     return figure(
         name,
         title,
@@ -101,6 +102,7 @@ def intervals(  # noqa: PLR0913 - all but the rows are about the look
         parts=parts,
         head=head,
         rows=table,
+        legend=legend,
     )
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.metrics.metric import LIMITS
 from harpia_formats.plots import EMBEDDED, EMBEDDED_STYLE, Interval, intervals
+from harpia_formats.scoring.compared import ComparedScore, filled_marks
 
 if TYPE_CHECKING:  # they show themselves with charts
-    from harpia_formats.scoring.compared import ComparedScore
     from harpia_formats.scoring.metric_score import Group
     from harpia_formats.scoring.scores import Scores
 
@@ -43,21 +43,23 @@ def score_charts(scores: "Scores", name: str) -> Iterator[str]:
     for at, (title, rows) in enumerate(named.items()):
         has_line = any(row.low is not None for row in rows)
         if at < _CHARTS and (has_line or len(rows) > 1):
-            meaning = "Hollow dots are groups of answers."
+            has_groups = any(row.is_hollow for row in rows)
+            meaning = "Hollow dots are groups of answers." if has_groups else ""
             yield intervals(
                 f"plot-{name}-{at}", title, rows, scale=scales[title], meaning=meaning
             )
 
 
 def difference_charts(
-    compared: "Iterable[ComparedScore]",
+    compared: Iterable[ComparedScore],
     name: str,
-    label: "Callable[[ComparedScore], str]",
+    label: Callable[[ComparedScore], str],
 ) -> Iterator[str]:
     """Yield a chart of the differences of shares, and one of all others.
 
     `name` starts the ids of their elements, and `label` returns what a row is called.
     """
+    compared = list(compared)
     scales: dict[bool, list[Interval]] = {}
     for score in compared:
         found = score.comparison
@@ -65,14 +67,13 @@ def difference_charts(
             row = Interval(label(score), None, remark=score.reason)
             is_small = True
         else:
-            covers = found.low <= 0 <= found.high
             row = Interval(
                 label(score),
                 found.difference,
                 found.low,
                 found.high,
                 found.remark,
-                is_hollow=covers,
+                is_hollow=not score.is_significant,
             )
             # On one axis with percentages, shares could not be told apart.
             is_small = max(abs(score.first or 0), abs(score.second or 0)) <= 1
@@ -83,7 +84,7 @@ def difference_charts(
             "Differences A - B with their intervals",
             rows,
             zero=True,
-            meaning="Hollow dots have an interval that includes 0.",
+            meaning=filled_marks(compared),
         )
 
 

@@ -10,7 +10,12 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.metric_score import Group, score_name
 from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.p_values import TESTS, PairedTest
+from harpia_formats.scoring.p_values import (
+    ALPHA,
+    TESTS,
+    PairedTest,
+    is_significant,
+)
 from harpia_formats.scoring.paired import Comparison, holm
 from harpia_formats.scoring.question_differences import QuestionDifferences
 from harpia_formats.text.spelling import nearest
@@ -110,6 +115,14 @@ class ComparedScore:
             return "no question has a scored answer of both systems"
         return "a system has no score"
 
+    @property
+    def is_significant(self) -> bool:
+        """Whether there is a difference, by the adjusted p-value if there is one."""
+        if self.comparison is None:
+            return False
+        p_value = self.comparison.p_value
+        return is_significant(p_value if self.adjusted_p is None else self.adjusted_p)
+
     def headline(self, *, is_named: bool = False) -> str:
         """Return the difference in one line, with the systems if `is_named`."""
         name = self.full_name
@@ -140,6 +153,14 @@ class ComparedScore:
             "unscored_second": self.unscored[1],
             "signature": self.signature,
         }
+
+
+def filled_marks(compared: Iterable[ComparedScore]) -> str:
+    """Return what filled marks of differences are, "" if no difference was tested."""
+    tested = sum(one.comparison is not None for one in compared)
+    adjusted = " (Holm)" if tested > 1 else ""
+    text = f"Filled marks have p{adjusted} below {ALPHA:g}, open ones do not."
+    return text if tested else ""
 
 
 def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:

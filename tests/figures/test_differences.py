@@ -108,3 +108,20 @@ def test_a_notebook_shows_the_differences_as_a_chart() -> None:
     assert "Differences A - B with their intervals" in two
     assert "em of a - c" not in two
     assert "em of a - c" in three
+
+
+def test_charts_and_pictures_fill_the_same_marks(tmp_path: Path) -> None:
+    """An interval without 0 is open if its p-value, adjusted for all, is not low."""
+    found = compared({"a": "y" * 12 + "n" * 8, "b": "y" * 6 + "n" * 14, "c": "yn" * 10})
+    difference = found.compared[0].comparison
+    assert difference is not None
+    assert difference.low > 0
+    assert difference.p_value < ALPHA < (found.compared[0].adjusted_p or 0)
+    picture, _ = drawn(found, tmp_path, "differences")
+    chart = found.shown_charts()
+
+    assert 'class="hollow"' in chart
+    assert 'class="mark"' not in chart
+    sentence = "Filled marks have p (Holm) below 0.05, open ones do not."
+    assert sentence in texts_of(picture)
+    assert f'<p class="plot-legend">{sentence}</p>' in chart
