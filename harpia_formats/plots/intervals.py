@@ -6,7 +6,9 @@ from dataclasses import dataclass, replace
 from harpia_formats.plots.drawing import anchored, figure, percent, said, shown, ticks
 
 #: Pixels of a row: the line with its label, and all of it.
-_TEXT, _ROW = 15, 36
+_TEXT, _ROW = 18, 42
+#: The dashes of vertical lines: none of them is at the label of a row.
+_GRID, _ZERO = "21 21", "4 3 4 3 4 24"
 _AXIS = 22
 _DOT = 5
 #: The difference of two such numbers is finite.
@@ -66,15 +68,13 @@ def intervals(  # noqa: PLR0913 - all but the rows are about the look
         numbers = [0.0]
     low, high = _span([*numbers, *(scale or ())], zero=zero, is_whole=scale is not None)
     floor = len(drawn) * _ROW
-    parts = [
-        f'<line class="grid" x1="{percent(at)}" x2="{percent(at)}" y1="{_TEXT}" '
-        f'y2="{floor}"/>' + anchored(at, floor + 15, f"{tick:g}")
-        for tick in ticks(low, high)
-        for at in [(tick - low) / (high - low)]
-    ]
+    parts = []
+    for tick in ticks(low, high):
+        share = (tick - low) / (high - low)
+        parts.append(_vertical(share, floor, "grid", _GRID))
+        parts.append(anchored(share, floor + 15, f"{tick:g}"))
     if zero:
-        at = percent(-low / (high - low))
-        parts.append(f'<line class="zero" x1="{at}" x2="{at}" y1="0" y2="{floor}"/>')
+        parts.append(_vertical(-low / (high - low), floor, "zero", _ZERO))
     for place, row in enumerate(drawn):
         parts += _row(row, place * _ROW, low, high, digits)
     rest = len(rows) - len(drawn)
@@ -128,6 +128,14 @@ def _text(value: float | None, digits: int) -> str:
     return "none" if value is None else f"{value:.{digits}f}"
 
 
+def _vertical(share: float, floor: int, kind: str, dashes: str) -> str:
+    """Return a line from the first marks to the axis, at a share of the width."""
+    return (
+        f'<line class="{kind}" stroke-dasharray="{dashes}" x1="{percent(share)}" '
+        f'x2="{percent(share)}" y1="{_TEXT}" y2="{floor}"/>'
+    )
+
+
 def _row(row: Interval, y: float, low: float, high: float, digits: int) -> list[str]:
     """Return the label, the number, the line and the dot of a row."""
     end = _text(row.value, digits)
@@ -135,13 +143,13 @@ def _row(row: Interval, y: float, low: float, high: float, digits: int) -> list[
         end += " (no interval)"
     else:
         end += f" [{row.low:.{digits}f}, {row.high:.{digits}f}]"
-    middle = y + _TEXT + 8
+    middle = y + (_TEXT + _ROW) / 2
     label = (
-        f'<svg x="0" width="50%" y="{y:g}" height="{_TEXT + 2}">'
-        f'<text x="0" y="{_TEXT - 3}">{shown(row.label)}</text></svg>'
+        f'<svg x="0" width="50%" y="{y:g}" height="{_TEXT}">'
+        f'<text x="0" y="{_TEXT - 5}">{shown(row.label)}</text></svg>'
     )
     values = (
-        f'<text class="soft" x="100%" y="{y + _TEXT - 3:g}" text-anchor="end">'
+        f'<text class="soft" x="100%" y="{y + _TEXT - 5:g}" text-anchor="end">'
         f"{shown(end)}</text>"
     )
     parts = [label, values]

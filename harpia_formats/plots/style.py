@@ -28,7 +28,8 @@ _RULES = """
 .plot > figcaption { font-weight: 600; margin: 0 0 .35rem; overflow-wrap: anywhere; }
 .plot > svg { display: block; overflow: visible; color: var(--plot-ink); }
 .plot-legend {
-  display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: 0; font-size: .8rem;
+  display: flex; flex-wrap: wrap; gap: .1rem 1rem; margin: 0 0 .35rem;
+  font-size: .8rem;
 }
 .plot svg text {
   fill: currentColor; font: 12px system-ui, sans-serif;
@@ -36,7 +37,7 @@ _RULES = """
 }
 .plot svg .soft { fill: var(--plot-muted); }
 .plot svg .grid { stroke: var(--plot-grid); stroke-width: 1; }
-.plot svg .zero { stroke: var(--plot-muted); stroke-width: 1; stroke-dasharray: 4 3; }
+.plot svg .zero { stroke: var(--plot-muted); stroke-width: 1; }
 .plot svg .mark { fill: var(--plot-mark); stroke: var(--plot-mark); }
 .plot svg .error { fill: var(--plot-strong); stroke: var(--plot-strong); }
 .plot svg .warning {

@@ -113,6 +113,23 @@ def test_intervals_of_differences_mark_zero() -> None:
     assert _numbers(chart)[1] == ["chrf", "1.0000", "none", "none", "one"]
 
 
+def test_vertical_lines_are_not_at_labels_of_rows() -> None:
+    """Their dashes repeat with the rows, and each begins below the label of its row."""
+    rows = [Interval(f"row {at}", at - 1.0, at - 2.0, at + 1.0) for at in range(3)]
+    chart = _parsed(intervals("i", "D", rows, zero=True))
+    first, second = (float(one.attrib["y"]) for one in chart.findall("svg/svg")[:2])
+    lines = [
+        one.attrib for one in chart.iter("line") if "stroke-dasharray" in one.attrib
+    ]
+
+    assert {line["class"] for line in lines} == {"grid", "zero"}
+    for line in lines:
+        dashes = list(map(float, line["stroke-dasharray"].split()))
+        assert sum(dashes) == second - first
+        label_height = float(line["y1"]) - first
+        assert dashes[-1] >= label_height > 12
+
+
 def test_an_axis_has_the_whole_scale() -> None:
     """Of shares it begins at 0 and ends at 1, and says so."""
     chart = _parsed(intervals("i", "em", [Interval("a", 0.5, 0.4, 0.6)], scale=(0, 1)))
