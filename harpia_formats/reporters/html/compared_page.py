@@ -8,6 +8,10 @@ from harpia_formats.reporters.html.scores_page import (
     scores_sections,
 )
 from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
+from harpia_formats.reporters.score_tables.comparison import (
+    MAY_DISAGREE,
+    detected_text,
+)
 from harpia_formats.reporters.text import p_text, with_noun
 from harpia_formats.scoring.charts import difference_charts
 from harpia_formats.scoring.compare_report import ComparisonReport
@@ -22,6 +26,7 @@ _COLUMNS = (
     "high",
     "p",
     "p (Holm)",
+    "detected",
     "questions",
     "left out A",
     "left out B",
@@ -106,6 +111,7 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
         if score.comparison
     )
     remarks = [score.comparison.remark for score in compared if score.comparison]
+    has_tests = any(score.comparison for score in compared)
     columns: tuple[str, ...] = _COLUMNS
     if not report.is_of_two:
         columns = ("metric", "A", "B", "score A", "score B", *_COLUMNS[3:])
@@ -125,6 +131,8 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
                 *(f"Signature: {one.signature}" for one in compared if one.signature),
                 *method_lines(tests, "Tests"),
                 *method_lines(methods),
+                MAY_DISAGREE if report.has_other_intervals else "",
+                detected_text("none") if has_tests else "",
                 *remarks,
                 *report.said,
             ]
@@ -136,7 +144,7 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
 def _cells(score: ComparedScore, *, is_of_two: bool) -> tuple[str, ...]:
     found = score.comparison
     if found is None:
-        middle = ("", "", "", "", "")
+        middle = ("", "", "", "", "", "")
     else:
         adjusted = score.adjusted_p
         middle = (
@@ -145,6 +153,7 @@ def _cells(score: ComparedScore, *, is_of_two: bool) -> tuple[str, ...]:
             number(found.high, "+"),
             p_text(found.p_value, is_least=found.is_least),
             "" if adjusted is None else p_text(adjusted, is_least=found.is_least),
+            number(found.detectable),
         )
     return (
         score.full_name,

@@ -32,6 +32,7 @@ from harpia_formats.scoring.compared import ComparedScore
 _TEXTS = ("score", "A", "B")
 _NUMBERS = ("A - B", "p", "p (Holm)", "detected", "questions")
 _USUAL = 4
+MAY_DISAGREE = "An interval is not that of the test: they may disagree about 0."
 
 
 def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
@@ -105,14 +106,10 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
         "confidence interval by question."
     )
     if found.has_other_intervals:
-        yield Note("An interval is not that of the test: they may disagree about 0.")
+        yield Note(MAY_DISAGREE)
     if len(tested) > 1:
         yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
-    yield Note(
-        "Detected: the smallest difference that these questions detect with a power of "
-        f"80 % in a single test, without Holm's correction; {NONE} if they detect none "
-        "on the scale, or never differ."
-    )
+    yield Note(detected_text(NONE))
     yield from mark_notes(_marks(compared))
     for pair in found.pairs:
         if pair.only_first or pair.only_second:
@@ -134,6 +131,15 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
     ]
     yield from labelled("Test", ((name, one.test) for name, one in methods))
     yield from labelled("Intervals", ((name, one.method) for name, one in methods))
+
+
+def detected_text(none: str) -> str:
+    """Return what the column "detected" has, with `none` where it has no number."""
+    return (
+        "Detected: the smallest difference that these questions detect with a power of "
+        f"80 % in a single test, without Holm's correction; {none} if they detect none "
+        "on the scale, or never differ."
+    )
 
 
 def _left_out(compared: Sequence[ComparedScore]) -> Iterator[Note]:

@@ -22,7 +22,11 @@ SHOWN = {
     "validate": ["40 records, all valid", "None.", "Lengths of rows", "40 rows of"],
     "convert": ["with losses", "source", "defaulted 40", "Files written"],
     "score": ["0.7500", "law", "Signature: em|", "Intervals of em"],
-    "score compare": ["A - B", "+0.2500", "p (Holm)", "Tests of em"],
+    "score compare": [
+        *("A - B", "+0.2500", "p (Holm)", "Tests of em"),
+        *("detected", "0.1986", "Detected: the smallest difference"),
+        "An interval is not that of the test: they may disagree about 0.",
+    ],
     "diff": ["outputs.text", '"yes"', '"no <way>"', "10"],
     "roundtrip": ["id", "nothing", "a.jsonl:1:1"],
 }
