@@ -12,6 +12,7 @@ from math import sqrt
 from pathlib import Path
 from typing import Any
 
+import bootstrap_coverage
 import comparison_coverage
 import label_coverage
 import pair_coverage
@@ -25,6 +26,7 @@ from harpia_formats.metrics.pass_at_k import pass_at_k
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.intervals import (
     FEW,
+    FEW_QUESTIONS,
     QUANTA,
     QuestionMoments,
     wilson_interval,
@@ -64,6 +66,7 @@ and the same bounds hold for it.
 
 {questions}
 
+{resampled}
 ## Tests of two equal systems
 
 The share of pairs of equally good systems with a p-value below 0.05. The answers of
@@ -253,6 +256,18 @@ def coverage_cells(
         ]
 
 
+def bootstrap_cells(
+    sets: int, sizes: Sequence[int] = bootstrap_coverage.SIZES
+) -> Iterator[list[Cell]]:
+    """Yield for each number of questions a cell for each kind of resampled scores."""
+    for name, shares, bounds in bootstrap_coverage.bootstrap_rows(
+        sets, _generator, sizes
+    ):
+        yield [
+            Cell(name, share, *both) for share, both in zip(shares, bounds, strict=True)
+        ]
+
+
 def null_cells(
     sets: int, sizes: Sequence[int] = QUESTIONS, replicates: int = REPLICATES
 ) -> Iterator[list[Cell]]:
@@ -322,6 +337,7 @@ def main(given: list[str] | None = None) -> int:
     sets: int = arguments.sets
     intervals = list(coverage_cells(sets))
     of_questions = list(question_cells(sets))
+    resampled = list(bootstrap_cells(sets))
     tests = list(null_cells(sets))
     compared = list(comparison_cells(sets))
     labels = list(label_cells(sets))
@@ -337,6 +353,12 @@ def main(given: list[str] | None = None) -> int:
         wrong=WRONG,
         questions=cells_table(
             ["data", *(metric.name for metric in METRICS)], of_questions, sets
+        ),
+        resampled=bootstrap_coverage.MARKDOWN.format(
+            few=FEW_QUESTIONS,
+            coverage=cells_table(
+                ["data", *bootstrap_coverage.POPULATIONS], resampled, sets
+            ),
         ),
         tests=cells_table(["scores", *TESTS], tests, sets),
         comparisons=comparison_coverage.MARKDOWN.format(
@@ -358,7 +380,7 @@ def main(given: list[str] | None = None) -> int:
     )
     arguments.output.write_text(text, encoding="utf-8")
     print(text)
-    rows = (*intervals, *of_questions, *tests, *compared, *labels, *pairs)
+    rows = (*intervals, *of_questions, *resampled, *tests, *compared, *labels, *pairs)
     return int(not all(cell.is_met(sets) for row in rows for cell in row))
 
 

@@ -15,6 +15,7 @@ from harpia_formats.scoring.intervals import (
     QuestionMoments,
     joined_remarks,
     remark_of,
+    resampled_remark,
     wilson_interval,
 )
 from harpia_formats.scoring.label_totals import LabelTotals
@@ -193,6 +194,7 @@ class GroupTotals:
                 remark = joined_remarks([alike, resampled[at].remark])
                 if labels is not None and not remark:
                     remark = labels.remark(mine.questions)
+                remark = remark or resampled_remark(mine.questions)
             if value is None and measure.labels is not None and totals.count:
                 remark = measure.labels.undefined
             yield MetricScore(

@@ -15,6 +15,8 @@ from harpia_formats.scoring.student import t_quantile
 LEAST = 2
 #: Fewer failures or successes than these make an interval approximate.
 FEW = 5
+#: Fewer questions than these make the percentiles of a bootstrap too close together.
+FEW_QUESTIONS = 20
 #: Scores are counted in multiples of 1/QUANTA, so that their sums are exact.
 QUANTA = 2**44
 #: Scores beyond are no numbers here: the sums of their squares may be no floats.
@@ -26,6 +28,7 @@ STANDARD_ERROR = "root of the variance of the mean between questions"
 FEW_FAILURES = "few failures: the interval is approximate"
 FEW_SUCCESSES = "few successes: the interval is approximate"
 NO_SPREAD = "no replicate differs: the interval is approximate"
+FEW_RESAMPLED = "few questions: the interval is approximate"
 ONE_QUESTION = "one question has no interval"
 _APPROXIMATE = ": the interval is approximate"
 
@@ -147,6 +150,11 @@ def remark_of(moments: QuestionMoments, best: float = 1.0) -> str:
     if moments.questions * min(share, 1 - share) >= FEW:
         return ""
     return FEW_SUCCESSES if share < 1 / 2 else FEW_FAILURES
+
+
+def resampled_remark(questions: int) -> str:
+    """Return why a bootstrap of so many questions is approximate, "" if it is not."""
+    return FEW_RESAMPLED if questions < FEW_QUESTIONS else ""
 
 
 def lacking_remark(lacking: int) -> str:

@@ -10,6 +10,7 @@ from harpia_formats.scoring.intervals import (
     LEAST,
     joined_remarks,
     lacking_remark,
+    resampled_remark,
 )
 from harpia_formats.scoring.p_values import PairedTest, PValue
 from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
@@ -128,7 +129,9 @@ def _comparison(
             [
                 lacking_remark(lacking),
                 answers.remark(),
-                "" if answers.differing() >= FEW else FEW_DIFFER,
+                FEW_DIFFER
+                if answers.differing() < FEW
+                else resampled_remark(answers.questions),
             ]
         ),
         test.level,

@@ -53,7 +53,7 @@ class ScoreRedaction:
         score = replace(score, confusion=self._confusion(score.confusion))
         if self.by_options:
             return replace(score, metric=metric, name=name)
-        return replace(score, metric=metric, name=name, signature="", remark="")
+        return replace(score, metric=metric, name=name, signature="")
 
     def answer(self, row: AnswerRow) -> AnswerRow:
         """Return the row of an answer, which has neither its id nor its question."""

@@ -30,6 +30,14 @@ def test_intervals_of_questions_hold_the_truth(simulation: ModuleType) -> None:
     assert [cell for row in rows for cell in row if not cell.is_met(300)] == []
 
 
+def test_intervals_of_the_bootstrap_hold_the_truth(simulation: ModuleType) -> None:
+    """So do those of pooled scores and of any means, except of few questions."""
+    few, enough = simulation.bootstrap_cells(300, (3, 20))
+
+    assert [cell for cell in enough if not cell.is_met(300)] == []
+    assert all(cell.share < 0.8 for cell in few)
+
+
 def test_true_means_follow_from_the_chances(
     simulation: ModuleType,
 ) -> None:

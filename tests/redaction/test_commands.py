@@ -137,7 +137,7 @@ def test_losses_are_told_without_values(
 def test_groups_have_numbers_for_names(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Groups, models and metrics that the data name are numbered."""
+    """Groups, models and metrics that the data name are numbered, remarks are shown."""
     rows = tmp_path / "rows.jsonl"
     rows.write_text(
         '{"id": "1", "prompt": "?", "category": "secret", "outputs": [{"model": '
@@ -148,4 +148,5 @@ def test_groups_have_numbers_for_names(
 
     assert "category 1" in shown
     assert "metric 1" in shown
+    assert "one question has no interval" in shown
     assert not any(word in shown for word in ("secret", "hidden", "own "))

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats import convert, score
+from harpia_formats import compare_scores, convert, score
 from harpia_formats.metrics import METRICS, measure_of
 from harpia_formats.metrics.metric import MetricError
+from harpia_formats.reporters.score_tables import form_lines
 from harpia_formats.scoring.exact_sum import ExactSum
 from harpia_formats.scoring.intervals import (
     FEW_FAILURES,
+    FEW_RESAMPLED,
     NO_SPREAD,
     ONE_QUESTION,
     QUANTA,
@@ -293,6 +295,22 @@ def test_a_resampled_score_that_never_differs_is_not_certain() -> None:
 
     assert found.interval == pytest.approx((100, 100))
     assert found.remark == NO_SPREAD
+
+
+@pytest.mark.parametrize(("count", "remark"), [(19, FEW_RESAMPLED), (20, "")])
+def test_a_bootstrap_of_few_questions_is_remarked(count: int, remark: str) -> None:
+    """That of a score and that of a difference hold the truth too rarely."""
+    rows = [record(n, "abcdefgh"[: n % 8]) for n in range(count)]
+    others = [record(n, "xy" * (n % 5)) for n in range(count)]
+
+    found = score(lines(rows), metrics=("length",))
+    compared = compare_scores(lines(rows), lines(others), metrics=("length",))
+
+    assert {one.remark for one in found} == {remark}
+    assert {one["remark"] for one in compared.table()[:1]} == {remark}
+    assert any("ew questions" in line for line in form_lines(found, "latex")) == (
+        count < 20
+    )
 
 
 @pytest.mark.parametrize("name", METRICS)
