@@ -71,7 +71,9 @@ class ComparisonReport(Result):
     def headline(self) -> str:
         """Return the differences in one line."""
         shown = self.compared[:_LISTED]
-        parts = [one.headline(is_named=not self.is_of_two) for one in shown]
+        # With a baseline the first of a pair may be the second input.
+        is_named = not self.is_of_two or self.baseline is not None
+        parts = [one.headline(is_named=is_named) for one in shown]
         parts = parts or ["no scores"]
         if len(self.compared) > len(shown):
             parts.append(f"{len(self.compared) - len(shown):,} more")

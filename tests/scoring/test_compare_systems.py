@@ -12,7 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import compare_scores
-from harpia_formats.cli.output.comparison_table import comparison_lines
+from harpia_formats.cli.output.comparison_table import (
+    comparison_lines,
+    unpaired_lines,
+)
 from harpia_formats.metrics import METRICS
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.choose_systems import distinct_names
@@ -152,6 +155,23 @@ def test_no_heading_is_the_name_of_another_system() -> None:
 
     assert head.split()[:6] == ["metric", "1", "2", "1", "-", "2"]
     assert "1 is B, 2 is A" in others
+
+
+def test_two_inputs_are_named_also_when_a_baseline_swaps_them() -> None:
+    """Nobody takes the first input for A, of which the table has the second."""
+    whole = lines(rows("a", "b"))
+    less = lines(rows("a", "b")[7:])
+    found = compare_scores(
+        whole, less, metrics=("em",), models=("1=a", "2=b"), baseline="a"
+    )
+    usual = compare_scores(whole, less, metrics=("em",), models=("1=a", "2=b"))
+
+    assert "1 is b, 2 is a" in list(comparison_lines(found, io.StringIO()))
+    assert "1 is a, 2 is b" in list(comparison_lines(usual, io.StringIO()))
+    assert list(unpaired_lines(found)) == [
+        "not compared: 0 questions only of b, 7 only of a"
+    ]
+    assert "em of b - a: " in found.headline()
 
 
 def test_models_are_chosen_by_name_and_by_input(tmp_path: Path) -> None:

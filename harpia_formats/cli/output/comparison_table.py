@@ -54,7 +54,8 @@ def unpaired_lines(found: ComparisonReport) -> Iterator[str]:
     for pair in found.pairs:
         if not (pair.only_first or pair.only_second):
             continue
-        if found.is_of_two:
+        # With a baseline the first of a pair may be the second input.
+        if found.is_of_two and found.baseline is None:
             yield (
                 f"not compared: {pair.only_first:,} questions only in the first, "
                 f"{pair.only_second:,} in the second"
@@ -69,8 +70,8 @@ def unpaired_lines(found: ComparisonReport) -> Iterator[str]:
 def _lines_below(found: ComparisonReport, detect: float | None) -> Iterator[str]:
     """Yield how scores were compared, and which differences the questions detect."""
     compared = found.compared
-    if found.is_of_two and len(found.reports) == 1:
-        first, second = (safe(system.name) for system in found.systems)
+    if found.is_of_two:
+        first, second = map(safe, compared[0].systems)
         one, other = found.letters
         yield f"{one} is {first}, {other} is {second}"
     yield from signature_lines(score.signature for score in compared)
