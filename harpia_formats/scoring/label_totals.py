@@ -19,6 +19,11 @@ from harpia_formats.text.sanitize import safe
 #: Fewer questions with a label in the reference make intervals approximate.
 FEW = 10
 FEW_REFERENCES = "few references with a label: the interval is approximate"
+#: Labels that one reference each has are texts, if there are as many of them.
+MAY_BE_TEXTS = (
+    "most labels are in one reference only, so that these may be texts and not labels: "
+    "the interval is approximate"
+)
 #: The labels that an error shows, and their characters.
 _EXAMPLES, _SHOWN = 3, 40
 
@@ -114,5 +119,10 @@ def references_remark(
     `references` has for each label how many answers have it as their reference. Returns
     "" if none is rare.
     """
-    least = min(references, default=0) * questions
+    counts = [count * questions for count in references]
+    least = min(counts, default=0)
+    found = [count for count in counts if count]
+    single = sum(count <= answers for count in found)
+    if single > FEW and 2 * single > len(found):
+        return MAY_BE_TEXTS
     return FEW_REFERENCES if least < FEW * answers else ""

@@ -240,6 +240,21 @@ def test_few_references_with_a_label_are_remarked(tmp_path: Path) -> None:
         assert remarks["f1-macro"] == remarks["mcc"] == "few references with a label"
 
 
+def test_labels_of_one_reference_each_may_be_texts(tmp_path: Path) -> None:
+    """Metrics of labels say of a file of texts that it may hold no labels."""
+    texts = [(f"answer {at // 2}", f"answer {at}") for at in range(60)]
+    labels = [("a", "ab"[at % 2]) for at in range(60)]
+    path = written(tmp_path / "texts.jsonl", rows_of(texts))
+    other = written(tmp_path / "labels.jsonl", rows_of([*labels, *texts[:9]]))
+    found, usual = (score(one, metrics=("f1-macro",)) for one in (path, other))
+    (row,) = harpia_formats.compare_scores(path, path, metrics=("f1-macro",)).compared
+
+    assert found["f1-macro"].remark.startswith("most labels are in one reference only")
+    assert usual["f1-macro"].remark.startswith("few references with a label")
+    assert row.comparison is not None
+    assert "most labels are in one reference only" in row.comparison.remark
+
+
 @settings(max_examples=30)
 @given(st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=12), st.integers(0, 12))
 def test_replicates_are_those_of_the_statistics(
