@@ -114,6 +114,14 @@ def _key(document: Any, field: str, noun: str) -> Key:
     return value
 
 
+def has_field(documents: Sequence[Any], field: str) -> bool:
+    """Tell whether a document in a list has what is compared, readable or not."""
+    try:
+        return any(key is not None for key in _keys(documents, field, "document"))
+    except UnscorableError:
+        return True
+
+
 def hashable(value: Any) -> Key:
     """Return a key that equals another one if both JSON values are equal."""
     if isinstance(value, list | tuple):

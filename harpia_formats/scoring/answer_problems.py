@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from harpia_formats.detection.likely_map import likely_map_of
 from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.metrics import METRICS
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
@@ -14,6 +15,7 @@ from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
 from harpia_formats.rules.scoring import NO_ANSWER, NO_VERDICT, UNSCORABLE
 from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.samples import holds_documents
 from harpia_formats.validation.merge.tally import Tally
 
 
@@ -49,8 +51,15 @@ class AnswerProblems:
             self.pending.append(kept)
 
     def _help(self, code: str, placed: PlacedRecord) -> str:
-        """Return which option reads an answer from columns that are no fields."""
-        if code != NO_ANSWER or self.options.columns:
+        """Return which option scores a record that seems to have no answer."""
+        if code != NO_ANSWER:
+            return ""
+        if holds_documents(placed.record):
+            names = (
+                name for name, one in METRICS.items() if "retrieved" in one.parameters
+            )
+            return f"retrieved documents are scored by --metrics {','.join(names)}"
+        if self.options.columns:
             return ""
         proposed = likely_map_of(placed.record)
         return f"read columns as fields with --map {proposed}" if proposed else ""

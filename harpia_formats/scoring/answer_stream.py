@@ -44,6 +44,7 @@ from harpia_formats.scoring.samples import (
 from harpia_formats.scoring.scored_answer import ScoredAnswer
 from harpia_formats.scoring.stored_differences import StoredDifferences
 from harpia_formats.scoring.systems import SystemTotals
+from harpia_formats.scoring.unseen_fields import UnseenFields
 from harpia_formats.scoring.verdicts import verdict_outcomes
 from harpia_formats.validation.merge.tally import Tally
 
@@ -112,6 +113,8 @@ class AnswerScorer:
     _records: int = 0
     #: What metrics need besides answers and references, None if no metric does.
     _needs: SampleNeeds | None = None
+    #: What no document has by which metrics compare them, None if none compares any.
+    unseen_fields: UnseenFields | None = None
     _waiting: list[_Answer] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -133,6 +136,7 @@ class AnswerScorer:
         )
         self.seconds = [0.0] * len(self.measured)
         self._needs = SampleNeeds.of_metrics(self.measured)
+        self.unseen_fields = UnseenFields.of_metrics(self.measured)
         if EVALUATION in self.options.by:
             self._by_evaluation = RepeatedAnswers(by_evaluation=True)
 
@@ -165,6 +169,8 @@ class AnswerScorer:
             if self._needs is not None:
                 sample, size = self._needs.sample_of(record, output, text)
                 self._size += size
+            if self.unseen_fields is not None:
+                self.unseen_fields.add(sample)
             self._waiting.append(
                 _Answer(
                     self._records,

@@ -25,6 +25,8 @@ def notes_of(
         rows = "1 invalid row was" if invalid == 1 else f"{invalid:,} invalid rows were"
         yield f"{rows} left out"
     yield from (entry.note for entry in answers.differences.differing())
+    if answers.unseen_fields is not None:
+        yield from answers.unseen_fields.notes()
     if answers.zeros:
         yield f"{answers.zeros:,} missing answers count as 0"
     if answers.only_stored:

@@ -95,6 +95,15 @@ def documents_of(record: Record, output: Output, keys: Sequence[str]) -> Any:
     return next((documents for documents in found if documents is not None), None)
 
 
+def holds_documents(record: Record) -> bool:
+    """Tell whether a record has retrieved and ground-truth documents."""
+    outputs = record.outputs or [Output()]
+    return all(
+        any(documents_of(record, output, keys) is not None for output in outputs)
+        for keys in _DOCUMENTS.values()
+    )
+
+
 def likelihoods_of(record: Record) -> list[float] | None:
     """Return the log-likelihoods that a tool stored, one for each request.
 

@@ -46,6 +46,47 @@ def test_documents_are_scored_without_an_answer() -> None:
     assert scores.problems == ()
 
 
+def test_documents_without_an_answer_name_their_metrics() -> None:
+    """Where an answer is wanted, the finding says what scores the documents."""
+    lines = lines_of(retrieved(["a"], ["a"]))
+    scores = score(lines, profile="haystack", missing="skip")
+
+    assert scores["em"].value is None
+    (problem,) = scores.problems
+    assert problem.help == (
+        "retrieved documents are scored by --metrics "
+        "document-map,document-mrr,document-ndcg,document-recall"
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "notes"),
+    [
+        ("meta.tag", []),
+        ("id", ["no retrieved document has id, so that none is right by document-map"]),
+        (
+            "meta.x",
+            [
+                f"no {noun} document has meta.x, so that none is right by document-map"
+                for noun in ("retrieved", "ground-truth")
+            ],
+        ),
+    ],
+)
+def test_a_field_that_no_document_has_is_said(field: str, notes: list[str]) -> None:
+    """A score of 0 for want of what is compared comes with a note."""
+    truth = [{"id": "1", "content": "a", "meta": {"tag": "x"}}]
+    found = [{"content": "a", "meta": {"tag": "x"}}]
+    scores = score(
+        lines_of(retrieved([], truth), retrieved(found, truth)),
+        metrics=("document-map", "document-mrr"),
+        parameters={"document-map.field": field},
+    )
+
+    assert scores["document-mrr"].value == 0.5
+    assert list(scores.said) == notes
+
+
 def test_a_record_without_a_part_is_reported_once() -> None:
     """What lacks is one finding with the metrics that need it, and no score of 0."""
     lines = lines_of(
