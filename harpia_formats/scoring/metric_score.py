@@ -1,7 +1,7 @@
 """The scores of many answers, by metric and by group."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,6 +100,12 @@ def score_name(metric: str, name: str) -> str:
     return name if metric == name else f"{metric}.{name}"
 
 
+def no_such_score(name: str, scores: Iterable[MetricScore]) -> KeyError:
+    """Return the error of a name that none of `scores` has."""
+    names = ", ".join(dict.fromkeys(score.full_name for score in scores))
+    return KeyError(f"no score is called {name!r} (scored: {names or 'none'})")
+
+
 def score_row(score: MetricScore) -> dict[str, Any]:
     """Return a score as a row of a table."""
     low, high = score.interval or (None, None)
@@ -159,4 +165,4 @@ class Group:
         for score in self.scores:
             if score.is_called(name):
                 return score
-        raise KeyError(name)
+        raise no_such_score(name, self.scores)

@@ -14,6 +14,7 @@ from harpia_formats.scoring.metric_score import (
     COLUMNS,
     Group,
     MetricScore,
+    no_such_score,
     score_name,
     score_row,
 )
@@ -72,7 +73,7 @@ class Scores(Result):
         `ScoreError` if it is one of the answers of several models.
         """
         if not any(score.is_called(name) for score in self):
-            raise KeyError(name)
+            raise no_such_score(name, self)
         return self.total[name]
 
     def __iter__(self) -> Iterator[MetricScore]:
