@@ -142,6 +142,11 @@ class Measure:
     labels: LabelScores | None = None
 
     @property
+    def scores_answers(self) -> bool:
+        """Whether an answer alone has a score, and not only a question or many."""
+        return self.question is None and self.labels is None
+
+    @property
     def is_bounded_mean(self) -> bool:
         """Whether a score is a mean of scores on the scale, as a proportion is."""
         return self.is_mean and self.is_bounded

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import compress
 from typing import Any, ClassVar
 
 from msgspec import UNSET
@@ -37,6 +38,7 @@ class AnswerRow:
     key: Mapping[str, str]
     #: The scores by their names, None for each that is missing. That of a metric that
     #: pools the counts of all answers is called `bleu.row`, `chrf.row` or `ter.row`.
+    #: Scores of questions and of labels, which no answer alone has, are not there.
     scores: Mapping[str, float | None]
 
     def as_row(self) -> dict[str, Any]:
@@ -55,19 +57,25 @@ class AnswerRow:
 class AnswerRows:
     """Collects the rows of a run until they are taken; a `ResultWriter`."""
 
+    #: The scores that an answer alone may have.
     columns: tuple[ScoreColumn, ...] = ()
     by: tuple[str, ...] = ()
+    #: Whether an answer alone may have each score of the run.
+    _are_of_answers: tuple[bool, ...] = ()
     _rows: list[AnswerRow] = field(default_factory=list)
 
     def begin(self, run: ResultRun) -> "AnswerRows":
         """Take the metrics and the groups of a run, and return this object."""
-        self.columns, self.by = columns_of(run.measured), run.by
+        every, self.by = columns_of(run.measured), run.by
+        self.columns = tuple(column for column in every if column.is_of_answers)
+        self._are_of_answers = tuple(column.is_of_answers for column in every)
         return self
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add the row of an answer."""
         record, output, placed = scored.record, scored.output, scored.placed
         labels = (column.row_label for column in self.columns)
+        values = compress(values_of(scored), self._are_of_answers)
         row = AnswerRow(
             path=placed.path,
             line=placed.start.line,
@@ -77,7 +85,7 @@ class AnswerRows:
             question=question_key(record, scored.record_number).hex(),
             length=None if scored.answer is None else len(scored.answer),
             key={name: value_of(name, record, output) for name in self.by},
-            scores=dict(zip(labels, values_of(scored), strict=True)),
+            scores=dict(zip(labels, values, strict=True)),
         )
         self._rows.append(row)
 

@@ -101,6 +101,15 @@ def test_a_missing_score_is_none() -> None:
         list(hf.score_answers(given, metrics=("em",)))
 
 
+def test_scores_that_no_answer_alone_has_are_no_column() -> None:
+    """Rows have neither scores of questions nor of labels, and keep all others."""
+    given = lines_of(("x", "x", "c"), ("y", "x", "c"))
+    metrics = ("pass@1", "em", "f1-macro", "bleu")
+    found = hf.score_answers(given, metrics=metrics)
+
+    assert [[*row.scores] for row in found] == [["em", "bleu.row"]] * 2
+
+
 def test_stored_scores_have_rows() -> None:
     """With `stored` the rows have the scores that a tool stored."""
     path = FIXTURES / "helm/valid/joint.json"

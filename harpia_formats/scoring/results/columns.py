@@ -37,6 +37,8 @@ class ScoreColumn:
     is_binary: bool = False
     #: Whether a score can be the best, as no length is.
     has_best: bool = True
+    #: Whether an answer alone may have it, and not only a question or many answers.
+    is_of_answers: bool = True
 
     @property
     def best(self) -> float:
@@ -79,6 +81,7 @@ def columns_of(measured: Iterable[ComputedMetric]) -> tuple[ScoreColumn, ...]:
             lower_is_better=bool(metric.measure.lower_is_better),
             is_binary=metric.measure.is_binary,
             has_best=metric.measure.lower_is_better is not None,
+            is_of_answers=metric.measure.scores_answers,
         )
         for metric, name in every
     )
