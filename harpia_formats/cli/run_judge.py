@@ -95,8 +95,9 @@ def _judge_rows(
                 progress.update(UnitsDone("judged", nouns, number, total))
                 if verdict.status != "ok" and len(failed) < _PRINTED_FAILURES:
                     failed.append(verdict)
-    except (KeyboardInterrupt, Terminated, RowError):
-        write_stderr(f"{summary_of(job.judge)}\n{resume_hint(job.cache)}\n")
+    except (KeyboardInterrupt, Terminated, RowError) as error:
+        hint = resume_hint(job.cache, error if isinstance(error, RowError) else None)
+        write_stderr(f"{summary_of(job.judge)}\n{hint}\n")
         raise
     finally:
         job.judge.close()

@@ -1,5 +1,7 @@
 """The errors of the judge, whose texts tell users what to fix."""
 
+from typing import Literal
+
 from harpia_formats.model.errors import HarpiaFormatsError
 
 
@@ -16,7 +18,15 @@ class InputError(JudgeError, ValueError):
 
 
 class RowError(JudgeError, ValueError):
-    """A row without a verdict, in a run that stops at such rows."""
+    """A row without a verdict, in a run that stops at such rows.
+
+    `repeats` is what makes the same run fail again at this row: the `row` itself, or
+    the `reply` that the cache keeps. It is "" if the row is asked for again.
+    """
+
+    def __init__(self, message: str, repeats: Literal["", "row", "reply"] = "") -> None:
+        super().__init__(message)
+        self.repeats = repeats
 
 
 class CacheError(JudgeError):

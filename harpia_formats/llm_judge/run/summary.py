@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from harpia_formats.llm_judge.errors import RowError
 from harpia_formats.llm_judge.run.llm_judge import LLMJudge
 from harpia_formats.text.sanitize import safe
 
@@ -30,11 +31,23 @@ def summary_of(judge: LLMJudge) -> str:
     return "\n".join((counts, *majorities))
 
 
-def resume_hint(cache: Path | None, *, overwriting: bool = False) -> str:
-    """Return how to continue a run that was stopped.
+def resume_hint(
+    cache: Path | None, error: RowError | None = None, *, overwriting: bool = False
+) -> str:
+    """Return how to continue a run that was stopped, by an error if there is one.
 
     `overwriting` tells whether an output exists that the next run must overwrite.
     """
+    if error is not None and error.repeats:
+        is_reply = error.repeats == "reply"
+        kept = "" if cache is None else f"what was answered is in {cache}"
+        also = ", and so is the reply without a verdict" if is_reply else ""
+        ask = "--ask-again asks for it once more, " if is_reply else ""
+        start = f"{kept}{also}: " if kept else ""
+        return (
+            f"{start}the same command fails at this row again; "
+            f"{ask}--no-raise-on-failure goes on without its verdict"
+        )
     if cache is None:
         return "without a cache no reply was kept: a new run asks for every row"
     command = "the same command with --overwrite" if overwriting else "the same command"

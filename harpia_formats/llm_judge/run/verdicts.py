@@ -70,6 +70,8 @@ class Verdict:
     reply_meta: Mapping[str, Any] = field(default_factory=dict)
     #: With the last of several votes the majority of each output field of the row.
     majority: Mapping[str, Any] | None = None
+    #: Whether there is a reply, though it may have no verdict.
+    has_reply: bool = True
 
     @property
     def meta(self) -> dict[str, Any]:
@@ -230,7 +232,11 @@ def _finish_row(pending: _Pending, run: RunConfig) -> Verdict:
     )
     run.tally.add(verdict)
     if verdict.status == FAILED and run.raise_on_failure:
-        raise RowError(f"{row.place}: {verdict.error}")
+        is_kept = verdict.has_reply and run.cache is not None and not run.ask_again
+        raise RowError(
+            f"{row.place}: {verdict.error}",
+            "row" if row.problem else "reply" if is_kept else "",
+        )
     return verdict
 
 
@@ -242,7 +248,7 @@ def _verdict_when_done(
     except NoReplyError as error:
         attempts = 0 if is_shared else error.attempts
         reason = f"no reply: {error.reason}"
-        return Verdict(row, None, FAILED, reason, attempts)
+        return Verdict(row, None, FAILED, reason, attempts, has_reply=False)
     except BudgetExhausted:
         return Verdict(
             row, None, UNASKED, f"the budget is spent: {run.budget.exhausted_reason}"

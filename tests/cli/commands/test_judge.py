@@ -457,8 +457,25 @@ def test_the_first_failure_ends_it(data: Path, server: Any) -> None:
 
     assert done.returncode == 1
     assert b"row 1, record 1, model m: score is not a number from 0 to 1" in done.stderr
-    assert b"the same command goes on" in done.stderr
+    assert b"the same command fails at this row again; --ask-again" in done.stderr
     assert names(data) == {"in.jsonl", "judge.yaml", "out.json.judge-cache"}
+
+
+def test_the_hint_after_a_failure_names_what_goes_on(data: Path, server: Any) -> None:
+    """A kept reply fails again without a request; a row without a reply does not."""
+    words = ["in.jsonl", "-o", "out.json", "--concurrency", "1"]
+    server.answer = lambda *_: stub.completion('{"score": 5}')
+    run(data, *words, server=server)
+    server.answer = lambda *_: stub.Answer(b"{}", 500, again=False)
+    again = run(data, *words, server=server)
+    asking = run(data, *words, "--ask-again", server=server)
+    server.answer = lambda *_: stub.completion('{"score": 1}')
+    whole = run(data, *words, "--ask-again", server=server)
+
+    assert b"0 requests" in again.stderr
+    assert b"--ask-again asks for it once more, --no-raise-on-failure" in again.stderr
+    assert b"the same command goes on from there" in asking.stderr
+    assert whole.returncode == 0
 
 
 def test_failures_can_be_null(data: Path, server: Any) -> None:
