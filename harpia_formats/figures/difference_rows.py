@@ -1,6 +1,6 @@
 """A picture of the differences between systems with their intervals."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from harpia_formats.figures.drawing import Drawing, described, first_of, label, shown
 from harpia_formats.figures.rows import (
@@ -13,19 +13,21 @@ from harpia_formats.figures.rows import (
     interval_levels,
 )
 from harpia_formats.reporters.text import p_text
-from harpia_formats.scoring.compared import ComparedScore, filled_marks
+from harpia_formats.scoring.compare_report import ComparisonReport
+from harpia_formats.scoring.compared import ComparedScore, marks_of_differences
 
 TITLE = "Differences of scores with their intervals"
 
 
-def draw_differences(compared: Sequence[ComparedScore]) -> Drawing:
+def draw_differences(report: ComparisonReport) -> Drawing:
     """Return the differences as rows of marks; call it within `settings`.
 
     A pair of systems is a row, and a score a panel. Differences that are significant
     after the adjustment for all of them are filled.
     """
+    compared, arrows = report.compared, report.arrows
     pairs = list(dict.fromkeys(one.systems for one in compared))
-    scores = list(dict.fromkeys(one.full_name for one in compared))
+    scores = list(dict.fromkeys((one.metric, one.name) for one in compared))
     notes = []
     if len(pairs) > MOST_ROWS:
         notes.append(f"the first {MOST_ROWS:,} of {len(pairs):,} pairs are drawn")
@@ -34,8 +36,12 @@ def draw_differences(compared: Sequence[ComparedScore]) -> Drawing:
     rows = {pair: at for at, pair in enumerate(pairs[:MOST_ROWS])}
     drawn = [one for one in compared if one.systems in rows]
     panels = [
-        _panel([one for one in drawn if one.full_name == name], rows)
-        for name in scores[:MOST_PANELS]
+        _panel(
+            [one for one in drawn if (one.metric, one.name) == score],
+            rows,
+            arrows.get(score, ""),
+        )
+        for score in scores[:MOST_PANELS]
     ]
     reasons: dict[str, list[str]] = {}
     for one in drawn:
@@ -45,7 +51,7 @@ def draw_differences(compared: Sequence[ComparedScore]) -> Drawing:
         f"not drawn ({reason}): {first_of(places)}"
         for reason, places in reasons.items()
     ]
-    caption = [*_methods(drawn), *(f"\u2013 {note}" for note in notes)]
+    caption = [*_methods(drawn, arrows.values()), *(f"\u2013 {note}" for note in notes)]
     chart = RowChart([pair_name(pair) for pair in rows], panels, caption=caption)
     found = draw_rows(chart, TITLE, described(_sentences(drawn)))
     return Drawing(found.figure, found.title, found.description, tuple(notes))
@@ -61,9 +67,9 @@ def _place(one: ComparedScore) -> str:
 
 
 def _panel(
-    compared: Sequence[ComparedScore], rows: dict[tuple[str, str], int]
+    compared: Sequence[ComparedScore], rows: dict[tuple[str, str], int], arrow: str
 ) -> Panel:
-    """Return the panel of one score."""
+    """Return the panel of one score; `arrow` says which of its scores are better."""
     marks, sentences = [], {}
     for one in compared:
         found, row = one.comparison, rows[one.systems]
@@ -73,11 +79,13 @@ def _panel(
         is_open = not one.is_significant
         mark = Mark(row, found.difference, found.low, found.high, is_hollow=is_open)
         marks.append(mark)
-    title = label(compared[0].full_name)
+    title = f"{label(compared[0].full_name)} {arrow}".rstrip()
     return Panel(title, marks, has_zero=True, sentences=sentences)
 
 
-def _methods(compared: Sequence[ComparedScore]) -> Iterator[str]:
+def _methods(
+    compared: Sequence[ComparedScore], arrows: Collection[str]
+) -> Iterator[str]:
     """Yield what the lines and the looks of the marks are."""
     tested = [one for one in compared if one.comparison is not None]
     if not tested:
@@ -86,7 +94,7 @@ def _methods(compared: Sequence[ComparedScore]) -> Iterator[str]:
     levels = interval_levels(one.comparison.method for one in tested if one.comparison)
     if levels:
         yield f"Lines are {levels} intervals of the difference by question."
-    yield filled_marks(tested)
+    yield from marks_of_differences(tested, arrows)
 
 
 def _sentences(compared: Sequence[ComparedScore]) -> Iterator[str]:

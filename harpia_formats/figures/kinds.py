@@ -53,7 +53,7 @@ def _confusions(found: Any) -> "Drawing":
 def _differences(found: Any) -> "Drawing":
     from harpia_formats.figures.difference_rows import draw_differences  # noqa: PLC0415 - only pictures need it
 
-    return draw_differences(found.compared)
+    return draw_differences(found)
 
 
 def _questions(found: Any) -> "Drawing":

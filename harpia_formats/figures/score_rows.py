@@ -16,12 +16,15 @@ from harpia_formats.figures.rows import (
 )
 from harpia_formats.metrics.metric import LIMITS
 from harpia_formats.scoring.groups import MODEL
-from harpia_formats.scoring.metric_score import Group, MetricScore, score_name
+from harpia_formats.scoring.metric_score import (
+    Group,
+    MetricScore,
+    arrow_of,
+    score_name,
+)
 from harpia_formats.scoring.scores import Scores
 
 TITLE = "Scores with their intervals"
-#: Say whether a higher or a lower score is better, or neither.
-_ARROWS = {False: " \u2191", True: " \u2193", None: ""}
 #: Stands for all answers, and for a value that is the empty text.
 _ALL, _EMPTY = "all answers", "(empty)"
 
@@ -121,7 +124,7 @@ def _panel(
             score = _score_of(group, metric, name)
             if score is None:
                 continue
-            scale, arrow = LIMITS.get(score.scale), _ARROWS[score.lower_is_better]
+            scale, arrow = LIMITS.get(score.scale), arrow_of(score)
             reason = _reason(score)
             if score.value is None or reason:
                 reasons.append(reason)
@@ -133,7 +136,7 @@ def _panel(
             marks.append(Mark(at, score.value, low, high, number))
         if reasons and len(reasons) == sum(group is not None for group in row.groups):
             sentences[at] = reasons[0]
-    return Panel(f"{title}{arrow}", marks, scale, sentences=sentences)
+    return Panel(f"{title} {arrow}".rstrip(), marks, scale, sentences=sentences)
 
 
 def _score_of(group: Group | None, metric: str, name: str) -> MetricScore | None:

@@ -10,6 +10,8 @@ _TEXT, _ROW = 18, 42
 #: The dashes of vertical lines: none of them is at the label of a row.
 _GRID, _ZERO = "21 21", "4 3 4 3 4 24"
 _AXIS = 22
+#: Code points of what hollow dots are.
+_MEANING = 300
 _DOT = 5
 #: The difference of two such numbers is finite.
 _GREATEST = 1e300
@@ -93,7 +95,7 @@ def intervals(  # noqa: PLR0913 - all but the rows are about the look
     ]
     head = ("", "value", "low", "high", "remark")
     description += f" {meaning}" if meaning else ""
-    legend = f'<p class="plot-legend">{shown(meaning)}</p>' if meaning else ""
+    legend = f'<p class="plot-legend">{shown(meaning, _MEANING)}</p>' if meaning else ""
     return figure(
         name,
         title,

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.metrics.metric import LIMITS
 from harpia_formats.plots import EMBEDDED, EMBEDDED_STYLE, Interval, intervals
-from harpia_formats.scoring.compared import ComparedScore, filled_marks
+from harpia_formats.scoring.compared import ComparedScore, marks_of_differences
 
 if TYPE_CHECKING:  # they show themselves with charts
+    from harpia_formats.scoring.compare_report import ComparisonReport
     from harpia_formats.scoring.metric_score import Group
     from harpia_formats.scoring.scores import Scores
 
@@ -51,24 +52,27 @@ def score_charts(scores: "Scores", name: str) -> Iterator[str]:
 
 
 def difference_charts(
-    compared: Iterable[ComparedScore],
+    report: "ComparisonReport",
     name: str,
-    label: Callable[[ComparedScore], str],
+    label: Callable[[ComparedScore, str], str],
 ) -> Iterator[str]:
     """Yield a chart of the differences of shares, and one of all others.
 
-    `name` starts the ids of their elements, and `label` returns what a row is called.
+    `name` starts the ids of their elements, and `label` returns what a row is called,
+    from a difference and the name of its score.
     """
-    compared = list(compared)
-    scales: dict[bool, list[Interval]] = {}
-    for score in compared:
+    arrows = report.arrows
+    scales: dict[bool, tuple[list[Interval], list[str]]] = {}
+    for score in report.compared:
         found = score.comparison
+        arrow = arrows.get((score.metric, score.name), "")
+        row_label = label(score, f"{score.full_name} {arrow}".rstrip())
         if found is None:
-            row = Interval(label(score), None, remark=score.reason)
+            row = Interval(row_label, None, remark=score.reason)
             is_small = True
         else:
             row = Interval(
-                label(score),
+                row_label,
                 found.difference,
                 found.low,
                 found.high,
@@ -77,14 +81,16 @@ def difference_charts(
             )
             # On one axis with percentages, shares could not be told apart.
             is_small = max(abs(score.first or 0), abs(score.second or 0)) <= 1
-        scales.setdefault(is_small, []).append(row)
-    for at, rows in enumerate(scales.values()):
+        of_scale = scales.setdefault(is_small, ([], []))
+        of_scale[0].append(row)
+        of_scale[1].append(arrow)
+    for at, (rows, directions) in enumerate(scales.values()):
         yield intervals(
             f"plot-{name}-{at}",
             "Differences A - B with their intervals",
             rows,
             zero=True,
-            meaning=filled_marks(compared),
+            meaning=" ".join(marks_of_differences(report.compared, directions)),
         )
 
 

@@ -12,6 +12,7 @@ from harpia_formats.scoring.compared import (
     ComparedScore,
     ComparedSystem,
 )
+from harpia_formats.scoring.metric_score import arrow_of
 from harpia_formats.scoring.scores import Scores
 
 #: The contract of `ComparisonReport.to_dict`.
@@ -68,6 +69,15 @@ class ComparisonReport(Result):
             raise KeyError((first, second))
         return found
 
+    @property
+    def arrows(self) -> dict[tuple[str, str], str]:
+        """Whether higher or lower is better, by the names of a metric and its score."""
+        return {
+            (one.metric, one.name): arrow_of(one)
+            for system in self.systems
+            for one in system.scores.scores
+        }
+
     def headline(self) -> str:
         """Return the differences in one line."""
         shown = self.compared[:_LISTED]
@@ -94,12 +104,10 @@ class ComparisonReport(Result):
         """Return charts of the differences, as HTML for a notebook."""
         from harpia_formats.scoring.charts import difference_charts, embedded  # noqa: PLC0415 - only notebooks show charts
 
-        def label(score: ComparedScore) -> str:
-            if self.is_of_two:
-                return score.full_name
-            return f"{score.full_name} of {score.systems[0]} - {score.systems[1]}"
+        def label(score: ComparedScore, name: str) -> str:
+            return name if self.is_of_two else f"{name} of {' - '.join(score.systems)}"
 
-        return embedded(lambda name: difference_charts(self.compared, name, label))
+        return embedded(lambda name: difference_charts(self, name, label))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison by its contract, as JSON has it."""

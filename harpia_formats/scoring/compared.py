@@ -1,14 +1,14 @@
 """Systems that are compared, one score of two of them, and the settings of tests."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.draws import unavailable_reason
-from harpia_formats.scoring.metric_score import Group, score_name
+from harpia_formats.scoring.metric_score import DOWN, UP, Group, score_name
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import (
     ALPHA,
@@ -155,12 +155,21 @@ class ComparedScore:
         }
 
 
-def filled_marks(compared: Iterable[ComparedScore]) -> str:
-    """Return what filled marks of differences are, "" if no difference was tested."""
+def marks_of_differences(
+    compared: Iterable[ComparedScore], arrows: Collection[str]
+) -> Iterator[str]:
+    """Yield what the places and the looks of the marks of differences mean.
+
+    `arrows` are those behind the names of scores.
+    """
     tested = sum(one.comparison is not None for one in compared)
+    if not tested:
+        return
     adjusted = " (Holm)" if tested > 1 else ""
-    text = f"Filled marks have p{adjusted} below {ALPHA:g}, open ones do not."
-    return text if tested else ""
+    yield f"Filled marks have p{adjusted} below {ALPHA:g}, open ones do not."
+    for arrow, side in ((UP, "right"), (DOWN, "left")):
+        if arrow in arrows:
+            yield f"{arrow}: {side} of 0 the first system is better."
 
 
 def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.metrics.metric import LIMITS
 from harpia_formats.scoring.confusion import Confusion
 from harpia_formats.scoring.left_out import NONE_LEFT_OUT, LeftOutQuestions
 
@@ -82,6 +83,8 @@ class MetricScore:
         return name in {self.name, f"{self.metric}.{self.name}"}
 
 
+#: Say that a higher score is better, or a lower one.
+UP, DOWN = "\u2191", "\u2193"
 #: Columns of a table that are attributes of a score.
 _OWN = (
     *("questions", "standard_error", "scale", "signature", "method", "remark"),
@@ -104,6 +107,13 @@ def no_such_score(name: str, scores: Iterable[MetricScore]) -> KeyError:
     """Return the error of a name that none of `scores` has."""
     names = ", ".join(dict.fromkeys(score.full_name for score in scores))
     return KeyError(f"no score is called {name!r} (scored: {names or 'none'})")
+
+
+def arrow_of(score: MetricScore) -> str:
+    """Return `UP` or `DOWN` if higher or lower scores are better, "" if not known."""
+    if score.lower_is_better:
+        return DOWN
+    return UP if score.lower_is_better is not None and score.scale in LIMITS else ""
 
 
 def score_row(score: MetricScore) -> dict[str, Any]:

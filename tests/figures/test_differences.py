@@ -58,7 +58,9 @@ def test_each_pair_is_a_row_with_its_p_values(tmp_path: Path) -> None:
     description = str(picture[1].text)
 
     assert notes == ()
-    assert {"a \u2212 b", "a \u2212 c", "b \u2212 c", "em"} < set(texts_of(picture))
+    assert {"a \u2212 b", "a \u2212 c", "b \u2212 c", "em \u2191"} < set(
+        texts_of(picture)
+    )
     assert "em of a \u2212 b: +0.7500 (" in description
     assert "(Holm)" in description
     assert any("p (Holm) below 0.05" in text for text in texts_of(picture))
@@ -124,4 +126,34 @@ def test_charts_and_pictures_fill_the_same_marks(tmp_path: Path) -> None:
     assert 'class="mark"' not in chart
     sentence = "Filled marks have p (Holm) below 0.05, open ones do not."
     assert sentence in texts_of(picture)
-    assert f'<p class="plot-legend">{sentence}</p>' in chart
+    assert f'<p class="plot-legend">{sentence} ' in chart
+
+
+@pytest.mark.parametrize(
+    ("metrics", "titles", "sides"),
+    [
+        (("wer",), {"wer \u2193"}, ["\u2193: left of 0 the first system is better."]),
+        (
+            ("em", "wer", "length"),
+            {"em \u2191", "wer \u2193", "length.characters"},
+            [
+                "\u2191: right of 0 the first system is better.",
+                "\u2193: left of 0 the first system is better.",
+            ],
+        ),
+    ],
+)
+def test_it_is_said_on_which_side_the_first_system_is_better(
+    metrics: tuple[str, ...], titles: set[str], sides: list[str], tmp_path: Path
+) -> None:
+    """The names of scores have arrows, which the picture and the chart explain."""
+    found = compared({"a": "yyyyynnn", "b": "ynyynnnn"}, metrics)
+    picture, _ = drawn(found, tmp_path, "differences")
+    texts = texts_of(picture)
+    chart = found.shown_charts()
+
+    assert titles <= set(texts)
+    assert {text for text in texts if "the first system is better" in text} == {*sides}
+    assert all(f"<td>{title}</td>" in chart for title in titles)
+    assert f"{' '.join(sides)}</p>" in chart
+    assert chart.count(sides[0]) == 2  # visible, and in the description

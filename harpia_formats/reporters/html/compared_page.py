@@ -91,7 +91,11 @@ class _Names:
         """Return the name of a score, with its systems if they are several."""
         if self.is_of_two:
             return f"{score.full_name}, {difference}" if difference else score.full_name
-        return f"{score.full_name}, {score.systems[0]} - {score.systems[1]}"
+        return self.chart_label(score, score.full_name)
+
+    def chart_label(self, score: ComparedScore, name: str) -> str:
+        """Return what a difference of a score with a name is called in charts."""
+        return name if self.is_of_two else f"{name}, {' - '.join(score.systems)}"
 
 
 def _differences(report: ComparisonReport, names: _Names) -> Section:
@@ -118,7 +122,7 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
     texts = set() if report.is_of_two else {"A", "B"}
     parts = [
         sentence(names.said),
-        *charts(difference_charts(compared, "differences", names.of)),
+        *charts(difference_charts(report, "differences", names.chart_label)),
         table(
             "Differences",
             columns,

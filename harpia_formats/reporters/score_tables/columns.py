@@ -4,9 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from harpia_formats.metrics.metric import LIMITS
 from harpia_formats.reporters.score_tables.table import Better
-from harpia_formats.scoring.metric_score import Group, MetricScore, score_name
+from harpia_formats.scoring.metric_score import (
+    DOWN,
+    UP,
+    Group,
+    MetricScore,
+    arrow_of,
+    score_name,
+)
 
 #: The metric and the name of a score.
 Key = tuple[str, str]
@@ -37,10 +43,8 @@ class Column:
 
 def better_of(score: MetricScore) -> Better:
     """Return which scores of a metric are better."""
-    if score.lower_is_better:
-        return Better.LOWER
-    is_known = score.lower_is_better is not None and score.scale in LIMITS
-    return Better.HIGHER if is_known else Better.UNKNOWN
+    better = {UP: Better.HIGHER, DOWN: Better.LOWER}
+    return better.get(arrow_of(score), Better.UNKNOWN)
 
 
 def columns_of(groups: Sequence[Group]) -> list[Column]:
