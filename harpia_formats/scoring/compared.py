@@ -10,12 +10,7 @@ from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.draws import unavailable_reason
 from harpia_formats.scoring.metric_score import DOWN, UP, Group, score_name
 from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.p_values import (
-    ALPHA,
-    TESTS,
-    PairedTest,
-    is_significant,
-)
+from harpia_formats.scoring.p_values import TESTS, PairedTest
 from harpia_formats.scoring.paired import Comparison, holm
 from harpia_formats.scoring.question_differences import QuestionDifferences
 from harpia_formats.text.spelling import nearest
@@ -121,7 +116,9 @@ class ComparedScore:
         if self.comparison is None:
             return False
         p_value = self.comparison.p_value
-        return is_significant(p_value if self.adjusted_p is None else self.adjusted_p)
+        if self.adjusted_p is not None:
+            p_value = self.adjusted_p
+        return p_value < self.comparison.alpha
 
     def headline(self, *, is_named: bool = False) -> str:
         """Return the difference in one line, with the systems if `is_named`."""
@@ -155,18 +152,24 @@ class ComparedScore:
         }
 
 
+def alpha_of(compared: Iterable[ComparedScore]) -> float | None:
+    """Return below which p-value differences are significant, None without tests."""
+    return next((one.comparison.alpha for one in compared if one.comparison), None)
+
+
 def marks_of_differences(
-    compared: Iterable[ComparedScore], arrows: Collection[str]
+    compared: Sequence[ComparedScore], arrows: Collection[str]
 ) -> Iterator[str]:
     """Yield what the places and the looks of the marks of differences mean.
 
     `arrows` are those behind the names of scores.
     """
-    tested = sum(one.comparison is not None for one in compared)
-    if not tested:
+    alpha = alpha_of(compared)
+    if alpha is None:
         return
+    tested = sum(one.comparison is not None for one in compared)
     adjusted = " (Holm)" if tested > 1 else ""
-    yield f"Filled marks have p{adjusted} below {ALPHA:g}, open ones do not."
+    yield f"Filled marks have p{adjusted} below {alpha:g}, open ones do not."
     for arrow, side in ((UP, "right"), (DOWN, "left")):
         if arrow in arrows:
             yield f"{arrow}: {side} of 0 the first system is better."

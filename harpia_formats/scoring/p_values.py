@@ -7,8 +7,6 @@ from harpia_formats.model.metric_profile import ScoreOptionsError
 from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
 from harpia_formats.scoring.permutation import FlipTests, exchange_tests, sign_test
 
-#: Differences with a lower p-value, adjusted for all of them, are significant.
-ALPHA = 0.05
 TESTS = ("permutation", "bootstrap", "mcnemar")
 PERMUTATION, BOOTSTRAP, MCNEMAR = TESTS
 #: Exchanges that are drawn at least, if not all are made.
@@ -18,11 +16,6 @@ EXCHANGES = 10_000
 FOR_EACH = 400
 #: More replicates than these change no interval visibly, only p-values need them.
 _FOR_INTERVALS = 10_000
-
-
-def is_significant(p_value: float) -> bool:
-    """Tell whether a difference with an adjusted p-value is significant."""
-    return p_value < ALPHA
 
 
 @dataclass(frozen=True, slots=True)

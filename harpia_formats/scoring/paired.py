@@ -56,6 +56,11 @@ class Comparison:
     #: The best score, if each question differs by it or not at all, as 0 from 1.
     step: float | None = None
 
+    @property
+    def alpha(self) -> float:
+        """The least p-value that is not significant."""
+        return round(1 - self.level, 15)
+
 
 def compare_pairs(
     answers: MetricAnswers, pairs: Sequence[tuple[int, int]], test: PairedTest

@@ -10,7 +10,6 @@ import pytest
 import harpia_formats as hf
 from harpia_formats.reporters.score_tables import form_lines
 from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.p_values import ALPHA
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
@@ -70,7 +69,7 @@ def test_a_difference_is_significant_below_the_limit(tmp_path: Path) -> None:
     """A p-value of the limit itself is open in the picture and bold in the table."""
     found = compared({"a": "yyyyyynn", "b": "ynyynnnn"})
     seen = {}
-    for p_value in (0.04, ALPHA, 0.06):
+    for p_value in (0.04, 0.05, 0.06):
         one = replace(found.compared[0], adjusted_p=p_value)
         changed = replace(found, compared=(one,))
         picture, _ = drawn(changed, tmp_path, "differences")
@@ -78,8 +77,8 @@ def test_a_difference_is_significant_below_the_limit(tmp_path: Path) -> None:
         bold = sum(line.count("**") for line in form_lines(changed, "markdown"))
         seen[p_value] = (ET.tostring(picture), bold)
 
-    assert seen[0.04][0] != seen[ALPHA][0] == seen[0.06][0]
-    assert (seen[0.04][1], seen[ALPHA][1], seen[0.06][1]) == (2, 4, 4)
+    assert seen[0.04][0] != seen[0.05][0] == seen[0.06][0]
+    assert (seen[0.04][1], seen[0.05][1], seen[0.06][1]) == (2, 4, 4)
 
 
 def test_questions_are_counted_by_who_is_higher(tmp_path: Path) -> None:
@@ -118,7 +117,7 @@ def test_charts_and_pictures_fill_the_same_marks(tmp_path: Path) -> None:
     difference = found.compared[0].comparison
     assert difference is not None
     assert difference.low > 0
-    assert difference.p_value < ALPHA < (found.compared[0].adjusted_p or 0)
+    assert difference.p_value < 0.05 < (found.compared[0].adjusted_p or 0)
     picture, _ = drawn(found, tmp_path, "differences")
     chart = found.shown_charts()
 

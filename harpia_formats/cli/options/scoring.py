@@ -101,6 +101,16 @@ Level = Annotated[
         rich_help_panel=STATISTICS,
     ),
 ]
+ComparisonLevel = Annotated[
+    float,
+    typer.Option(
+        "--level",
+        metavar="SHARE",
+        help="Confidence level of the intervals; differences are significant with p "
+        "below 1 - SHARE.",
+        rich_help_panel=STATISTICS,
+    ),
+]
 Replicates = Annotated[int, replicates(0, "; 0 for no intervals")]
 ComparisonReplicates = Annotated[
     int, replicates(1, f", at least {FOR_EACH} for each score that is compared")

@@ -12,7 +12,7 @@ from harpia_formats.cli.output.score_table import (
 )
 from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.compared import ComparedScore
+from harpia_formats.scoring.compared import ComparedScore, alpha_of
 from harpia_formats.scoring.paired import Comparison, questions_for
 from harpia_formats.text.sanitize import safe
 
@@ -84,8 +84,10 @@ def _lines_below(found: ComparisonReport, detect: float | None) -> Iterator[str]
         yield f"p (Holm): adjusted for {number:,} comparisons"
     remarks = [score.comparison.remark for score in compared if score.comparison]
     yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
-    if number > 1:
-        yield "differences detected: in a single test, without Holm's correction"
+    alpha = alpha_of(compared)
+    if alpha is not None:
+        single = " in a single test, without Holm's correction" if number > 1 else ""
+        yield f"differences detected: with p below {alpha:g}{single}"
     for score in compared:
         name = score.full_name
         if not found.is_of_two:

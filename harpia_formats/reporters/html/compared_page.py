@@ -15,7 +15,7 @@ from harpia_formats.reporters.score_tables.comparison import (
 from harpia_formats.reporters.text import p_text, with_noun
 from harpia_formats.scoring.charts import difference_charts
 from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.compared import ComparedScore
+from harpia_formats.scoring.compared import ComparedScore, alpha_of
 
 _COLUMNS = (
     "metric",
@@ -115,7 +115,7 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
         if score.comparison
     )
     remarks = [score.comparison.remark for score in compared if score.comparison]
-    has_tests = any(score.comparison for score in compared)
+    alpha = alpha_of(compared)
     columns: tuple[str, ...] = _COLUMNS
     if not report.is_of_two:
         columns = ("metric", "A", "B", "score A", "score B", *_COLUMNS[3:])
@@ -136,7 +136,7 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
                 *method_lines(tests, "Tests"),
                 *method_lines(methods),
                 MAY_DISAGREE if report.has_other_intervals else "",
-                detected_text("none") if has_tests else "",
+                "" if alpha is None else detected_text("none", alpha),
                 *remarks,
                 *report.said,
             ]

@@ -5,20 +5,20 @@ from dataclasses import dataclass
 
 from harpia_formats.reporters.score_tables.columns import Column, Key
 from harpia_formats.reporters.score_tables.table import Better
-from harpia_formats.scoring.compared import ComparedScore
-from harpia_formats.scoring.p_values import ALPHA, is_significant
+from harpia_formats.scoring.compared import ComparedScore, alpha_of
 
 _TESTED = (
     "Bold: the best, and all that are not significantly worse (p of a paired test by "
-    f"question, adjusted by Holm for all pairs and scores, at least {ALPHA})."
+    "question, adjusted by Holm for all pairs and scores, at least {alpha:g})."
 )
 _IMPOSSIBLE = (
-    "Bold: the best. No two systems could be tested by all of their questions."
+    "Nothing is bold: no two systems could be tested by all of their questions."
 )
 _NOT_ALL = (
     " A system that was not tested against the best by all questions of both is not "
     "bold."
 )
+_NO_TEST = " In a column without such a test nothing is bold."
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +41,36 @@ def best_tested(
     `names` are those of the systems of the rows, as in `compared`. A test counts only
     if it has all questions of both scores.
     """
-    columns = list(columns)
-    p_values = dict(_p_values(columns, names, compared))
+    columns, compared = list(columns), list(compared)
+    tested = dict(_tested(columns, names, compared))
     found: dict[Key, set[int]] = {}
-    is_tested = True
+    is_tested, untested = True, False
     for column in columns:
         best = _best_of(column)
+        if not any(key == column.key for key, *_ in tested):
+            untested = untested or bool(best)
+            continue
         found[column.key] = set(best)
         for at, score in enumerate(column.scores):
             if not best or at in best or score is None or score.value is None:
                 continue
-            tests = [p_values.get((column.key, names[one], names[at])) for one in best]
+            tests = [tested.get((column.key, names[one], names[at])) for one in best]
             is_tested = is_tested and None not in tests
-            if any(p is not None and not is_significant(p) for p in tests):
+            if False in tests:
                 found[column.key].add(at)
-    note = _TESTED if is_tested else _TESTED + _NOT_ALL
-    note = note if p_values else _IMPOSSIBLE
-    return Best(found, note if any(found.values()) else "")
+    if not any(found.values()):
+        return Best({}, _IMPOSSIBLE if untested else "")
+    note = _TESTED.format(alpha=alpha_of(compared))
+    note += "" if is_tested else _NOT_ALL
+    return Best(found, note + (_NO_TEST if untested else ""))
 
 
-def _p_values(
+def _tested(
     columns: Iterable[Column], names: Sequence[str], compared: Iterable[ComparedScore]
-) -> Iterator[tuple[tuple[Key, str, str], float]]:
-    """Yield the adjusted p-values by the score and both systems, in either order.
+) -> Iterator[tuple[tuple[Key, str, str], bool]]:
+    """Yield by the score and both systems whether they differ, in either order.
 
-    A p-value of only some questions of a system says nothing about its score.
+    A test by only some questions of a system says nothing about its score.
     """
     questions = {
         (column.key, name): score.questions
@@ -79,8 +84,8 @@ def _p_values(
             score.questions
         }
         if score.adjusted_p is not None and has_all:
-            yield (key, one, other), score.adjusted_p
-            yield (key, other, one), score.adjusted_p
+            yield (key, one, other), score.is_significant
+            yield (key, other, one), score.is_significant
 
 
 def _best_of(column: Column) -> list[int]:

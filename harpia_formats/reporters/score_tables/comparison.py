@@ -109,7 +109,8 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
         yield Note(MAY_DISAGREE)
     if len(tested) > 1:
         yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
-    yield Note(detected_text(NONE))
+    if tested:
+        yield Note(detected_text(NONE, tested[0].alpha))
     yield from mark_notes(_marks(compared))
     for pair in found.pairs:
         if pair.only_first or pair.only_second:
@@ -133,12 +134,12 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
     yield from labelled("Intervals", ((name, one.method) for name, one in methods))
 
 
-def detected_text(none: str) -> str:
+def detected_text(none: str, alpha: float) -> str:
     """Return what the column "detected" has, with `none` where it has no number."""
     return (
-        "Detected: the smallest difference that these questions detect with a power of "
-        f"80 % in a single test, without Holm's correction; {none} if they detect none "
-        "on the scale, or never differ."
+        f"Detected: the smallest difference that these questions detect (p below "
+        f"{alpha:g}) with a power of 80 % in a single test, without Holm's correction; "
+        f"{none} if they detect none on the scale, or never differ."
     )
 
 

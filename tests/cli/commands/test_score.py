@@ -264,7 +264,8 @@ def test_a_comparison_names_its_tests_and_draws(tmp_path: Path) -> None:
     other = "an interval is not that of the test: they may disagree about 0\n"
     assert other in exact
     assert other not in drawn
-    assert "detected: in a single test, without Holm's correction\n" in exact
+    single = "in a single test, without Holm's correction\n"
+    assert f"differences detected: with p below 0.05 {single}" in exact
     assert (
         "em: 40 questions detect a difference of 0.1986 with 80 % power, and 152 one "
         "of 0.1\n"

@@ -10,7 +10,7 @@ import pytest
 
 import harpia_formats as hf
 from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.p_values import ALPHA
+from harpia_formats.scoring.compared import marks_of_differences
 from table_texts import FOUR, NASTY, check_latex, form_text, rows_of, tables_in
 
 pytest.importorskip("numpy", reason="tests need the extra score")
@@ -31,8 +31,8 @@ def test_bold_is_the_best_and_what_is_not_worse(found: ComparisonReport) -> None
     }
 
     assert bold == ["heron-7b", "heron-13b"]
-    assert (p_values["heron-7b", "heron-13b"] or 0) >= ALPHA
-    assert (p_values["heron-13b", "finch_3b"] or 1) < ALPHA
+    assert (p_values["heron-7b", "heron-13b"] or 0) >= 0.05
+    assert (p_values["heron-13b", "finch_3b"] or 1) < 0.05
     assert "not significantly worse" in form_text("latex", found)
 
 
@@ -49,7 +49,7 @@ def test_what_was_not_tested_against_the_best_is_not_bold(
 
 
 def test_a_test_by_some_questions_is_none_of_the_scores() -> None:
-    """A system that is hopeless on all but the common questions is not bold."""
+    """Of a system that is hopeless on all others it tells nothing: none is bold."""
     rows = rows_of({"a": 99, "b": 1, "c": 99}, 30)
     for row in rows[:20]:
         del row["outputs"][1]
@@ -64,8 +64,49 @@ def test_a_test_by_some_questions_is_none_of_the_scores() -> None:
     _, *cells = tables_in(text)[0]
 
     assert found.pair("a", "b")[0].adjusted_p == 1
-    assert [row[0] for row in cells if "<strong>" in row[1]] == ["a"]
-    assert "No two systems could be tested by all of their questions." in text
+    assert [row[0] for row in cells if "<strong>" in row[1]] == []
+    assert "Nothing is bold: no two systems could be tested by all of" in text
+
+
+def test_one_level_is_that_of_bold_and_of_what_is_detected() -> None:
+    """`level` sets it for both, and the notes name it; so do filled marks."""
+    rows = rows_of({"a": 99, "b": 4}, 30)
+    usual, strict = (
+        hf.compare_scores(rows, metrics=("em",), level=level) for level in (0.95, 0.99)
+    )
+    (one,) = usual.compared
+    assert one.comparison is not None
+    assert 0.01 < one.comparison.p_value < 0.05
+    texts = [form_text("markdown", found) for found in (usual, strict)]
+
+    bold = [sum("<strong>" in row[1] for row in tables_in(each)[0]) for each in texts]
+    assert bold == [1, 2]
+    for text, found, alpha in zip(
+        texts, (usual, strict), ("0.05", "0.01"), strict=True
+    ):
+        assert f"all pairs and scores, at least {alpha})" in text
+        assert f"questions detect (p below {alpha})" in text
+        assert next(marks_of_differences(found.compared, ())).startswith(
+            f"Filled marks have p below {alpha},"
+        )
+    assert [found.compared[0].is_significant for found in (usual, strict)] == [
+        True,
+        False,
+    ]
+
+
+def test_a_column_without_a_test_has_nothing_bold(found: ComparisonReport) -> None:
+    """The others have, and a note says why."""
+    lacking = tuple(
+        replace(one, comparison=None, adjusted_p=None) if one.name == "f1" else one
+        for one in found.compared
+    )
+    text = form_text("markdown", replace(found, compared=lacking))
+    _, *rows = tables_in(text)[0]
+
+    assert any("<strong>" in row[1] for row in rows)
+    assert not any("<strong>" in row[2] for row in rows)
+    assert "In a column without such a test nothing is bold." in text
 
 
 def test_each_remark_has_a_mark_of_its_own(found: ComparisonReport) -> None:
@@ -116,8 +157,9 @@ def test_a_number_below_zero_has_a_minus_in_latex(found: ComparisonReport) -> No
     system = found.systems[0]
     assert system.scores is not None
     scores = (replace(system.scores.scores[0], value=-0.25, interval=None),)
-    below = replace(system, scores=replace(system.scores, scores=scores))
-    text = form_text("latex", replace(found, systems=(below, below)))
+    group = replace(system.scores, scores=scores)
+    systems = tuple(replace(one, scores=group) for one in found.systems[:2])
+    text = form_text("latex", replace(found, systems=systems))
 
     assert text.count("\\textbf{$-$0.250}") == 2
     check_latex(text)
@@ -142,7 +184,8 @@ def test_a_pair_without_a_test_has_none() -> None:
 
     assert tables_in(text)[1][1][3:6] == ["\u2013 \u2020", "\u2013", "\u2013"]
     assert "\u2020 One question: no difference can be tested." in text
-    assert "No two systems could be tested by all of their questions." in text
+    assert "Nothing is bold: no two systems could be tested by all of" in text
+    assert "<strong>" not in text.partition("Differences")[0]
     assert "not significantly" not in text
     assert "p (Holm):" not in text
     check_latex(form_text("latex", found))
