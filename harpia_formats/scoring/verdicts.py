@@ -1,6 +1,6 @@
 """The verdicts of an LLM judge as metrics: numbers that records hold already."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from msgspec import UNSET
@@ -21,6 +21,9 @@ from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.select_metrics import SelectedMetrics
+
+#: The names of texts that an error lists.
+_LISTED = 5
 
 
 class VerdictsFound(Exception):  # noqa: N818 - not an error
@@ -50,9 +53,12 @@ class VerdictMetrics:
     _rows: int = 0
     _failed: int = 0
     _first_error: str = ""
+    #: The names of texts in the first result that has any.
+    _texts: tuple[str, ...] = ()
 
     def add(self, record: Record) -> None:
         """Add the verdicts of a record."""
+        self._texts = self._texts or _texts_in(record)
         for output in record.outputs:
             self._rows += 1
             if output.error:
@@ -94,7 +100,23 @@ class VerdictMetrics:
                 f"{self._first_error}"
             )
         failed = f" ({self._failed:,} rows failed)" if self._failed else ""
-        return f"the verdicts hold no number that could be scored{failed}"
+        hint = ""
+        if self._texts:
+            names = ", ".join(self._texts[:_LISTED])
+            hint = (
+                f", but texts ({names}): if they are labels, score agreement --field "
+                "NAME compares them with those of another judge or of people"
+            )
+        return f"the verdicts hold no number that could be scored{failed}{hint}"
+
+
+def _texts_in(record: Record) -> tuple[str, ...]:
+    """Return the names of the texts in a verdict."""
+    for members in () if record.extra is UNSET else record.extra.values():
+        result = members.get("result")
+        if isinstance(result, Mapping):
+            return tuple(name for name in result if isinstance(result[name], str))
+    return ()
 
 
 def _measure_of(name: str, found: _Verdicts) -> Measure:

@@ -304,3 +304,9 @@ def test_invalid_verdict_is_an_error() -> None:
         harpia_formats.score(data)
     kept = harpia_formats.score(data, on_invalid="skip")
     assert (kept["score"].count, kept.skipped) == (COUNT, 1)
+
+
+def test_texts_lead_to_agreement() -> None:
+    """Verdicts that are labels cannot be scored, and the error says what takes them."""
+    with pytest.raises(ScoreError, match=r"texts \(verdict, why\).* score agreement"):
+        harpia_formats.score(lines([{"verdict": "good", "why": "é"}] * 3))
