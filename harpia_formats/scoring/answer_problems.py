@@ -4,19 +4,43 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from msgspec import UNSET
+
 from harpia_formats.detection.likely_map import likely_map_of
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.metrics import METRICS
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
+from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.registry import all_rules
 from harpia_formats.rules import Rule
-from harpia_formats.rules.scoring import NO_ANSWER, NO_VERDICT, UNSCORABLE
+from harpia_formats.rules.scoring import (
+    NO_ANSWER,
+    NO_FIELD,
+    NO_REFERENCE,
+    NO_VERDICT,
+    UNSCORABLE,
+)
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.samples import holds_documents
+from harpia_formats.text.sanitize import safe
 from harpia_formats.validation.merge.tally import Tally
+
+#: The codes of what a record lacks, whichever answer is scored.
+_OF_RECORDS = frozenset({NO_REFERENCE, NO_FIELD})
+#: Characters of the name of a model in a message.
+_SHOWN = 80
+
+
+def model_to_name(record: Record, output: Output) -> str:
+    """Return the model of an answer if the record has answers of several, else ""."""
+    if output.model is UNSET or all(
+        one.model == output.model for one in record.outputs
+    ):
+        return ""
+    return output.model
 
 
 @dataclass(slots=True)
@@ -32,6 +56,10 @@ class AnswerProblems:
     pending: list[Problem] = field(default_factory=list)
     #: Why the first answer without a score is refused, while the model is unknown.
     _refusal: ScoreError | None = None
+    #: The record of the last message on a record, by its file and number, and all such
+    #: messages on it.
+    _record: tuple[int, int] = (0, 0)
+    _said: set[str] = field(default_factory=set)
     _rules: dict[str, Rule] = field(default_factory=all_rules)
 
     def add(
@@ -65,10 +93,23 @@ class AnswerProblems:
         return f"read columns as fields with --map {proposed}" if proposed else ""
 
     def add_unscored(
-        self, code: str, placed: PlacedRecord, count: FileCount, message: str
+        self,
+        code: str,
+        placed: PlacedRecord,
+        count: FileCount,
+        message: str,
+        model: str = "",
     ) -> None:
-        """Report an answer without a score; raises `ScoreError` if it is refused."""
+        """Report an answer without a score; raises `ScoreError` if it is refused.
+
+        What a record lacks is reported once, however many answers it has; of any other
+        message `model` is the model of the answer, "" if the record shows it.
+        """
+        if model and code not in _OF_RECORDS:
+            message = f"{message} (model {safe(model, _SHOWN)})"
         if self.options.missing is not None:
+            if code in _OF_RECORDS and not self._is_new(placed, count, message):
+                return
             self.add(code, placed, count, message)
             return
         place = self.tally.in_member(placed.row.place(0, 1, ()))
@@ -79,6 +120,15 @@ class AnswerProblems:
         self._refusal = self._refusal or error
         if not self._is_model_unknown:
             raise self._refusal
+
+    def _is_new(self, placed: PlacedRecord, count: FileCount, message: str) -> bool:
+        """Tell whether a message on a record is its first one with this text."""
+        record = (id(count), placed.number)
+        if record != self._record:
+            self._record, self._said = record, set()
+        is_new = message not in self._said
+        self._said.add(message)
+        return is_new
 
     def _other_way(self, code: str) -> str:
         """Return how else than left out an answer may count, as the end of a text."""

@@ -22,7 +22,7 @@ from harpia_formats.rules.scoring import (
     OTHER_THAN_STORED,
     UNSCORABLE,
 )
-from harpia_formats.scoring.answer_problems import AnswerProblems
+from harpia_formats.scoring.answer_problems import AnswerProblems, model_to_name
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.groups import EVALUATION, AnswerGrouping
 from harpia_formats.scoring.measure import (
@@ -327,4 +327,5 @@ class AnswerScorer:
 
     def _report(self, code: str, answer: _Answer, message: str) -> None:
         """Report an answer without a score; raises `ScoreError` if it is refused."""
-        self.problems.add_unscored(code, answer.placed, answer.count, message)
+        model = model_to_name(answer.record, answer.output)
+        self.problems.add_unscored(code, answer.placed, answer.count, message, model)

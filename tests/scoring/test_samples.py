@@ -118,6 +118,27 @@ def test_a_record_without_a_part_is_reported_once() -> None:
     assert scores["em"].value == 2 / 3
 
 
+def test_findings_name_the_model_or_are_of_the_record() -> None:
+    """What a record lacks is said once, and what an answer lacks with its model."""
+    outputs = [
+        {"model": name, "text": text} for name, text in zip("ab", "xz", strict=True)
+    ]
+    record = {"prompt": "p", "references": ["x"], "outputs": outputs}
+    lines = lines_of(record, {**record, "choices": ["x", "y"]})
+
+    scores = score(lines, metrics=("multiple-choice",))
+    alone = score(lines, metrics=("multiple-choice",), model="b")
+
+    message = "multiple-choice has no score: the answer names no choice"
+    lacking = "there are no choices, which multiple-choice needs"
+    assert [(one.place.line, one.message) for one in scores.problems] == [
+        (1, lacking),
+        (2, f"{message} (model b)"),
+    ]
+    assert [one.message for one in alone.problems] == [lacking, message]
+    assert [system["multiple-choice"].unscored for system in scores.systems] == [1, 2]
+
+
 def test_only_metrics_with_references_say_their_number() -> None:
     """The number of references is in no signature of a metric without them."""
     scores = score(
