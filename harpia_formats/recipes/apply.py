@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from harpia_formats.metrics import MetricError
+from harpia_formats.metrics.correctness import DEFAULTS as CORRECTNESS
+from harpia_formats.metrics.correctness import PREFIX
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.python_api.make_options import make_options
@@ -151,6 +153,12 @@ def _with_used(
     for full, value in stated.items():
         if not _is_same(values[full], value):
             continue  # it is replaced
+        teller, mark, _ = full.rpartition(f".{PREFIX}")
+        of_other = f"{teller}.{PREFIX.removesuffix('.')}"
+        now = options.parameters.get(of_other)
+        if mark and not _is_same(now, stated.get(of_other)):
+            del values[full]  # the metric whose parameter it is is replaced
+            continue
         if not _requests_with(definitions, full, value):
             if _SELECTING & set(given):
                 unused.append(full)
@@ -211,19 +219,23 @@ def _check_definitions(recipe: Recipe, given: Collection[str]) -> None:
             hint = f"; did you mean {near}?" if near else f" ({', '.join(names)})"
             raise recipe.error(place, f"{reason}{hint}")
         for request in requests:
-            reason = _refused(request, place[2], value)
+            own = parameters_of_request(request, values[PARAMETERS])
+            reason = _refused(request, own, place[2])
             if reason:
                 raise recipe.error(place, reason)
 
 
-def _refused(request: MetricRequest, name: str, value: Any) -> str:
-    """Return why a metric cannot have a parameter, "" if it can.
+def _refused(request: MetricRequest, own: Mapping[str, Any], name: str) -> str:
+    """Return why a metric cannot have one of its `own` parameters, "" if it can.
 
     What it cannot have without the parameter either is reported when it is computed.
     """
-    changed = replace(request, parameters={**request.parameters, name: value})
+    # Which parameters there are depends on the metric that tells what is correct.
+    tellers = {one: own[one] for one in CORRECTNESS if one in own and one != name}
+    beside = {**request.parameters, **tellers}
+    changed = replace(request, parameters={**beside, name: own[name]})
     try:
-        computed_metric(request)
+        computed_metric(replace(request, parameters=beside))
     except MetricError:
         return ""
     try:

@@ -6,16 +6,20 @@ from typing import Any
 
 from harpia_formats.detection.detect_files import detect_files
 from harpia_formats.io.inputs import Input
-from harpia_formats.metrics import METRICS, numbered, plugin_metric
+from harpia_formats.metrics import METRICS, MetricError, numbered, plugin_metric
+from harpia_formats.metrics.correctness import PREFIX
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
 from harpia_formats.registry import adapter_of, format_of, result_format_named
+from harpia_formats.scoring.computed_metric import computed_metric
 from harpia_formats.scoring.metric_requests import requests_named
 from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.p_values import BOOTSTRAP, PERMUTATION
 from harpia_formats.scoring.profiles import DEFAULT, profile_named
 from harpia_formats.scoring.select_metrics import (
     MetricSelection,
     parameters_of_request,
+    with_parameters,
 )
 from harpia_formats.scoring.verdicts import holds_verdicts
 
@@ -61,9 +65,33 @@ def reads_verdicts(inputs: Iterable[Input], options: ScoreOptions) -> bool:
 
 
 def settled(request: MetricRequest, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return every parameter with which a metric is computed."""
+    """Return every parameter with which a metric is computed.
+
+    With them are those of the metric that tells what is correct, if there is one.
+    """
     own = parameters_of_request(request, parameters)
-    return {**defaults_of(request.metric), **request.parameters, **own}
+    found = {**defaults_of(request.metric), **request.parameters, **own}
+    teller = found.get("correct")
+    if METRICS.keys() & {numbered(request.metric)[0]} and isinstance(teller, str):
+        for name, value in defaults_of(teller).items():
+            found.setdefault(f"{PREFIX}{name}", value)
+    return found
+
+
+def usual_test(definitions: Definitions, parameters: Mapping[str, Any]) -> str | None:
+    """Return the test that a comparison takes if none is given.
+
+    It is None where metrics have different ones, or one of them cannot be computed.
+    """
+    try:
+        measures = [
+            computed_metric(with_parameters({}, parameters, one)).measure
+            for one in definitions.requests
+        ]
+    except MetricError:
+        return None
+    found = {PERMUTATION if one.is_mean else BOOTSTRAP for one in measures}
+    return found.pop() if len(found) == 1 else None
 
 
 def defaults_of(name: str) -> dict[str, Any]:

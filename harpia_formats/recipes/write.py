@@ -9,6 +9,7 @@ from harpia_formats.recipes.definitions import (
     definitions_of,
     reads_verdicts,
     settled,
+    usual_test,
 )
 from harpia_formats.recipes.error import RecipeError
 from harpia_formats.recipes.parse import PARAMETERS
@@ -21,6 +22,8 @@ _START = """\
 # A recipe of harpia-formats {command}: {usage}
 # Paths start from the folder of this file; these are from the working folder.
 """
+#: What holds without a key, where that is not nothing.
+_USUAL = {"test": ": permutation of means, and the bootstrap of other scores"}
 #: The value of a parameter that has none by default, which TOML has no word for.
 _NOT_GIVEN = object()
 
@@ -44,13 +47,14 @@ def recipe_text(command: Command, options: ScoreOptions, run: Any) -> str:
         )
     usage = f"harpia-formats {command.name} --recipe FILE"
     keys = command.all_keys().values()
+    run = _with_test(run, definitions, options.parameters)
     values = [(key, _value(key, options, run)) for key in keys]
     lines = [_START.format(command=command.name, usage=usage)]
     for key, value in values:
         if key.name == PARAMETERS:
             continue
         if value is None or (key.is_table and not value):
-            lines.append(f"# {key.name} is not given\n")
+            lines.append(f"# {key.name} is not given{_USUAL.get(key.name, '')}\n")
         elif not key.is_table:
             lines.append(f"{key.name} = {_toml(key.name, value)}\n")
     for key, value in values:
@@ -58,6 +62,15 @@ def recipe_text(command: Command, options: ScoreOptions, run: Any) -> str:
             lines += [f"\n[{key.name}]\n", *_members(key.name, value)]
     lines += _parameter_lines(options.parameters, definitions)
     return "".join(lines)
+
+
+def _with_test(
+    run: Any, definitions: Definitions | None, parameters: Mapping[str, Any]
+) -> Any:
+    """Return a run of a comparison with the test that it takes if none is given."""
+    if definitions is None or getattr(run, "test", "") is not None:
+        return run
+    return replace(run, test=usual_test(definitions, parameters))
 
 
 def _value(key: Key, options: ScoreOptions, run: Any) -> Any:

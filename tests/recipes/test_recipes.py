@@ -345,6 +345,38 @@ def test_a_shown_recipe_gives_the_same_output(
     assert main("score", "--recipe", "r.toml", "--show-recipe").out == shown.out
 
 
+def test_a_shown_recipe_holds_the_test_and_what_is_correct(main: InProcess) -> None:
+    """Other defaults of either change no result; one test is not that of all scores."""
+
+    def shown(metrics: str) -> Any:
+        run = main("score", "compare", "a.jsonl", "-m", metrics, "--show-recipe")
+        return tomllib.loads(run.out)
+
+    found = shown("em,pass@1")
+    assert found["test"] == "permutation"
+    correct = found["parameters"]["pass@1"]
+    assert correct["correct.normalisation"] == "squad"
+    assert shown("kappa")["test"] == "bootstrap"
+    assert "test" not in shown("em,kappa")
+
+
+def test_what_is_correct_can_be_replaced(main: InProcess) -> None:
+    """The parameters of the metric that told before are none of the other one."""
+    words = ["--metrics", "pass@1", "--param", "pass@1.correct.normalisation=none"]
+    Path("r.toml").write_text(main("score", "a.jsonl", *words, "--show-recipe").out)
+    number = main(
+        *("score", "--recipe", "r.toml", "--param", "pass@1.correct=number-match"),
+        "--show-recipe",
+    )
+
+    assert "correct.normalisation" not in number.out
+    Path("n.toml").write_text(number.out)
+    assert "has no parameter" not in main("score", "--recipe", "n.toml").err
+    assert (
+        main("score", "--recipe", "r.toml").out == main("score", "a.jsonl", *words).out
+    )
+
+
 #: Options of the command line that are about no result, or about the recipe.
 OF_THE_RUN = {"context", "quiet", "recipe", "show_progress", "show_recipe"}
 
