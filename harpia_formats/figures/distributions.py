@@ -9,10 +9,10 @@ from harpia_formats.figures.answer_counts import (
     ScoreCounts,
     ScoreOfAnswers,
 )
-from harpia_formats.figures.drawing import SMALL, Drawing, described, first_of, label
-from harpia_formats.figures.grid import Grid, grid_of
+from harpia_formats.figures.drawing import Drawing, described, first_of, label
+from harpia_formats.figures.grid import Grid, grid_of, share_axis, write_in
 from harpia_formats.figures.library import FigureError
-from harpia_formats.figures.look import MUTED, SERIES, SURFACE
+from harpia_formats.figures.look import SERIES, SURFACE
 from harpia_formats.scoring.scores import Scores
 
 TITLE = "Scores of single answers"
@@ -115,23 +115,16 @@ def _draw_column(axes: Sequence[Any], cells: Sequence[ScoreCounts]) -> None:
             for cell, of_cell in zip(drawn, bins, strict=True)
             for one in of_cell
         ),
-        default=1.0,
+        default=0.0,
     )
+    share_axis(axes, share, share * 1.08, "answers")
     for one, cell in zip(axes, cells, strict=True):
         one.set_xlim(low - room, high + room)
-        one.set_ylim(0, share * 1.08)
-        one.set_yticks([share], [f"{100 * share:.0f} %"], size=SMALL, color=MUTED)
-        one.tick_params(axis="y", length=0)
-        one.spines["left"].set_visible(False)
-        one.grid(visible=True, axis="y")
         if not drawn:
             one.set_xticks([])
         if cell.answers < _FEWEST:
-            one.set_yticks([])
             sentence = "one answer" if cell.answers else "no answer has a score"
-            one.text(
-                low, share * 0.3, sentence, size=SMALL, color=MUTED, style="italic"
-            )
+            write_in(one, sentence)
             continue
         _draw_bars(one, cell, (high - low + 2 * room) * 0.02)
 

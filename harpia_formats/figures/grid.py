@@ -1,15 +1,24 @@
 """Panels in a grid: a row for each system, and a column for each score."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.figures.drawing import LINE, add_caption, caption_lines, width_of
+from harpia_formats.figures.drawing import (
+    LINE,
+    SMALL,
+    add_caption,
+    caption_lines,
+    width_of,
+)
 from harpia_formats.figures.look import MUTED
 
 #: Inches: of a panel that is alone in its row and of others, between panels, of a
 #: border, and from the upper border to the panels.
-_ALONE, _PANEL, _BETWEEN, _BORDER, _ABOVE = 4.2, 2.3, 0.5, 0.12, 0.35
+_ALONE, _PANEL, _BETWEEN, _BORDER, _ABOVE = 4.2, 2.3, 0.58, 0.12, 0.35
+#: Inches between the name of a row and its first panel.
+_NAME = 0.53
 #: Inches below the panels for the numbers and the name of their axis.
 _BELOW = 0.45
 
@@ -25,6 +34,8 @@ class Grid:
     #: What the axis below the panels shows.
     axis: str
     caption: Sequence[str]
+    #: Inches between rows.
+    gap: float = 0.12
 
 
 def grid_of(grid: Grid) -> tuple[Any, list[list[Any]]]:
@@ -32,16 +43,15 @@ def grid_of(grid: Grid) -> tuple[Any, list[list[Any]]]:
     from matplotlib.figure import Figure  # noqa: PLC0415 - optional
 
     panel = _ALONE if len(grid.columns) == 1 else _PANEL
-    label = max(map(width_of, grid.rows), default=0) + _BORDER + 0.5
+    label = max(map(width_of, grid.rows), default=0) + _BORDER + _NAME + 0.05
     width = label + len(grid.columns) * (panel + _BETWEEN) - _BETWEEN + 2 * _BORDER
     caption = caption_lines(grid.caption, width - 2 * _BORDER)
-    gap = 0.12
-    rows = len(grid.rows) * (grid.height + gap)
+    rows = len(grid.rows) * (grid.height + grid.gap)
     height = _ABOVE + rows + _BELOW + len(caption) * LINE + 0.1
     figure = Figure(figsize=(width, height))
     every = []
     for row, name in enumerate(grid.rows):
-        bottom = height - _ABOVE - row * (grid.height + gap) - grid.height
+        bottom = height - _ABOVE - row * (grid.height + grid.gap) - grid.height
         axes_of_row = []
         for column, title in enumerate(grid.columns):
             left = label + column * (panel + _BETWEEN)
@@ -55,7 +65,46 @@ def grid_of(grid: Grid) -> tuple[Any, list[list[Any]]]:
                 axes.set_xlabel(grid.axis, color=MUTED)
             axes_of_row.append(axes)
         y = (bottom + grid.height / 2) / height
-        figure.text((label - 0.45) / width, y, name, ha="right", va="center_baseline")
+        figure.text((label - _NAME) / width, y, name, ha="right", va="center_baseline")
         every.append(axes_of_row)
     add_caption(figure, caption, _BORDER)
     return figure, every
+
+
+def share_axis(column: Sequence[Any], share: float, top: float, name: str) -> None:
+    """Give the panels of a column one axis of shares from 0 to `top`.
+
+    It has lines at 0 and at a round share up to `share`, which is 0 if nothing is
+    drawn. The numbers and the `name` of what is counted are beside the last panel, as
+    those of the other axis are below it.
+    """
+    for axes in column:
+        axes.spines["left"].set_visible(False)
+        axes.set_yticks([])
+    if not share:
+        return
+    power = 10.0 ** math.floor(math.log10(share))
+    tick = math.floor(share / power + 1e-9) * power
+    for axes in column:
+        is_last = axes is column[-1]
+        axes.set_ylim(0, top)
+        axes.set_yticks(
+            [0, tick], ["0", f"{100 * tick:.4g} %"] if is_last else ["", ""]
+        )
+        axes.tick_params(axis="y", length=0, labelsize=SMALL, labelcolor=MUTED)
+        axes.grid(visible=True, axis="y")
+        if is_last:
+            axes.set_ylabel(name, color=MUTED, size=SMALL, labelpad=2)
+
+
+def write_in(axes: Any, sentence: str) -> None:
+    """Write in an empty panel why nothing is drawn in it."""
+    axes.text(
+        0.02,
+        0.3,
+        sentence,
+        transform=axes.transAxes,
+        size=SMALL,
+        color=MUTED,
+        style="italic",
+    )

@@ -59,7 +59,7 @@ def _differences(found: Any) -> "Drawing":
 def _questions(found: Any) -> "Drawing":
     from harpia_formats.figures.question_rows import draw_questions  # noqa: PLC0415 - only pictures need it
 
-    return draw_questions(found.compared)
+    return draw_questions(found)
 
 
 #: The kinds by their names. The first one of a command is drawn if none is named.

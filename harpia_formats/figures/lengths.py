@@ -32,8 +32,9 @@ def draw_lengths(scores: Scores, counts: AnswerCounts) -> Drawing:
     caption = [
         (
             "Dots are means of the answers of about the same length, and bars are how "
-            f"many these are. Fewer than {FEWEST} answers have no dot. The means have "
-            "no intervals, so that single dots may differ by chance."
+            "many these are. The axis of lengths is logarithmic: two bars double them. "
+            f"Fewer than {FEWEST} answers have no dot. The means have no intervals, so "
+            "that single dots may differ by chance."
         ),
         *(f"\u2013 {note}" for note in notes),
     ]

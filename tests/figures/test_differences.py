@@ -8,6 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import harpia_formats as hf
+from harpia_formats.figures import library
+from harpia_formats.figures.question_rows import draw_questions
 from harpia_formats.reporters.score_tables import form_lines
 from harpia_formats.scoring.compare_report import ComparisonReport
 
@@ -90,8 +92,25 @@ def test_questions_are_counted_by_who_is_higher(tmp_path: Path) -> None:
         "em of a \u2212 b: of 10 questions the first system is higher on 3, the second "
         "on 2, and neither on 5."
     )
-    assert {"20 %", "50 %", "30 %"} < set(texts_of(picture))
+    assert {"\u2190 20 %", "= 50 %", "30 % \u2192"} < set(texts_of(picture))
     assert "bleu" not in texts_of(picture)
+
+
+@pytest.mark.parametrize("metric", ["em", "length"])
+def test_rows_of_questions_share_their_axes(metric: str) -> None:
+    """Equal bars are equal shares, also if the scale of the score is not known."""
+    found = compared({"a": "y" * 8, "b": "y" * 7 + "n", "c": "ynynynnn"}, (metric,))
+    changed = [replace(found.compared[0].by_question, widest=0.5)]  # type: ignore[type-var]
+    one = replace(found.compared[0], by_question=changed[0])
+    with library.settings():
+        drawing = draw_questions(replace(found, compared=(one, *found.compared[1:])))
+        rows = [axes for axes in drawing.figure.axes if axes.get_position().x0 < 0.4]
+        ticks = [[one.get_text() for one in axes.get_yticklabels()] for axes in rows]
+
+    assert len(rows) == 3
+    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in rows}) == 1
+    assert ticks == [["", ""], ["", ""], ["0", "80 %"]]
+    assert [axes.get_ylabel() for axes in rows] == ["", "", "questions"]
 
 
 def test_pooled_scores_have_no_single_questions(tmp_path: Path) -> None:

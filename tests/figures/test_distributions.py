@@ -74,6 +74,25 @@ def test_shares_and_means_are_in_the_description(tmp_path: Path) -> None:
     assert any("no length that 5 answers have" in note for note in notes)
 
 
+def test_the_axis_of_shares_has_its_numbers_once(tmp_path: Path) -> None:
+    """It has 0, a round share and a name, beside the last model."""
+    answers: list[tuple[str | None, str]] = [
+        (model, text) for model in "ab" for text in ["yes it is"] * 17 + ["no"] * 3
+    ]
+    picture = written(tmp_path, answers, metrics=("em",))[0]["distributions"]
+
+    assert picture.count(">80 %</text>") == picture.count(">0</text>") == 1
+    assert picture.count(">answers</text>") == 1
+    assert "%</text>" not in picture.replace(">80 %</text>", "")
+
+
+def test_the_axis_of_lengths_is_said_to_be_logarithmic(tmp_path: Path) -> None:
+    """Its numbers do not grow by the same number."""
+    picture = written(tmp_path, [("a", "no")] * 6)[0]["lengths"]
+
+    assert "logarithmic" in picture
+
+
 def test_answers_without_a_model_are_of_the_only_one(tmp_path: Path) -> None:
     """They are counted with those of the model, as in the scores."""
     answers: list[tuple[str | None, str]] = [(None, "no"), ("a", "yes it is")] * 2
