@@ -1,5 +1,7 @@
 r"""Tables of scores in LaTeX, with the rules of the package booktabs.
 
+A table that one page may not hold needs the package longtable, which breaks it.
+
 The text compiles with any engine whose fonts have the characters of the data: pdflatex
 for Latin scripts, lualatex or xelatex with a suitable font for others.
 """
@@ -52,38 +54,50 @@ _MARKS = {"*": "*", "\u2020": r"\dagger"}
 #: Signatures have no spaces: lines may break behind these.
 _BREAK = re.compile(r"(\\textbar\{\}|:|,)")
 _MOST, _LONG = 200, 2_000
+#: Rows of a table that a page holds with its notes.
+_PAGE = 30
 
 
 def lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: ARG001 - the same for each form
-    """Yield the lines of the tables of a result, each a float with its notes."""
+    """Yield the lines of the tables of a result, each with its notes."""
     for at, table in enumerate(tables_of(result)):
         yield from [""] * bool(at)
         yield from _table_lines(table)
 
 
 def _table_lines(table: ScoreTable) -> Iterator[str]:
-    """Yield the lines of a table with its notes, as a float."""
-    yield r"% \usepackage{booktabs}"
-    yield r"\begin{table}"
-    yield r"\centering"
-    yield rf"\caption{{{latex_text(table.caption)}}}"
+    """Yield the lines of a table with its notes, as a float if a page holds it."""
+    caption = rf"\caption{{{latex_text(table.caption)}}}"
     kinds = "".join("r" if heading.is_number else "l" for heading in table.headings)
-    yield rf"\begin{{tabular}}{{{kinds}}}"
-    yield r"\toprule"
-    yield _line(map(_heading, table.headings))
-    yield r"\midrule"
+    head = [r"\toprule", _line(map(_heading, table.headings)), r"\midrule"]
+    if len(table.rows) <= _PAGE:
+        yield r"% \usepackage{booktabs}"
+        yield from [r"\begin{table}", r"\centering", caption]
+        yield rf"\begin{{tabular}}{{{kinds}}}"
+        yield from [*head, *_rows(table), r"\bottomrule", r"\end{tabular}"]
+        if table.notes:
+            yield r"\par\medskip"
+            yield r"\begin{minipage}{\linewidth}\footnotesize\raggedright"
+            yield from (rf"{_note(note)}\par" for note in table.notes)
+            yield r"\end{minipage}"
+        yield r"\end{table}"
+        return
+    yield r"% \usepackage{booktabs,longtable}"
+    yield rf"\begin{{longtable}}{{{kinds}}}"
+    yield rf"{caption} \\"
+    yield from [*head, r"\endfirsthead", *head, r"\endhead"]
+    yield from [r"\bottomrule", r"\endfoot", *_rows(table), r"\end{longtable}"]
+    if table.notes:
+        yield r"{\footnotesize\raggedright"
+        yield from (rf"\noindent {_note(note)}\par" for note in table.notes)
+        yield "}"
+
+
+def _rows(table: ScoreTable) -> Iterator[str]:
     for at, cells in enumerate(table.rows):
         yield _line(map(_cell, cells))
         if at in table.breaks:
             yield r"\midrule"
-    yield r"\bottomrule"
-    yield r"\end{tabular}"
-    if table.notes:
-        yield r"\par\medskip"
-        yield r"\begin{minipage}{\linewidth}\footnotesize\raggedright"
-        yield from (rf"{_note(note)}\par" for note in table.notes)
-        yield r"\end{minipage}"
-    yield r"\end{table}"
 
 
 def latex_text(text: str, limit: int = _MOST) -> str:

@@ -15,6 +15,8 @@ FOUR = {"heron-7b": 9, "heron-13b": 11, "finch_3b": 3, "wren & co": 2}
 #: What means something in Markdown, LaTeX, CSV or HTML.
 NASTY = r"""a_b*c `d` <e> &amp; |f| \g {h} [i](j) $k$ 50% #1 ~m^n ,"o" --p"""
 
+_KINDS = ("tabular", "longtable")
+
 
 def rows_of(
     wrong: Mapping[str, int], questions: int = 40, category: str = "even"
@@ -67,7 +69,9 @@ def cells_of(markdown: str) -> list[list[str]]:
 def latex_rows(text: str) -> list[list[str]]:
     """Return the cells of the rows of a LaTeX table; they must be well-formed."""
     check_latex(text)
-    body = text[text.index("\\toprule") : text.index("\\bottomrule")]
+    end = min(text.find(f"\\end{{{kind}}}") % len(text) for kind in _KINDS)
+    # A long table has its head twice.
+    body = text[text.rindex("\\toprule", 0, end) : end]
     lines = [line for line in body.splitlines() if line.endswith("\\\\")]
     return [re.split(r"(?<!\\) & ", line.removesuffix(" \\\\")) for line in lines]
 
@@ -79,7 +83,7 @@ def check_latex(text: str) -> None:
     known = "begin end centering caption toprule midrule bottomrule par medskip textbf"
     known += " linewidth footnotesize raggedright texttt allowbreak uparrow downarrow"
     known += " textbackslash textasciitilde textasciicircum textless textgreater dagger"
-    known += " textbar textasciigrave leq"
+    known += " textbar textasciigrave leq endfirsthead endhead endfoot noindent"
     assert commands <= {*known.split(), *"&%_#{}$\\"}
     depth, opened = 0, []
     for found in re.finditer(r"\\(begin|end)\{(\w+)\}|\\.|[{}]", text, re.DOTALL):
@@ -97,9 +101,9 @@ def check_latex(text: str) -> None:
     # A bracket or star behind the end of a row would be an argument of it.
     assert not re.search(r"\\\\\s*[\[*]", text)
     tables = re.findall(
-        r"\\begin\{tabular\}\{(\w+)\}(.*?)\\end\{tabular\}", text, re.DOTALL
+        r"\\begin\{(?:tabular|longtable)\}\{(\w+)\}(.*?)\\end\{", text, re.DOTALL
     )
     for columns, body in tables:
-        rows = re.findall(r"^(.*) \\\\$", body, re.MULTILINE)
+        rows = re.findall(r"^(?!\\caption)(.*) \\\\$", body, re.MULTILINE)
         counts = {len(re.findall(r"(?<!\\)&", row)) + 1 for row in rows}
         assert counts == {len(columns)}

@@ -152,6 +152,23 @@ def test_other_forms_have_all_numbers(found: ComparisonReport) -> None:
     check_latex(form_text("latex", found))
 
 
+def test_a_long_table_in_latex_may_break_over_pages(found: ComparisonReport) -> None:
+    """It has its rows once, its head on each page, and its notes behind it."""
+    many = replace(found, compared=found.compared * 4)
+    text = form_text("latex", many)
+    scores, differences = text.split("\n\n")
+    body, notes = differences.split("\\end{longtable}")
+    head = r"score & A & B & A - B & p & p (Holm) & detected & questions \\"
+
+    check_latex(text)
+    assert "longtable" not in form_text("latex", found) + scores
+    assert body.count("heron-7b & heron-13b") == 2 * 4
+    assert body.count(head) == 2
+    assert body.index(head) < body.index("\\endhead") < body.index("heron-7b")
+    assert "\\begin{table}" not in differences
+    assert "Test of em" in notes
+
+
 def test_a_number_below_zero_has_a_minus_in_latex(found: ComparisonReport) -> None:
     """A bold one, too; a hyphen would be shorter."""
     system = found.systems[0]

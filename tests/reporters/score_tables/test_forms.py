@@ -78,8 +78,12 @@ def test_latex_compiles(tmp_path: Path) -> None:
     program = which("pdflatex")
     if program is None:
         pytest.skip("no pdflatex is installed: the text is only checked")
-    body = form_text("latex", scored({**FOUR, NASTY: 4}, by=("category",)))
-    start = "\\documentclass{article}\n\\usepackage{booktabs}\n\\begin{document}\n"
+    models = {**FOUR, NASTY: 4}
+    body = form_text("latex", scored(models, by=("category",)))
+    found = scored({f"m{number}": number for number in range(1, 40)})
+    body += form_text("latex", found)
+    start = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n"
+    start += "\\begin{document}\n"
     (tmp_path / "t.tex").write_text(
         f"{start}{body}\\end{{document}}\n", encoding="utf-8"
     )
