@@ -680,6 +680,7 @@ def compare_scores(
     models: Sequence[str] = (),
     baseline: str | None = None,
     test: str | None = None,
+    detect: float | None = None,
     recipe: Path | None = None,
     **options: Unpack[ComparisonArguments],
 ) -> ComparisonReport:
@@ -690,7 +691,9 @@ def compare_scores(
     chooses systems by the names of their models, or `INPUT=MODEL` with the path of an
     input or its number from 1. Questions are paired by id, prompt and references;
     without ids by the other two. `test` is "permutation", "bootstrap" or "mcnemar";
-    None is permutation for means and bootstrap for other scores.
+    None is permutation for means and bootstrap for other scores. With `detect`,
+    `questions_needed` of each score is how many questions detect this difference with a
+    power of 80 percent.
 
     `recipe` is a file with options, as `harpia-formats score compare --recipe` reads
     it; what is given here replaces its values, and its reports, pictures and tables
@@ -708,6 +711,10 @@ def compare_scores(
     from harpia_formats.python_api.make_options import make_options
     from harpia_formats.scoring.compare_runs import ScoreComparison
     from harpia_formats.scoring.options import ScoreOptions
+    from harpia_formats.scoring.questions_needed import (
+        check_difference,
+        with_questions_needed,
+    )
 
     notes: tuple[str, ...] = ()
     known = ComparisonArguments.__annotations__
@@ -721,9 +728,9 @@ def compare_scores(
         from harpia_formats.recipes.apply import python_options
         from harpia_formats.recipes.table import COMPARE, CompareRun
 
-        given = CompareRun(cast("Any", inputs), tuple(models), baseline, test)
+        given = CompareRun(cast("Any", inputs), tuple(models), baseline, test, detect)
         found = python_options(fspath(recipe), COMPARE, options, given)
-        systems, notes = found.run, found.notes
+        systems, notes, detect = found.run, found.notes, found.run.detect
         run = ScoreComparison(
             file_inputs(systems.inputs),
             found.options,
@@ -731,9 +738,10 @@ def compare_scores(
             systems.test,
             systems.baseline,
         )
+    check_difference(detect)
     for _ in run:
         continue
-    report = run.report()
+    report = with_questions_needed(run.report(), detect)
     report.raise_for_errors()
     return replace(report, said=(*notes, *report.said)) if notes else report
 

@@ -88,7 +88,7 @@ ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
     "merge": (SubsetArguments, ("on_duplicate", "output")),
     "schema check": (SchemaCheckArguments, ()),
     "schema infer": (InferArguments, ()),
-    "score compare": (ScoreArguments, ("models", "baseline", "test")),
+    "score compare": (ScoreArguments, ("models", "baseline", "test", "detect")),
     "score agreement": (ScoreArguments, ("fields", "labels", "weights")),
     "detect": (object, ("delimiter", "exclude")),
 }

@@ -43,6 +43,8 @@ class ComparisonReport(Result):
     baseline: str | None = None
     #: Notes on the run, for people.
     said: tuple[str, ...] = ()
+    #: The difference for which `questions_needed` of scores is, None if none is named.
+    detect: float | None = None
 
     @property
     def is_of_two(self) -> bool:
@@ -118,6 +120,7 @@ class ComparisonReport(Result):
             "systems": [system.to_dict() for system in self.systems],
             "pairs": [asdict(pair) for pair in self.pairs],
             "baseline": self.baseline,
+            "detect": self.detect,
             "notes": list(self.said),
             "inputs": [one.to_dict() for one in self.scores or self.reports],
         }

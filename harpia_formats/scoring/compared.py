@@ -65,7 +65,8 @@ class ComparedScore:
     columns: ClassVar = (
         *("metric", "name", "system_first", "system_second", "first", "second"),
         *_OF_COMPARISON,
-        *("adjusted_p", "questions", "unscored_first", "unscored_second", "signature"),
+        *("adjusted_p", "questions", "questions_needed"),
+        *("unscored_first", "unscored_second", "signature"),
     )
 
     metric: str
@@ -93,6 +94,9 @@ class ComparedScore:
     #: Whether stored scores are compared although their signatures do not prove that
     #: they were computed the same way.
     is_forced: bool = False
+    #: How many questions detect the difference that is named with a power of 80 %, None
+    #: if none is named or the number is not known.
+    questions_needed: int | None = None
 
     @property
     def full_name(self) -> str:
@@ -146,6 +150,7 @@ class ComparedScore:
             **({"remark": self.reason} if self.comparison is None else {}),
             "adjusted_p": self.adjusted_p,
             "questions": self.questions,
+            "questions_needed": self.questions_needed,
             "unscored_first": self.unscored[0],
             "unscored_second": self.unscored[1],
             "signature": self.signature,

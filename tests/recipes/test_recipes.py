@@ -406,6 +406,7 @@ def compared(main: InProcess, *arguments: str) -> tuple[int, str, str]:
     [
         [],
         ["-m", "em,x=em", "--param", "x.normalisation=none", "--detect", "0.1"],
+        ["--detect", "0.1", "--output-format", "markdown"],
         ["--test", "bootstrap", "--seed", "3", "--model", "1=m", "--model", "2=m"],
         ["--stored", "--force"],
         ["--output-format", "csv", "--csv-safe"],
@@ -448,12 +449,17 @@ def test_python_compares_by_a_recipe(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_text(ROWS.replace("the cats sat", "the cat sat"))
     recipe = tmp_path / "r.toml"
     recipe.write_text(
-        'inputs = ["a.jsonl", "b.jsonl"]\nmetrics = ["f1"]\nseed = 2\nplots = ["p.svg"]'
+        'inputs = ["a.jsonl", "b.jsonl"]\nmetrics = ["f1"]\nseed = 2\ndetect = 0.9\n'
+        'plots = ["p.svg"]'
     )
 
     found = harpia_formats.compare_scores(recipe=recipe)
+    other = harpia_formats.compare_scores(recipe=recipe, detect=0.01)
 
     assert [one.metric for one in found.compared] == ["f1"]
+    assert (found.detect, other.detect) == (0.9, 0.01)
+    needed = [one.compared[0].questions_needed or 0 for one in (found, other)]
+    assert 0 < needed[0] < needed[1]
     assert found.said[0].endswith(
         "r.toml: its plots have no effect in Python, which returns the scores"
     )

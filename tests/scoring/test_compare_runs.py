@@ -11,7 +11,7 @@ import pytest
 
 from harpia_formats import compare_scores, score
 from harpia_formats.cli.output.comparison_table import comparison_lines
-from harpia_formats.model.errors import OptionError
+from harpia_formats.model.errors import HarpiaFormatsError, OptionError
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.reporters.score_tables import Form, form_lines
 from harpia_formats.scoring.compare_report import ComparisonReport
@@ -513,7 +513,7 @@ def test_no_detectable_difference_is_beyond_the_scale() -> None:
     ours, theirs = system(0.9)[:4], system(0.9)[:4]
     ours[0]["outputs"][0]["text"] = theirs[1]["outputs"][0]["text"] = "?"
 
-    report = compare_scores(lines(ours), lines(theirs), metrics=("em",))
+    report = compare_scores(lines(ours), lines(theirs), metrics=("em",), detect=0.1)
     (found,) = report.compared
 
     assert found.comparison is not None
@@ -521,7 +521,7 @@ def test_no_detectable_difference_is_beyond_the_scale() -> None:
     assert found.comparison.beyond_scale is not None
     assert found.comparison.beyond_scale > 1
     (line,) = [
-        line for line in comparison_lines(report, io.StringIO(), 0.1) if "80 %" in line
+        line for line in comparison_lines(report, io.StringIO()) if "80 %" in line
     ]
     assert "4 questions detect no difference on the scale with 80 % power" in line
     assert line.endswith(" one of 0.1")
@@ -554,15 +554,33 @@ def test_a_mean_without_a_best_score_has_a_detectable_difference() -> None:
     for number, row in enumerate(theirs):
         row["outputs"][0]["text"] = "longer" * (number % 7)
 
-    report = compare_scores(lines(ours), lines(theirs), metrics=("length",))
+    report = compare_scores(lines(ours), lines(theirs), metrics=("length",), detect=5)
     found = report.compared[0].comparison
 
     assert found is not None
     assert found.detectable is not None
     assert math.isfinite(found.detectable)
-    text = "\n".join(comparison_lines(report, io.StringIO(), 5))
+    text = "\n".join(comparison_lines(report, io.StringIO()))
     assert "inf" not in text
     assert text.count(" one of 5") == 3
+
+
+@pytest.mark.parametrize(
+    ("detect", "message"),
+    [
+        (0, "above 0, at least 1e-09, and not 0"),
+        ("0.1", "detect must be a number or None, not '0.1'"),
+        (1.5, "larger than the scale of em, which is 0 to 1"),
+    ],
+)
+def test_a_difference_that_cannot_be_detected_is_refused(
+    detect: Any, message: str
+) -> None:
+    """It is above 0, a number, and not larger than the scale of a score."""
+    data = lines(system(0.5)), lines(system(0.9))
+
+    with pytest.raises(HarpiaFormatsError, match=message):
+        compare_scores(*data, metrics=("em",), detect=detect)
 
 
 def test_one_question_tests_no_difference() -> None:

@@ -1,6 +1,5 @@
 """`harpia-formats score compare`."""
 
-import math
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -64,7 +63,6 @@ from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import print_notes, text_writer
 from harpia_formats.mapping.choices import ReferenceFrom
-from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.recipes.table import Applied, CompareRun
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
@@ -73,9 +71,10 @@ from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compare_runs import ScoreComparison
 from harpia_formats.scoring.compare_stored import StoredComparison
 from harpia_formats.scoring.options import ScoreOptions
-
-#: The least difference of which the number of questions is told.
-_LEAST_DIFFERENCE = 1e-9
+from harpia_formats.scoring.questions_needed import (
+    check_difference,
+    with_questions_needed,
+)
 
 
 def score_compare(  # noqa: PLR0913 - one parameter for each option of the command
@@ -180,21 +179,15 @@ def _compare(
     chosen: Applied[CompareRun], progress: Progress, recipe: str | None
 ) -> ExitCode:
     """Compare, write what was asked for, and return the exit code."""
-    files, detect = chosen.run, chosen.run.detect
+    files = chosen.run
     csv_safe = chosen.options.csv_safe
     options = replace(chosen.options, csv_safe=False, progress=progress.update)
     inputs = [fspath(one) for one in files.inputs]
     if not inputs:
         raise UsageError("name the files whose answers are compared")
-    if detect is not None and not _LEAST_DIFFERENCE <= detect < math.inf:
-        raise ScoreError(
-            f"--detect needs a difference above 0, at least {_LEAST_DIFFERENCE:g}, and "
-            f"not {detect:g}"
-        )
+    check_difference(files.detect)
     if csv_safe and files.output_format != CSV:
         raise UsageError("--csv-safe is for --output-format csv")
-    if detect is not None and files.output_format != TABLE:
-        raise UsageError("--detect is for --output-format table")
     others = [options.companion, recipe]
     reports = ReportFiles(files.report, ComparisonReport, [*inputs, *others])
     pictures = PlotFiles(
@@ -206,29 +199,17 @@ def _compare(
     )
     run = _comparison(inputs, options, files)
     print_problems(reports.keeping(run), progress)
-    report = run.report()
-    if detect is not None:
-        _check_scales(report, detect)
+    report = with_questions_needed(run.report(), files.detect)
     found = replace(report, said=(*chosen.notes, *report.said))
     reports.write(found, ReportOptions())
     if files.output_format == TABLE:
-        lines = comparison_lines(found, sys.stdout, detect)
+        lines = comparison_lines(found, sys.stdout)
     else:
         lines = form_lines(found, files.output_format, csv_safe=csv_safe)
     # Programs that read JSON get the report on inputs that could not be read, too.
     code = _print_comparison(found, lines, is_json=files.output_format == "json")
     pictures.write(found, is_whole=bool(found.compared))
     return code
-
-
-def _check_scales(found: ComparisonReport, difference: float) -> None:
-    """Raise `ScoreError` if no scores of a metric can be so different."""
-    for score in found.compared:
-        if difference > score.widest:
-            raise ScoreError(
-                f"--detect {difference:g} is larger than the scale of "
-                f"{score.full_name}, which is 0 to {score.widest:g}"
-            )
 
 
 def _comparison(

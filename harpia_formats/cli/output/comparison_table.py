@@ -13,7 +13,7 @@ from harpia_formats.cli.output.score_table import (
 from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compared import ComparedScore, alpha_of
-from harpia_formats.scoring.paired import Comparison, questions_for
+from harpia_formats.scoring.paired import Comparison
 from harpia_formats.text.sanitize import safe
 
 #: The columns of two systems behind the name of the metric, and of several.
@@ -23,13 +23,10 @@ _OF_SEVERAL = ("A", "B", "score A", "score B", *_OF_TWO[2:])
 _TEXTS = frozenset({"A", "B"})
 
 
-def comparison_lines(
-    found: ComparisonReport, stream: TextIO, detect: float | None = None
-) -> Iterator[str]:
+def comparison_lines(found: ComparisonReport, stream: TextIO) -> Iterator[str]:
     """Yield the table of a comparison, and below it how scores were compared.
 
-    They fit into the terminal if `stream`, which they are for, is one. With `detect`
-    it is told how many questions detect this difference.
+    They fit into the terminal if `stream`, which they are for, is one.
     """
     compared = found.compared
     columns = [*(_OF_TWO if found.is_of_two else _OF_SEVERAL), "questions"]
@@ -46,7 +43,7 @@ def comparison_lines(
     shown = [heads[name] for name in right]
     yield from ruled_lines(list(heads.values()), rows, shown, stream)
     yield ""
-    yield from below_lines(_lines_below(found, detect), stream)
+    yield from below_lines(_lines_below(found), stream)
 
 
 def unpaired_lines(found: ComparisonReport) -> Iterator[str]:
@@ -67,7 +64,7 @@ def unpaired_lines(found: ComparisonReport) -> Iterator[str]:
             )
 
 
-def _lines_below(found: ComparisonReport, detect: float | None) -> Iterator[str]:
+def _lines_below(found: ComparisonReport) -> Iterator[str]:
     """Yield how scores were compared, and which differences the questions detect."""
     compared = found.compared
     if found.is_of_two:
@@ -92,7 +89,7 @@ def _lines_below(found: ComparisonReport, detect: float | None) -> Iterator[str]
         name = score.full_name
         if not found.is_of_two:
             name += f" of {safe(score.systems[0])} - {safe(score.systems[1])}"
-        yield from _size_lines(score, name, detect)
+        yield from _size_lines(score, name, found.detect)
 
 
 def _cells(score: ComparedScore, *, is_of_two: bool) -> Iterator[tuple[str, str]]:
@@ -136,22 +133,14 @@ def _size_lines(score: ComparedScore, name: str, detect: float | None) -> Iterat
     """Yield which difference the questions detect, and how many detect `detect`."""
     if score.comparison is None:
         return
-    least, beyond = score.comparison.detectable, score.comparison.beyond_scale
+    least = score.comparison.detectable
     if least is not None:
         found = f"{score.questions:,} questions detect a difference of {least:.4f}"
-    elif beyond is not None:
-        least = beyond
+    elif score.comparison.beyond_scale is not None:
         found = f"{score.questions:,} questions detect no difference on the scale"
     else:
         return
     line = f"{name}: {found} with 80 % power"
     if detect is not None:
-        count = questions_for(
-            detect,
-            least,
-            score.questions,
-            score.comparison.level,
-            score.comparison.step,
-        )
-        line += f", and {count:,} one of {detect:g}"
+        line += f", and {score.questions_needed:,} one of {detect:g}"
     yield line

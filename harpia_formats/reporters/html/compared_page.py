@@ -11,6 +11,7 @@ from harpia_formats.reporters.html.tables import charts, sentence, sentences, ta
 from harpia_formats.reporters.score_tables.comparison import (
     MAY_DISAGREE,
     detected_text,
+    needed_text,
 )
 from harpia_formats.reporters.text import p_text, with_noun
 from harpia_formats.scoring.charts import difference_charts
@@ -28,6 +29,7 @@ _COLUMNS = (
     "p (Holm)",
     "detected",
     "questions",
+    "needed",
     "left out A",
     "left out B",
     "remark",
@@ -128,7 +130,7 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
             columns,
             (_cells(score, is_of_two=report.is_of_two) for score in compared),
             [name for name in columns[1:-1] if name not in texts],
-            optional=columns[-4:],
+            optional=columns[-5:],
         ),
         sentences(
             [
@@ -137,6 +139,7 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
                 *method_lines(methods),
                 MAY_DISAGREE if report.has_other_intervals else "",
                 "" if alpha is None else detected_text("none", alpha),
+                "" if report.detect is None else needed_text(report.detect),
                 *remarks,
                 *report.said,
             ]
@@ -166,6 +169,7 @@ def _cells(score: ComparedScore, *, is_of_two: bool) -> tuple[str, ...]:
         number(score.second),
         *middle,
         f"{score.questions:,}",
+        "" if score.questions_needed is None else f"{score.questions_needed:,}",
         f"{score.unscored[0]:,}",
         f"{score.unscored[1]:,}",
         score.reason or (found.remark if found else ""),

@@ -31,6 +31,8 @@ from harpia_formats.scoring.compared import ComparedScore
 
 _TEXTS = ("score", "A", "B")
 _NUMBERS = ("A - B", "p", "p (Holm)", "detected", "questions")
+#: The column of how many questions detect the difference that is named.
+_NEEDED = "needed"
 _USUAL = 4
 MAY_DISAGREE = "An interval is not that of the test: they may disagree about 0."
 
@@ -41,17 +43,25 @@ def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
     names = [system.name for system in found.systems]
     best = best_tested(columns_of(groups), names, found.compared)
     yield table_of_groups(["system"], [names], groups, best)
+    needed = [] if found.detect is None else [_NEEDED]
     headings = (
         *(Heading(name, is_number=False) for name in _TEXTS),
-        *map(Heading, _NUMBERS),
+        *map(Heading, [*_NUMBERS, *needed]),
     )
     decimals = _decimals(found.compared)
     marks = _marks(found.compared)
     rows = tuple(
-        tuple(_cells(score, decimals.get(score.full_name, _USUAL), marks))
+        (
+            *_cells(score, decimals.get(score.full_name, _USUAL), marks),
+            *(Number(_count_text(score.questions_needed)) for _ in needed),
+        )
         for score in found.compared
     )
     yield ScoreTable("Differences", headings, rows, tuple(_notes(found)))
+
+
+def _count_text(number: int | None) -> str:
+    return NONE if number is None else f"{number:,}"
 
 
 def _decimals(compared: Iterable[ComparedScore]) -> dict[str, int]:
@@ -111,6 +121,8 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
         yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
     if tested:
         yield Note(detected_text(NONE, tested[0].alpha))
+    if found.detect is not None:
+        yield Note(needed_text(found.detect))
     yield from mark_notes(_marks(compared))
     for pair in found.pairs:
         if pair.only_first or pair.only_second:
@@ -140,6 +152,14 @@ def detected_text(none: str, alpha: float) -> str:
         f"Detected: the smallest difference that these questions detect (p below "
         f"{alpha:g}) with a power of 80 % in a single test, without Holm's correction; "
         f"{none} if they detect none on the scale, or never differ."
+    )
+
+
+def needed_text(difference: float) -> str:
+    """Return what the column of the questions that are needed has."""
+    return (
+        f"Needed: how many questions detect a difference of {difference:g} in the same "
+        "way."
     )
 
 

@@ -107,8 +107,31 @@ def test_comparisons_have_the_same_forms(run: InProcess) -> None:
     assert "model 1" in shown
     assert "secret" not in shown
     assert run(*words, "latex", "--csv-safe").code == 2
-    assert run(*words, "latex", "--detect", "0.1").code == 2
     assert "needs --stored" in run(*words, "markdown", "--force").err
+
+
+def test_questions_for_a_difference_are_in_every_form(run: InProcess) -> None:
+    """With `--detect`, each form has how many detect it, as the text table says."""
+    words = ("score", "compare", "a.jsonl", "-m", "em", "--detect", "0.25")
+    shown = {
+        form: run(*words, "--output-format", form, "--report", "r.html").out
+        for form in ("table", "json", "csv", "markdown", "latex")
+    }
+    found = json.loads(shown["json"])
+    assert schema_validator_of(built_in_schema("score-comparison-1")).is_valid(found)
+    (row,) = found["compared"]
+    needed = row["questions_needed"]
+
+    assert (found["detect"], needed > row["questions"]) == (0.25, True)
+    assert f"and {needed} one of 0.25\n" in shown["table"]
+    (line,) = csv.DictReader(shown["csv"].splitlines())
+    assert line["questions_needed"] == str(needed)
+    for form in ("markdown", "latex"):
+        assert "Needed: how many questions detect a difference of 0.25" in shown[form]
+        assert f" {needed} " in shown[form]
+    page = Path("r.html").read_text(encoding="utf-8")
+    assert "Needed: how many questions detect a difference of 0.25" in page
+    assert "needed" not in run(*words[:-2], "--output-format", "latex").out
 
 
 @pytest.mark.parametrize(
