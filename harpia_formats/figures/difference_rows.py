@@ -11,6 +11,7 @@ from harpia_formats.figures.rows import (
     RowChart,
     draw_rows,
     interval_levels,
+    remark_lines,
 )
 from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compare_report import ComparisonReport
@@ -51,7 +52,11 @@ def draw_differences(report: ComparisonReport) -> Drawing:
         f"not drawn ({reason}): {first_of(places)}"
         for reason, places in reasons.items()
     ]
-    caption = [*_methods(drawn, arrows.values()), *(f"\u2013 {note}" for note in notes)]
+    caption = [
+        *_methods(drawn, arrows.values()),
+        *remark_lines(panels),
+        *(f"\u2013 {note}" for note in notes),
+    ]
     chart = RowChart([pair_name(pair) for pair in rows], panels, caption=caption)
     found = draw_rows(chart, TITLE, described(_sentences(drawn)))
     return Drawing(found.figure, found.title, found.description, tuple(notes))
@@ -67,7 +72,9 @@ def _place(one: ComparedScore) -> str:
 
 
 def _panel(
-    compared: Sequence[ComparedScore], rows: dict[tuple[str, str], int], arrow: str
+    compared: Sequence[ComparedScore],
+    rows: dict[tuple[str, str], int],
+    arrow: str,
 ) -> Panel:
     """Return the panel of one score; `arrow` says which of its scores are better."""
     marks, sentences = [], {}
@@ -77,8 +84,16 @@ def _panel(
             sentences[row] = one.reason
             continue
         is_open = not one.is_significant
-        mark = Mark(row, found.difference, found.low, found.high, is_hollow=is_open)
-        marks.append(mark)
+        marks.append(
+            Mark(
+                row,
+                found.difference,
+                found.low,
+                found.high,
+                is_hollow=is_open,
+                remark=found.remark,
+            )
+        )
     title = f"{label(compared[0].full_name)} {arrow}".rstrip()
     return Panel(title, marks, has_zero=True, sentences=sentences)
 
@@ -105,12 +120,13 @@ def _sentences(compared: Sequence[ComparedScore]) -> Iterator[str]:
             yield f"{_place(one)}: {one.reason}."
             continue
         p = p_text(found.p_value, is_least=found.is_least)
+        remark = f", {found.remark}" if found.remark else ""
         adjusted = ""
         if one.adjusted_p is not None:
             adjusted = f", {p_text(one.adjusted_p, is_least=found.is_least)} (Holm)"
         yield (
             f"{_place(one)}: {found.difference:+.4f} ({found.low:+.4f} to "
-            f"{found.high:+.4f}), p {p}{adjusted}."
+            f"{found.high:+.4f}), p {p}{adjusted}{remark}."
         )
     for signature in dict.fromkeys(one.signature for one in compared):
         if signature:

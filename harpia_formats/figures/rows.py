@@ -14,6 +14,7 @@ from harpia_formats.figures.drawing import (
     width_of,
 )
 from harpia_formats.figures.look import MUTED, SERIES, SURFACE
+from harpia_formats.reporters.score_tables.notes import APPROXIMATE, MISSING
 
 #: Inches: of a panel that is alone and of others, between panels, and of a border.
 _ALONE, _PANEL, _BETWEEN, _BORDER = 4.2, 2.45, 0.42, 0.12
@@ -23,6 +24,8 @@ _ABOVE, _BELOW, _ROW, _SERIES = 0.3, 0.36, 0.27, 0.15
 MOST_ROWS, MOST_PANELS = 60, 12
 #: Panels beside each other.
 _ACROSS = 3
+#: Different remarks below the panels.
+_REMARKS = 8
 #: The difference of two such numbers is finite.
 _GREATEST = 1e300
 
@@ -37,6 +40,15 @@ class Mark:
     high: float | None = None
     series: int = 0
     is_hollow: bool = False
+    #: Why its interval is approximate or missing, "" if it is neither.
+    remark: str = ""
+
+    @property
+    def sign(self) -> str:
+        """What stands behind it if there is a remark, as in tables."""
+        if not self.remark:
+            return ""
+        return MISSING if self.low is None else APPROXIMATE
 
     @property
     def numbers(self) -> list[float]:
@@ -122,6 +134,14 @@ def interval_levels(methods: Iterable[str]) -> str:
         if part.startswith("level:")
     }
     return " and ".join(f"{100 * level:g} %" for level in sorted(levels))
+
+
+def remark_lines(panels: Iterable[Panel]) -> list[str]:
+    """Return the first remarks on marks, each once behind its sign."""
+    marks = [mark for panel in panels for mark in panel.marks if mark.remark]
+    lines = list(dict.fromkeys(f"{mark.sign} {mark.remark}" for mark in marks))
+    rest = len(lines) - _REMARKS
+    return [*lines[:_REMARKS], *([f"and {rest:,} more remarks"] if rest > 0 else [])]
 
 
 def _legend_places(names: Sequence[str], width: float) -> list[tuple[float, int]]:
@@ -240,3 +260,13 @@ def _draw_mark(axes: Any, mark: Mark, y: float) -> None:
         clip_on=False,
         zorder=3,
     )
+    if mark.sign:
+        axes.annotate(
+            mark.sign,
+            (max(mark.numbers), y),
+            xytext=(5, 0),
+            textcoords="offset points",
+            size=SMALL,
+            color=MUTED,
+            va="center_baseline",
+        )

@@ -13,6 +13,7 @@ from harpia_formats.figures.rows import (
     RowChart,
     draw_rows,
     interval_levels,
+    remark_lines,
 )
 from harpia_formats.metrics.metric import LIMITS
 from harpia_formats.scoring.groups import MODEL
@@ -68,7 +69,11 @@ def draw_scores(scores: Scores) -> Drawing:
         f"not drawn ({reason}): {first_of(places)}"
         for reason, places in left_out.items()
     ]
-    caption = [*_methods(panels, scores), *(f"\u2013 {note}" for note in notes)]
+    caption = [
+        *_methods(panels, scores),
+        *remark_lines(panels),
+        *(f"\u2013 {note}" for note in notes),
+    ]
     chart = RowChart([row.label for row in drawn], panels, series, caption)
     found = draw_rows(chart, TITLE, described(_sentences(drawn, series)))
     return Drawing(found.figure, found.title, found.description, tuple(notes))
@@ -133,7 +138,7 @@ def _panel(
                 left_out.setdefault(reason, []).append(place)
                 continue
             low, high = score.interval or (None, None)
-            marks.append(Mark(at, score.value, low, high, number))
+            marks.append(Mark(at, score.value, low, high, number, remark=score.remark))
         if reasons and len(reasons) == sum(group is not None for group in row.groups):
             sentences[at] = reasons[0]
     return Panel(f"{title} {arrow}".rstrip(), marks, scale, sentences=sentences)
@@ -186,7 +191,8 @@ def _numbers(score: MetricScore) -> str:
     """Return a score with its interval as text."""
     if score.value is None or _reason(score):
         return _reason(score)
+    remark = f", {score.remark}" if score.remark else ""
     if score.interval is None:
-        return f"{score.value:.4f}"
+        return f"{score.value:.4f}{remark}"
     low, high = score.interval
-    return f"{score.value:.4f} ({low:.4f} to {high:.4f})"
+    return f"{score.value:.4f} ({low:.4f} to {high:.4f}){remark}"

@@ -175,3 +175,15 @@ def test_it_is_said_on_which_side_the_first_system_is_better(
     assert all(f"<td>{title}</td>" in chart for title in titles)
     assert f"{' '.join(sides)}</p>" in chart
     assert chart.count(sides[0]) == 2  # visible, and in the description
+
+
+def test_remarks_on_differences_are_marked_and_explained(tmp_path: Path) -> None:
+    """An interval of 0 without questions that differ does not look certain."""
+    found = compared({"a": "yyyyynnn", "b": "yyyyynnn"})
+    picture, _ = drawn(found, tmp_path, "differences")
+    difference = found.compared[0].comparison
+    assert difference is not None
+
+    assert difference.remark
+    assert {"*", f"* {difference.remark}"} < set(texts_of(picture))
+    assert f", {difference.remark}." in str(picture[1].text)

@@ -122,6 +122,21 @@ def _style_of(picture: bytes) -> str:
     return found[0] if found else ""
 
 
+def test_remarks_on_scores_are_marked_and_explained(tmp_path: Path) -> None:
+    """A score without a visible interval does not look certain."""
+    right = "yes it is"
+    row = {"references": [right], "outputs": [{"text": right}]}
+    rows = [row | {"id": str(at), "prompt": f"q{at}"} for at in range(20)]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    scores = hf.score(text, metrics=("chrf",), jobs=1)
+    picture, _ = drawn(scores, tmp_path)
+    remark = "no replicate differs: the interval is approximate"
+
+    assert scores["chrf"].remark == remark
+    assert {"*", f"* {remark}"} < set(texts_of(picture))
+    assert f"(100.0000 to 100.0000), {remark}." in picture.decode()
+
+
 def test_the_number_of_rows_has_a_limit_that_is_said(tmp_path: Path) -> None:
     """Fifty models are drawn; of more than the limit the first ones are."""
     fifty = tuple(f"model {number:02}" for number in range(50))
