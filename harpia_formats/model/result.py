@@ -37,19 +37,23 @@ class Result:
 
     def to_pandas(self) -> Any:
         """Return `table` as a data frame; raises `ImportError` without pandas."""
-        from pandas import DataFrame  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415 - optional
+        from harpia_formats.model.frames import frame_library  # noqa: PLC0415 - few results become frames
+
+        frame = frame_library("pandas").DataFrame
 
         rows = self.table()
-        return DataFrame(rows) if rows else DataFrame(columns=list(self.columns))
+        return frame(rows) if rows else frame(columns=list(self.columns))
 
     def to_polars(self) -> Any:
         """Return `table` as a data frame; raises `ImportError` without polars."""
-        from polars import DataFrame  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
+        from harpia_formats.model.frames import frame_library  # noqa: PLC0415 - few results become frames
+
+        frame = frame_library("polars").DataFrame
 
         rows = self.table()
         if not rows:
-            return DataFrame(schema=list(self.columns))
-        return DataFrame(rows, infer_schema_length=None, strict=False)
+            return frame(schema=list(self.columns))
+        return frame(rows, infer_schema_length=None, strict=False)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.headline()}>"

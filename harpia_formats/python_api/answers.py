@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import Any
 
 from harpia_formats.io.inputs import Input
+from harpia_formats.model.frames import frame_library
 from harpia_formats.scoring.answer_rows import AnswerRow, AnswerRows
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.redacted import ScoreRedaction
@@ -48,22 +49,20 @@ class Answers(Iterator[AnswerRow]):
 
         Raises `ImportError` without pandas.
         """
-        from pandas import DataFrame  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415 - optional
-
+        frame = frame_library("pandas").DataFrame
         rows = [row.as_row() for row in self]
-        return DataFrame(rows, columns=self._columns(rows))
+        return frame(rows, columns=self._columns(rows))
 
     def to_polars(self) -> Any:
         """Return the answers that are left as a data frame of polars.
 
         Raises `ImportError` without polars.
         """
-        from polars import DataFrame  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
-
+        frame = frame_library("polars").DataFrame
         rows = [row.as_row() for row in self]
         if not rows:
-            return DataFrame(schema=self._columns(rows))
-        return DataFrame(rows, infer_schema_length=None, strict=False)
+            return frame(schema=self._columns(rows))
+        return frame(rows, infer_schema_length=None, strict=False)
 
     def _columns(self, rows: list[dict[str, Any]]) -> list[str]:
         """Return the names of the columns, which a frame without rows has, too."""

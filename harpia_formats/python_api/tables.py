@@ -5,6 +5,7 @@ from typing import Any
 
 from harpia_formats.arrow.package import load_pyarrow
 from harpia_formats.io.source import Source
+from harpia_formats.model.frames import frame_library
 from harpia_formats.model.record import Record, as_dict
 
 #: The name of a table in memory in reports.
@@ -54,11 +55,10 @@ def frame_of_records(records: Iterable[Record]) -> Any:
 
     Raises `ImportError` without pandas, and `TypeError` for what is no record.
     """
-    from pandas import DataFrame  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: PLC0415 - optional
-
     from harpia_formats.arrow.record_layout import COLUMNS, cells_of_row  # noqa: PLC0415 - only tables need it
 
-    return DataFrame(
+    frame = frame_library("pandas").DataFrame
+    return frame(
         [cells_of_row(as_dict(_checked(record))) for record in records],
         columns=list(COLUMNS),
     )
@@ -69,9 +69,7 @@ def polars_of_records(records: Iterable[Record]) -> Any:
 
     Raises `ImportError` without polars, and what `table_of_records` raises.
     """
-    from polars import from_arrow  # type: ignore[import-not-found,unused-ignore]  # noqa: PLC0415 - optional
-
-    return from_arrow(table_of_records(records))
+    return frame_library("polars").from_arrow(table_of_records(records))
 
 
 def _checked(record: Any) -> Record:

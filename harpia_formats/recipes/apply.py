@@ -113,9 +113,10 @@ def _unwritten(path: str, run: Any) -> Iterator[str]:
     }
     names = [name for name, is_given in given.items() if is_given]
     if names:
+        is_one = len(names) == 1 and names != ["plots"]
         yield (
-            f"{path}: its {', '.join(names)} have no effect in Python, which returns "
-            "the scores"
+            f"{path}: its {', '.join(names)} {'has' if is_one else 'have'} no effect "
+            "in Python, which returns the scores"
         )
 
 

@@ -19,8 +19,9 @@ def fields_of_both(inputs: int, fields: Sequence[str]) -> tuple[str, str]:
             "fields with --field"
         )
     if len(fields) > 2 or (inputs == 1 and len(fields) != 2):  # noqa: PLR2004 - both are two
-        needs = "one file needs two fields" if inputs == 1 else "there are two raters"
-        raise ScoreOptionsError(f"{needs}, and --field is given {len(fields)} times")
+        needs = "one file needs" if inputs == 1 else "two raters have at most"
+        given = "1 is given" if len(fields) == 1 else f"{len(fields)} are given"
+        raise ScoreOptionsError(f"{needs} two fields, and {given} with --field")
     first, *others = fields or (FIELD,)
     return first, (*others, first)[0]
 

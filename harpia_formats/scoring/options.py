@@ -154,7 +154,8 @@ def _check_choices(options: ScoreOptions) -> None:
     for name, known in _CHOICES.items():
         value = getattr(options, name)
         if value not in known:
-            shown = ", ".join(map(repr, known))
-            near = nearest(str(value), [text for text in known if text])
+            texts = [text for text in known if text]
+            shown = ", ".join(map(repr, texts))
+            near = nearest(str(value), texts)
             hint = f"; did you mean {near!r}?" if near else ""
             raise OptionError(f"{name} must be one of {shown}, not {value!r}{hint}")

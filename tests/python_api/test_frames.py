@@ -70,9 +70,9 @@ def test_a_file_becomes_a_frame_of_polars() -> None:
 
 @pytest.mark.parametrize("name", ["pandas", "polars"])
 def test_a_missing_package_is_named(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package there is an error that names it."""
+    """Without the package there is an error that names it and the extra."""
     monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=name):
+    with pytest.raises(ImportError, match=rf"needs {name}: .*\[notebook\]"):
         getattr(read(FLAT), f"to_{name}")()
 
 

@@ -171,7 +171,10 @@ def test_kappa_of_one_label_is_not_defined() -> None:
     ("options", "message"),
     [
         ({"fields": ["nope"]}, r"no record has a label in nope \(there are: "),
-        ({"fields": ["score"] * 3}, "--field is given 3 times"),
+        (
+            {"fields": ["score"] * 3},
+            "two raters have at most two fields, and 3 are given with --field",
+        ),
         ({"weights": "linear"}, "linear weights need the labels in their order"),
         ({"weights": "cubic"}, "there are no weights 'cubic'"),
         ({"labels": ["a"]}, "labels must be 2 to 100 different texts"),
