@@ -139,7 +139,7 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
                 *method_lines(methods),
                 MAY_DISAGREE if report.has_other_intervals else "",
                 "" if alpha is None else detected_text("none", alpha),
-                "" if report.detect is None else needed_text(report.detect),
+                needed_text(report.detect) if alpha and report.detect else "",
                 *remarks,
                 *report.said,
             ]

@@ -121,8 +121,8 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
         yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
     if tested:
         yield Note(detected_text(NONE, tested[0].alpha))
-    if found.detect is not None:
-        yield Note(needed_text(found.detect))
+        if found.detect is not None:
+            yield Note(needed_text(found.detect))
     yield from mark_notes(_marks(compared))
     for pair in found.pairs:
         if pair.only_first or pair.only_second:
