@@ -11,6 +11,7 @@ from harpia_formats.scoring.compared import (
     ComparedPair,
     ComparedScore,
     ComparedSystem,
+    alpha_of,
 )
 from harpia_formats.scoring.metric_score import arrow_of
 from harpia_formats.scoring.scores import Scores
@@ -81,22 +82,42 @@ class ComparisonReport(Result):
         }
 
     def headline(self) -> str:
-        """Return the differences in one line."""
+        """Return the differences in one line, of several pairs how many there are."""
+        if not self.is_of_two:
+            return self._counts()
         shown = self.compared[:_LISTED]
         # With a baseline the first of a pair may be the second input.
-        is_named = not self.is_of_two or self.baseline is not None
+        is_named = self.baseline is not None
         parts = [one.headline(is_named=is_named) for one in shown]
         parts = parts or ["no scores"]
         if len(self.compared) > len(shown):
             parts.append(f"{len(self.compared) - len(shown):,} more")
-        if self.is_of_two:
-            parts += [
-                f"{pair.only_first:,} questions only in the first, "
-                f"{pair.only_second:,} only in the second"
-                for pair in self.pairs
-                if pair.only_first or pair.only_second
-            ]
+        parts += [
+            f"{pair.only_first:,} questions only in the first, "
+            f"{pair.only_second:,} only in the second"
+            for pair in self.pairs
+            if pair.only_first or pair.only_second
+        ]
         return "; ".join(parts)
+
+    def _counts(self) -> str:
+        """Return which scores of how many systems differ, and how often."""
+        names = list(dict.fromkeys(one.full_name for one in self.compared))
+        more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+        scores = ", ".join(names[:_LISTED]) + more or "no scores"
+        scores += f" of {len(self.systems):,} systems"
+        alpha = alpha_of(self.compared)
+        if alpha is None:
+            return f"{scores}: no difference is tested"
+        tested = sum(one.comparison is not None for one in self.compared)
+        significant = sum(one.is_significant for one in self.compared)
+        rest = len(self.compared) - tested
+        adjusted = " (Holm)" if tested > 1 else ""
+        return (
+            f"{scores}: {significant:,} of {tested:,} differences have p{adjusted} "
+            f"below {alpha:g}"
+            f"{f', {rest:,} are not tested' if rest else ''}"
+        )
 
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each score of each pair."""

@@ -3,6 +3,7 @@
 import io
 import json
 import random
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -172,6 +173,22 @@ def test_two_inputs_are_named_also_when_a_baseline_swaps_them() -> None:
         "not compared: 0 questions only of b, 7 only of a"
     ]
     assert "em of b - a: " in found.headline()
+
+
+def test_the_headline_of_several_systems_counts_their_differences() -> None:
+    """It is short however many pairs and scores there are."""
+    many = compare_scores(lines(rows("a", "b", "c")), metrics=("em", "f1"))
+    untested = [replace(score, comparison=None) for score in many.compared[:3]]
+    none = replace(many, compared=tuple(untested))
+    some = replace(many, compared=(*untested, *many.compared[3:]))
+    significant = sum(score.is_significant for score in many.compared)
+
+    assert many.headline() == (
+        f"em, f1 of 3 systems: {significant} of 6 differences have p (Holm) below 0.05"
+    )
+    assert 0 < significant < 6
+    assert none.headline() == "em of 3 systems: no difference is tested"
+    assert some.headline().endswith(" below 0.05, 3 are not tested")
 
 
 def test_models_are_chosen_by_name_and_by_input(tmp_path: Path) -> None:
