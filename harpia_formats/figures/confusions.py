@@ -18,7 +18,7 @@ from harpia_formats.figures.drawing import (
 )
 from harpia_formats.figures.library import NoLabelsError
 from harpia_formats.figures.look import GRID, INK, MUTED, SERIES
-from harpia_formats.scoring.confusion import Confusion
+from harpia_formats.scoring.confusion import SIDES, Confusion
 from harpia_formats.scoring.scores import Scores
 
 TITLE = "Answers by the label of the reference and of the answer"
@@ -40,6 +40,8 @@ class _Matrix:
     title: str
     labels: Sequence[str]
     counts: Sequence[Sequence[int]]
+    #: What gives the labels of rows, and those of columns.
+    sides: tuple[str, str]
 
     @property
     def row_sums(self) -> list[int]:
@@ -55,7 +57,7 @@ def draw_confusions(scores: Scores) -> Drawing:
     found = list(_matrices(scores))
     if not found:
         raise NoLabelsError
-    notes = []
+    notes, title = [], TITLE
     few = [one.title for one in found if len(one.labels) < _FEWEST]
     if few:
         notes.append(f"not drawn (less than two labels): {first_of(few)}")
@@ -71,13 +73,18 @@ def draw_confusions(scores: Scores) -> Drawing:
         )
     caption = [f"\u2013 {note}" for note in notes]
     if drawn:
+        of_rows, of_columns = drawn[0].sides
+        if (of_rows, of_columns) == SIDES:
+            of_rows, of_columns = "references", "answers"
+        else:
+            title = f"Answers by the label of {of_rows} and of {of_columns}"
         caption.insert(
             0,
-            "Rows are labels of references, columns are labels of answers. Numbers are "
-            "answers; the shade of a cell is their share of the row.",
+            f"Rows are labels of {of_rows}, columns are labels of {of_columns}. "
+            "Numbers are answers; the shade of a cell is their share of the row.",
         )
     figure = _figure(drawn, caption)
-    return Drawing(figure, TITLE, described(_sentences(drawn)), tuple(notes))
+    return Drawing(figure, title, described(_sentences(drawn)), tuple(notes))
 
 
 def _matrices(scores: Scores) -> Iterator[_Matrix]:
@@ -100,8 +107,10 @@ def _matrices(scores: Scores) -> Iterator[_Matrix]:
 def _cut(title: str, found: Confusion) -> _Matrix:
     """Return a matrix with its most frequent labels, and the others together."""
     places = range(len(found.labels))
+    of_rows, of_columns = map(label, found.sides)
+    sides = of_rows, of_columns
     if len(places) <= MOST_LABELS:
-        return _Matrix(title, list(map(label, found.labels)), found.counts)
+        return _Matrix(title, list(map(label, found.labels)), found.counts, sides)
 
     def times(at: int) -> int:
         return sum(found.counts[at]) + sum(row[at] for row in found.counts)
@@ -115,7 +124,8 @@ def _cut(title: str, found: Confusion) -> _Matrix:
         ]
         for ours in groups
     ]
-    return _Matrix(title, [*(label(found.labels[at]) for at in kept), _REST], counts)
+    names = [*(label(found.labels[at]) for at in kept), _REST]
+    return _Matrix(title, names, counts, sides)
 
 
 def _figure(drawn: Sequence[_Matrix], caption: Sequence[str]) -> Any:
@@ -156,8 +166,8 @@ def _draw_matrix(axes: Any, matrix: _Matrix, *, is_turned: bool) -> None:
     axes.set_xticks(middles, matrix.labels, rotation=90 if is_turned else 0)
     axes.set_yticks(middles, matrix.labels)
     axes.tick_params(length=0, labelcolor=INK)
-    axes.set_xlabel("answer", color=MUTED)
-    axes.set_ylabel("reference", color=MUTED)
+    axes.set_xlabel(matrix.sides[1], color=MUTED)
+    axes.set_ylabel(matrix.sides[0], color=MUTED)
     axes.set_title(matrix.title, loc="left", pad=6)
     for spine in axes.spines.values():
         spine.set_visible(False)
@@ -215,4 +225,4 @@ def _sentences(drawn: Sequence[_Matrix]) -> Iterator[str]:
                 for other, count in zip(one.labels, numbers, strict=True)
                 if count
             ]
-            yield f"reference {name}: {', '.join(found) or 'no answer'}."
+            yield f"{one.sides[0]} {name}: {', '.join(found) or 'no answer'}."

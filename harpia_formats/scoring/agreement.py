@@ -205,7 +205,7 @@ class Agreement:
         )
 
     def _notes(self, pairs: LabelPairs) -> Generator[str, None, None]:
-        """Yield what was left out, how verdicts were made, and what tables show."""
+        """Yield what was left out, and how verdicts were made."""
         for rater, alone, empty in zip(
             self._raters, pairs.alone, pairs.empty, strict=True
         ):
@@ -218,7 +218,6 @@ class Agreement:
         first, second = self._raters
         if not set(first.labels) & set(second.labels) - {NO_LABEL}:
             yield f"no label of {first.name} is one of {second.name}"
-        yield f"in the table of labels, rows are {first.name} and columns {second.name}"
         if self._options.replicates and unavailable_reason():
             yield unavailable_reason()
 

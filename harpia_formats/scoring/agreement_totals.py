@@ -52,8 +52,14 @@ def agreement_group(
             found.append(GroupAnswer(place, keys[place], outcomes))
         totals.add(found)
     group = totals.group(options.level, _moments(answers, equal), {})
+    first_rater, second_rater = pairs.raters
+    names = first_rater.name, second_rater.name
     scores = (
-        replace(one, remark=FEW_LABELS) if one.remark == FEW_REFERENCES else one
+        replace(
+            one,
+            remark=FEW_LABELS if one.remark == FEW_REFERENCES else one.remark,
+            confusion=one.confusion and replace(one.confusion, sides=names),
+        )
         for one in group.scores
     )
     return replace(group, scores=tuple(scores))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from harpia_formats.scoring.confusion import Confusion
+from harpia_formats.scoring.confusion import SIDES, Confusion
 from harpia_formats.scoring.metric_score import score_name
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.text.sanitize import safe
@@ -12,7 +12,7 @@ from harpia_formats.text.sanitize import safe
 _SHOWN = 40
 #: Stands for a label without text.
 _EMPTY = "(empty)"
-REFERENCE, ALL = "reference", "(all)"
+ALL = "(all)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,19 @@ class ConfusionTable:
     @property
     def columns(self) -> list[str]:
         """The names of the columns: references, each label of answers, and the sum."""
-        return [REFERENCE, *map(_shown, self.confusion.labels), ALL]
+        return [
+            _shown(self.confusion.sides[0]),
+            *map(_shown, self.confusion.labels),
+            ALL,
+        ]
+
+    @property
+    def axes(self) -> str:
+        """What rows and columns are, for people."""
+        if self.confusion.sides == SIDES:
+            return "columns are labels of answers"
+        first, second = map(_shown, self.confusion.sides)
+        return f"rows are labels of {first}, columns are labels of {second}"
 
     @property
     def rows(self) -> Iterator[list[str]]:

@@ -225,6 +225,27 @@ def run(*words: str) -> int:
     return int(ended.value.code or 0)
 
 
+def test_the_table_of_labels_names_both_raters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the table is, and no note speaks of it where it is not."""
+    one = file(tmp_path / "a.jsonl", verdicts(drawn(1)))
+    other = file(tmp_path / "b.jsonl", verdicts(drawn(2), "b"))
+    words = ["score", "agreement", str(one), str(other), "--field", "verdict"]
+    printed = {}
+    for form in ("table", "markdown", "json"):
+        assert run(*words, "--output-format", form) == 0
+        printed[form] = capsys.readouterr()
+
+    assert "rows are labels of a.jsonl, columns are labels of b.jsonl" in (
+        printed["table"].out
+    )
+    assert "reference" not in "".join(printed["table"])
+    assert "columns" not in printed["markdown"].err
+    (system,) = json.loads(printed["json"].out)["systems"]
+    assert system["scores"][1]["confusion"]["sides"] == ["a.jsonl", "b.jsonl"]
+
+
 def test_the_definition_declares_the_labels(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

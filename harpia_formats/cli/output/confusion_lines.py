@@ -5,7 +5,7 @@ from typing import TextIO
 
 from harpia_formats.cli.output.fitted_table import table_lines
 from harpia_formats.cli.output.terminal import fitted, width_of
-from harpia_formats.scoring.confusion_tables import REFERENCE, confusion_tables
+from harpia_formats.scoring.confusion_tables import confusion_tables
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.text.sanitize import safe
 
@@ -25,9 +25,9 @@ def confusion_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
             more = f"{title}: {size:,} labels, whose counts --output-format json has"
             yield from fitted([more], stream)
             continue
-        yield from fitted([f"{title} (columns are labels of answers)"], stream)
+        yield from fitted([f"{title} ({found.axes})"], stream)
         columns, rows = found.columns, list(found.rows)
-        right = [name for name in columns if name != REFERENCE]
+        right = [name for name in columns[1:] if name != columns[0]]
         yield from table_lines(
             columns, rows, width_of(stream), right=right, is_ruled=True
         )

@@ -94,7 +94,8 @@ def _confusions(scores: Scores) -> Iterator[Markup]:
         if size > _LABELS:
             yield sentence(f"{title}: this page has no room for {size:,} labels.")
             continue
-        yield sentence(f"{title}. Columns are labels of answers.")
+        axes = f"{matrix.axes[:1].upper()}{matrix.axes[1:]}"
+        yield sentence(f"{title}. {axes}.")
         columns = matrix.columns
         yield table(title, columns, matrix.rows, columns[1:])
     if len(found) > _MATRICES:
