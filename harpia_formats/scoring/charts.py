@@ -62,6 +62,8 @@ def difference_charts(
     from a difference and the name of its score.
     """
     arrows = report.arrows
+    pairs = {score.systems for score in report.compared}
+    names = f": {' - '.join(*pairs)}" if len(pairs) == 1 else ""
     scales: dict[bool, tuple[list[Interval], list[str]]] = {}
     for score in report.compared:
         found = score.comparison
@@ -87,7 +89,7 @@ def difference_charts(
     for at, (rows, directions) in enumerate(scales.values()):
         yield intervals(
             f"plot-{name}-{at}",
-            "Differences A - B with their intervals",
+            f"Differences with their intervals{names}",
             rows,
             zero=True,
             meaning=" ".join(marks_of_differences(report.compared, directions)),

@@ -125,7 +125,8 @@ def test_a_notebook_shows_the_differences_as_a_chart() -> None:
     two = compared({"a": "yyyyynnn", "b": "ynyynnnn"})._repr_html_()
     three = compared({"a": "yyyyynnn", "b": "ynyynnnn", "c": "nnnnyyyy"})._repr_html_()
 
-    assert "Differences A - B with their intervals" in two
+    assert "Differences with their intervals: a - b<" in two
+    assert "Differences with their intervals<" in three
     assert "em \u2191 of a - b" not in two
     assert "em \u2191 of a - c" in three
 
