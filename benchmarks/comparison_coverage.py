@@ -29,12 +29,14 @@ systems has a p-value below 0.05 after Holm's correction. The power is the share
 sets with a p-value below 0.05 if the true difference is the one that the questions are
 said to detect, or if there are as many questions as are said to detect half of it, or
 twice as much. Scores of labels are of two labels, of which the rarer one is expected in
-12 references, and an answer is right with a chance of {right:g}.
+{rare} references, and an answer is right with a chance of {right:g}.
 
 {comparisons}
 
 """
 SIZES = (30, 50, 100)
+#: Numbers of questions of which neither of two labels is rare.
+LABEL_SIZES = (50, 100, 200)
 #: Equal systems whose pairs are a family.
 FAMILY = 4
 ALPHA = 0.05
@@ -45,7 +47,7 @@ INTERVAL, TEST, BOOTSTRAP, POWER = (0.92, 0.98), (0, 0.055), (0.03, 0.075), (0.7
 LABELS, RIGHT = ("recall", "f1-macro", "mcc"), 0.8
 #: The expected references with the rarer one of two labels: few more than those below
 #: which a remark says that the interval is approximate.
-_RARE = 12
+RARE = 24
 #: Data sets of which the stated difference is the mean.
 _PILOTS = 200
 
@@ -81,12 +83,6 @@ def comparison_rows(
             chance, questions, sets, PairedTest(MCNEMAR, 1, SEED, LEVEL), _right
         )
         yield f"mcnemar of 0 or 1, {where}", _below(exact), TEST
-        for metric in LABELS:
-            chance = generator("labels", metric, questions)
-            labels = _label_comparisons(chance, questions, sets, metric, replicates)
-            name = f"{metric}, {where}"
-            yield f"interval of a difference of {name}", _held(labels), INTERVAL
-            yield f"bootstrap of {name}", _below(labels), BOOTSTRAP
     for questions in sizes:
         chance = generator("family", questions)
         share = _family_error(chance, questions, sets)
@@ -94,6 +90,19 @@ def comparison_rows(
         yield name, share, TEST
     for questions in sizes:
         yield from _power(generator("power", questions), questions, sets)
+
+
+def label_rows(
+    sets: int, generator: Generator, replicates: int, sizes: Sequence[int] = LABEL_SIZES
+) -> Iterator[Row]:
+    """Yield each promise of metrics of labels with the share that keeps it."""
+    for questions in sizes:
+        for metric in LABELS:
+            chance = generator("labels", metric, questions)
+            labels = _label_comparisons(chance, questions, sets, metric, replicates)
+            name = f"{metric}, {questions} questions"
+            yield f"interval of a difference of {name}", _held(labels), INTERVAL
+            yield f"bootstrap of {name}", _below(labels), BOOTSTRAP
 
 
 def _all(
@@ -127,7 +136,7 @@ def _label_comparisons(
     known = KnownLabels(scores, [{"rare": 0, "usual": 1}])
     found = []
     for number in range(sets):
-        references = chance.random(questions) >= _RARE / questions
+        references = chance.random(questions) >= RARE / questions
         answers = references ^ (chance.random((2, questions)) >= RIGHT)
         rows = np.array(
             [

@@ -8,6 +8,7 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -302,10 +303,12 @@ def comparison_cells(
     sets: int,
     sizes: Sequence[int] = comparison_coverage.SIZES,
     replicates: int = REPLICATES,
+    label_sizes: Sequence[int] = comparison_coverage.LABEL_SIZES,
 ) -> Iterator[list[Cell]]:
-    """Yield a cell for each promise of comparisons."""
-    for name, share, bounds in comparison_coverage.comparison_rows(
-        sets, _generator, replicates, sizes
+    """Yield a cell for each promise of comparisons, those of labels last."""
+    for name, share, bounds in chain(
+        comparison_coverage.comparison_rows(sets, _generator, replicates, sizes),
+        comparison_coverage.label_rows(sets, _generator, replicates, label_sizes),
     ):
         yield [Cell(name, share, *bounds)]
 
@@ -364,6 +367,7 @@ def main(given: list[str] | None = None) -> int:
         comparisons=comparison_coverage.MARKDOWN.format(
             family=comparison_coverage.FAMILY,
             right=comparison_coverage.RIGHT,
+            rare=comparison_coverage.RARE,
             comparisons=cells_table(["promise", "share"], compared, sets),
         ),
         labels=label_coverage.MARKDOWN.format(

@@ -11,7 +11,7 @@ from harpia_formats.metrics.label_reading import (
     statistics_width,
 )
 from harpia_formats.metrics.metric import Statistics
-from harpia_formats.scoring.label_totals import references_remark
+from harpia_formats.scoring.label_totals import FEW_COMPARED, references_remark
 
 
 class KnownLabels:
@@ -46,7 +46,7 @@ class KnownLabels:
         return self._scores.scores_of(sums, self._labels)
 
     def remark(self, sums: Sequence[float], questions: int) -> str:
-        """Return why intervals are approximate, "" if they are not.
+        """Return why intervals of differences are approximate, "" if they are not.
 
         `sums` are the summed statistics of a system over so many questions.
         """
@@ -60,4 +60,4 @@ class KnownLabels:
             )
             if label != OTHER and (number or answers)
         ]
-        return references_remark(references, counts.total, questions)
+        return references_remark(references, counts.total, questions, FEW_COMPARED)

@@ -16,8 +16,9 @@ from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.scoring.confusion import Confusion
 from harpia_formats.text.sanitize import safe
 
-#: Fewer questions with a label in the reference make intervals approximate.
-FEW = 10
+#: Fewer questions with a label in the reference make intervals approximate, and those
+#: of differences between two systems. `benchmarks/coverage.py` measures both.
+FEW, FEW_COMPARED = 10, 20
 FEW_REFERENCES = "few references with a label: the interval is approximate"
 #: Labels that one reference each has are texts, if there are as many of them.
 MAY_BE_TEXTS = (
@@ -112,12 +113,12 @@ class LabelTotals:
 
 
 def references_remark(
-    references: Iterable[float], answers: float, questions: int
+    references: Iterable[float], answers: float, questions: int, few: int = FEW
 ) -> str:
     """Return why intervals over so many questions and answers are approximate.
 
     `references` has for each label how many answers have it as their reference. Returns
-    "" if none is rare.
+    "" if none has fewer than `few` questions.
     """
     counts = [count * questions for count in references]
     least = min(counts, default=0)
@@ -125,4 +126,4 @@ def references_remark(
     single = sum(count <= answers for count in found)
     if single > FEW and 2 * single > len(found):
         return MAY_BE_TEXTS
-    return FEW_REFERENCES if least < FEW * answers else ""
+    return FEW_REFERENCES if least < few * answers else ""

@@ -185,10 +185,10 @@ def questions_for(
     `detectable` is what `questions` of them detect. `level` is that of the test, and
     `step` that of the comparison.
     """
-    spread = detectable / _errors_of_few(questions, level) * math.sqrt(questions)
+    spread = detectable / _standard_errors(questions, level) * math.sqrt(questions)
 
     def are_few(number: int) -> bool:
-        found = _errors_of_few(number, level) * spread / math.sqrt(number)
+        found = _standard_errors(number, level) * spread / math.sqrt(number)
         is_few = found > difference * (1 + _ROUNDING)
         if step is None or is_few:
             return is_few
@@ -262,15 +262,11 @@ def _step(answers: PairedAnswers, at: int) -> float | None:
     return best if is_step.all() else None
 
 
-def _errors(questions: int, level: float) -> float:
-    """Return how many standard errors are detected with a power of 80 %."""
-    return t_quantile((1 + level) / 2, questions - 1) + _POWER
+def _standard_errors(questions: int, level: float) -> float:
+    """Return how many standard errors are detected with a power of 80 %.
 
-
-def _errors_of_few(questions: int, level: float) -> float:
-    """Return `_errors`, with the error of the standard error itself.
-
-    It follows from the approximation of the noncentral t distribution by Abramowitz and
+    It holds for few questions, too, whose standard error has an error of its own. It
+    follows from the approximation of the noncentral t distribution by Abramowitz and
     Stegun, Handbook of Mathematical Functions, 26.7.10.
     """
     freedom = questions - 1
@@ -293,7 +289,8 @@ def _detectable(
         mean = math.fsum(values) / questions
         squares = math.fsum((part - mean) ** 2 for part in values)
         variance = squares * questions / (questions - 1)
-    error = math.sqrt(variance)
+    # The root of the variance of few questions is too small by about this share.
+    error = math.sqrt(variance) * (1 + 1 / (4 * (questions - 1)))
     if error <= _ROUNDING * max(abs(mean), 1):
         return None
-    return _errors(questions, level) * error
+    return _standard_errors(questions, level) * error
