@@ -8,6 +8,7 @@ from harpia_formats.scoring.bootstrap import LEVEL, limits_of
 from harpia_formats.scoring.intervals import (
     FEW,
     LEAST,
+    NO_SPREAD,
     joined_remarks,
     lacking_remark,
     resampled_remark,
@@ -134,9 +135,7 @@ def _comparison(
             [
                 lacking_remark(lacking),
                 answers.remark(),
-                FEW_DIFFER
-                if answers.differing() < FEW
-                else resampled_remark(answers.questions),
+                _resampled_remark(answers, limits),
             ]
         ),
         test.level,
@@ -171,6 +170,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
         most = max(most, min(p_values[at] * (len(order) - rank), 1.0))
         adjusted[at] = most
     return adjusted
+
+
+def _resampled_remark(answers: PairedAnswers, limits: tuple[float, float]) -> str:
+    """Return why these limits of the bootstrap are approximate, "" if they are not."""
+    if answers.differing() < FEW:
+        return FEW_DIFFER
+    low, high = limits
+    return NO_SPREAD if low == high else resampled_remark(answers.questions)
 
 
 def questions_for(

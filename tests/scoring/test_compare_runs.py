@@ -17,6 +17,7 @@ from harpia_formats.reporters.score_tables import Form, form_lines
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compare_runs import ScoreComparison
 from harpia_formats.scoring.compare_stored import StoredComparison
+from harpia_formats.scoring.intervals import NO_SPREAD
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.paired import holm, questions_for
 
@@ -687,6 +688,17 @@ def test_ratings_without_a_scale_are_compared(share: float) -> None:
     assert found.comparison is not None
     assert found.comparison.test.startswith("permutation|")
     assert found.first == pytest.approx(3.5)
+
+
+def test_equal_differences_of_all_questions_are_marked() -> None:
+    """An interval from 1 to 1 is approximate, which its remark says."""
+    (found,) = compare_scores(
+        lines(system(1)), lines(system(0)), metrics=("em",)
+    ).compared
+
+    assert found.comparison is not None
+    assert (found.comparison.low, found.comparison.high) == (1, 1)
+    assert found.comparison.remark == NO_SPREAD
 
 
 def test_groups_and_results_are_no_options_of_a_comparison() -> None:
