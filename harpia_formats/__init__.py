@@ -629,32 +629,34 @@ def score(
 
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.python_api.score_wording import errors_with_score_arguments
     from harpia_formats.scoring.options import ScoreOptions
     from harpia_formats.scoring.stored_run import scoring_of
 
-    notes: tuple[str, ...] = ()
-    if recipe is None:
-        chosen = make_options(ScoreOptions, _in_one_process(options))
-        run = scoring_of(file_inputs(inputs), to, output, chosen)
-    else:
-        from os import fspath
-        from typing import cast
+    with errors_with_score_arguments():
+        notes: tuple[str, ...] = ()
+        if recipe is None:
+            chosen = make_options(ScoreOptions, _in_one_process(options))
+            run = scoring_of(file_inputs(inputs), to, output, chosen)
+        else:
+            from os import fspath
+            from typing import cast
 
-        from harpia_formats.recipes.apply import python_options
-        from harpia_formats.recipes.table import SCORE, ScoreRun
+            from harpia_formats.recipes.apply import python_options
+            from harpia_formats.recipes.table import SCORE, ScoreRun
 
-        place = "-" if output is None else output
-        given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
-        found = python_options(fspath(recipe), SCORE, options, given)
-        files, notes = found.run, found.notes
-        run = scoring_of(
-            file_inputs(files.inputs), files.to, files.output, found.options
-        )
-    for _ in run:
-        continue
-    scores = run.scores()
-    scores.raise_for_errors()
-    return replace(scores, said=(*notes, *scores.said)) if notes else scores
+            place = "-" if output is None else output
+            given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
+            found = python_options(fspath(recipe), SCORE, options, given)
+            files, notes = found.run, found.notes
+            run = scoring_of(
+                file_inputs(files.inputs), files.to, files.output, found.options
+            )
+        for _ in run:
+            continue
+        scores = run.scores()
+        scores.raise_for_errors()
+        return replace(scores, said=(*notes, *scores.said)) if notes else scores
 
 
 def score_answers(*inputs: Input, **options: Unpack[ScoreArguments]) -> Answers:
@@ -669,18 +671,21 @@ def score_answers(*inputs: Input, **options: Unpack[ScoreArguments]) -> Answers:
     from harpia_formats.python_api.answers import Answers
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.python_api.score_wording import errors_with_score_arguments
     from harpia_formats.scoring.options import ScoreOptions
 
-    chosen = make_options(ScoreOptions, _in_one_process(options))
-    return Answers(file_inputs(inputs), chosen)
+    with errors_with_score_arguments():
+        chosen = make_options(ScoreOptions, _in_one_process(options))
+        return Answers(file_inputs(inputs), chosen)
 
 
-def compare_scores(
+def compare_scores(  # noqa: PLR0913 - the options of the command
     *inputs: Input,
     models: Sequence[str] = (),
     baseline: str | None = None,
     test: str | None = None,
     detect: float | None = None,
+    force: bool = False,
     recipe: Path | None = None,
     **options: Unpack[ComparisonArguments],
 ) -> ComparisonReport:
@@ -699,6 +704,9 @@ def compare_scores(
     it; what is given here replaces its values, and its reports, pictures and tables
     are not written, which `said` of the result tells.
 
+    With `stored=True` the scores are those that the answers hold; `force` compares
+    them although they may have been computed differently.
+
     The options are those of `score` but for groups and results: `by`, `csv_safe`,
     `constants`, `names` and `overwrite`. The errors are those of `score`; it also
     raises `ScoreError` if there are not two systems, if no two share a question, and if
@@ -709,41 +717,48 @@ def compare_scores(
     from harpia_formats.python_api.arguments import ComparisonArguments
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.scoring.compare_runs import ScoreComparison
+    from harpia_formats.python_api.score_wording import errors_with_score_arguments
+    from harpia_formats.scoring.comparison_of import comparison_of
     from harpia_formats.scoring.options import ScoreOptions
     from harpia_formats.scoring.questions_needed import (
         check_difference,
         with_questions_needed,
     )
 
-    notes: tuple[str, ...] = ()
-    known = ComparisonArguments.__annotations__
-    chosen = make_options(ScoreOptions, _in_one_process(options), known)
-    if recipe is None:
-        run = ScoreComparison(file_inputs(inputs), chosen, models, test, baseline)
-    else:
-        from os import fspath
-        from typing import cast
+    with errors_with_score_arguments():
+        notes: tuple[str, ...] = ()
+        known = ComparisonArguments.__annotations__
+        chosen = make_options(ScoreOptions, _in_one_process(options), known)
+        if recipe is None:
+            run = comparison_of(
+                file_inputs(inputs), chosen, models, test, baseline, force=force
+            )
+        else:
+            from os import fspath
+            from typing import cast
 
-        from harpia_formats.recipes.apply import python_options
-        from harpia_formats.recipes.table import COMPARE, CompareRun
+            from harpia_formats.recipes.apply import python_options
+            from harpia_formats.recipes.table import COMPARE, CompareRun
 
-        given = CompareRun(cast("Any", inputs), tuple(models), baseline, test, detect)
-        found = python_options(fspath(recipe), COMPARE, options, given)
-        systems, notes, detect = found.run, found.notes, found.run.detect
-        run = ScoreComparison(
-            file_inputs(systems.inputs),
-            found.options,
-            systems.models,
-            systems.test,
-            systems.baseline,
-        )
-    check_difference(detect)
-    for _ in run:
-        continue
-    report = with_questions_needed(run.report(), detect)
-    report.raise_for_errors()
-    return replace(report, said=(*notes, *report.said)) if notes else report
+            given = CompareRun(
+                cast("Any", inputs), tuple(models), baseline, test, detect, force
+            )
+            found = python_options(fspath(recipe), COMPARE, options, given)
+            systems, notes, detect = found.run, found.notes, found.run.detect
+            run = comparison_of(
+                file_inputs(systems.inputs),
+                found.options,
+                systems.models,
+                systems.test,
+                systems.baseline,
+                force=systems.force,
+            )
+        check_difference(detect)
+        for _ in run:
+            continue
+        report = with_questions_needed(run.report(), detect)
+        report.raise_for_errors()
+        return replace(report, said=(*notes, *report.said)) if notes else report
 
 
 def score_agreement(
@@ -768,17 +783,19 @@ def score_agreement(
     from harpia_formats.python_api.arguments import AgreementArguments
     from harpia_formats.python_api.inputs import file_inputs
     from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.python_api.score_wording import errors_with_score_arguments
     from harpia_formats.scoring.agreement import Agreement
     from harpia_formats.scoring.options import ScoreOptions
 
-    known = AgreementArguments.__annotations__
-    chosen = make_options(ScoreOptions, options, known)
-    run = Agreement(file_inputs(inputs), chosen, fields, labels, weights)
-    for _ in run:
-        continue
-    scores = run.scores()
-    scores.raise_for_errors()
-    return scores
+    with errors_with_score_arguments():
+        known = AgreementArguments.__annotations__
+        chosen = make_options(ScoreOptions, options, known)
+        run = Agreement(file_inputs(inputs), chosen, fields, labels, weights)
+        for _ in run:
+            continue
+        scores = run.scores()
+        scores.raise_for_errors()
+        return scores
 
 
 def head(

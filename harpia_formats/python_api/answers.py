@@ -6,6 +6,7 @@ from typing import Any
 
 from harpia_formats.io.inputs import Input
 from harpia_formats.model.frames import frame_library
+from harpia_formats.python_api.score_wording import errors_with_score_arguments
 from harpia_formats.scoring.answer_rows import AnswerRow, AnswerRows
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.redacted import ScoreRedaction
@@ -71,13 +72,14 @@ class Answers(Iterator[AnswerRow]):
         return list(dict.fromkeys(found))
 
     def _scored(self) -> Generator[AnswerRow, None, None]:
-        with closing(self._run.steps()) as steps:
-            for _ in steps:
-                yield from self._shown()
-        yield from self._shown()
-        scores = self._run.scores()
-        scores.raise_for_errors()
-        self._scores = scores
+        with errors_with_score_arguments():
+            with closing(self._run.steps()) as steps:
+                for _ in steps:
+                    yield from self._shown()
+            yield from self._shown()
+            scores = self._run.scores()
+            scores.raise_for_errors()
+            self._scores = scores
 
     def _shown(self) -> Iterator[AnswerRow]:
         """Return the rows that are new, without values of records if so asked for."""

@@ -80,7 +80,7 @@ class ScoreComparison:
         baseline: str | None = None,
     ) -> None:
         if options.stored:
-            raise ScoreError("stored scores are compared with score compare --stored")
+            raise ScoreError("stored scores are compared by StoredComparison")
         given = list(inputs)
         self._redaction = redaction_of(options)
         self._wanted = frozenset(options.metrics)

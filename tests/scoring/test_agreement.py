@@ -173,7 +173,7 @@ def test_kappa_of_one_label_is_not_defined() -> None:
         ({"fields": ["nope"]}, r"no record has a label in nope \(there are: "),
         (
             {"fields": ["score"] * 3},
-            "two raters have at most two fields, and 3 are given with --field",
+            "two raters have at most two fields, and 3 are given with fields",
         ),
         ({"weights": "linear"}, "linear weights need the labels in their order"),
         ({"weights": "cubic"}, "there are no weights 'cubic'"),

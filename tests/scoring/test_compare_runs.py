@@ -451,7 +451,7 @@ def test_mcnemar_is_refused_where_it_does_not_fit(
     if metric == "bleu":
         pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
 
-    with pytest.raises(ScoreError, match=f"{reason}.*--test permutation"):
+    with pytest.raises(ScoreError, match=f"{reason}.*test=.permutation."):
         compare_scores(lines(rows), lines(rows), metrics=(metric,), test="mcnemar")
 
 

@@ -182,7 +182,7 @@ def test_texts_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ScoreError, match="more than 100 labels: these") as hidden:
         score(path, redact=True)
 
-    assert "--param precision.labels=" in str(caught.value)
+    assert 'parameters={"precision.labels": [' in str(caught.value)
     assert "secret" not in str(hidden.value)
 
 

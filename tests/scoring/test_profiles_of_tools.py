@@ -176,5 +176,5 @@ def test_samples_of_likelihoods_alone_are_refused(task: str) -> None:
     """No filter of another task is taken, and the message names --stored."""
     name = f"samples_demo_{task}_2026-11-22T14-08-24.629883.jsonl"
 
-    with pytest.raises(ScoreError, match=r"\(.*perplexity.*\); --stored shows"):
+    with pytest.raises(ScoreError, match=r"\(.*perplexity.*\); stored=True shows"):
         scores(FILES / "lm-eval" / "made" / name, "lm-eval")

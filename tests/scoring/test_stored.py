@@ -174,8 +174,6 @@ def test_options_for_computed_scores_are_refused(options: dict[str, Any]) -> Non
     """Stored scores are shown as they are, and not written beside themselves."""
     with pytest.raises(ScoreError, match=r"stored|have these scores already"):
         score(FILTERED, stored=True, **options)
-    with pytest.raises(ScoreError, match="score compare --stored"):
-        harpia_formats.compare_scores(FILTERED, FILTERED, stored=True)
 
 
 def test_results_hold_stored_scores() -> None:

@@ -260,7 +260,7 @@ def test_models_are_judged_apart() -> None:
 )
 def test_options_for_answers_are_refused(options: dict[str, Any]) -> None:
     """What verdicts cannot follow is an error, and not ignored."""
-    with pytest.raises(ScoreError, match="leave out --"):
+    with pytest.raises(ScoreError, match=r"leave out (metrics|profile|to=)"):
         harpia_formats.score(lines(rated(3)), **options)
 
 
@@ -308,5 +308,5 @@ def test_invalid_verdict_is_an_error() -> None:
 
 def test_texts_lead_to_agreement() -> None:
     """Verdicts that are labels cannot be scored, and the error says what takes them."""
-    with pytest.raises(ScoreError, match=r"texts \(verdict, why\).* score agreement"):
+    with pytest.raises(ScoreError, match=r"texts \(verdict, why\).* score_agreement"):
         harpia_formats.score(lines([{"verdict": "good", "why": "é"}] * 3))

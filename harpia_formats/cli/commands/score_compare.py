@@ -68,8 +68,7 @@ from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.compare_runs import ScoreComparison
-from harpia_formats.scoring.compare_stored import StoredComparison
+from harpia_formats.scoring.comparison_of import comparison_of
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.questions_needed import (
     check_difference,
@@ -197,7 +196,14 @@ def _compare(
         [*others, *reports.paths],
         exclude=options.exclude,
     )
-    run = _comparison(inputs, options, files)
+    run = comparison_of(
+        inputs,
+        options,
+        files.models,
+        files.test,
+        files.baseline,
+        force=files.force,
+    )
     print_problems(reports.keeping(run), progress)
     report = with_questions_needed(run.report(), files.detect)
     found = replace(report, said=(*chosen.notes, *report.said))
@@ -210,21 +216,6 @@ def _compare(
     code = _print_comparison(found, lines, is_json=files.output_format == "json")
     pictures.write(found, is_whole=bool(found.compared))
     return code
-
-
-def _comparison(
-    inputs: list[str], options: ScoreOptions, files: CompareRun
-) -> ScoreComparison | StoredComparison:
-    """Return the run that compares scores. Raises `UsageError` and `ScoreError`."""
-    of_systems = files.models, files.test, files.baseline
-    if not options.stored:
-        if files.force:
-            raise UsageError("--force is about stored scores, and needs --stored")
-        return ScoreComparison(inputs, options, *of_systems)
-    if options.reference_from != ReferenceFrom.REFERENCES:
-        raise UsageError("--stored compares stored scores, without references")
-    options = replace(options, stored=False)
-    return StoredComparison(inputs, options, *of_systems, force=files.force)
 
 
 def _print_comparison(
