@@ -71,7 +71,7 @@ class StoredScores:
 
     def _add_score(self, model: str, number: int, score: Score) -> None:
         values = self._values.setdefault(model, {})
-        name, value = name_of(score), _number_of(score.value)
+        name, value = name_of(score), number_or_none(score.value)
         if value is None and self.is_missing_zero:
             value = 0.0
         if value is None:
@@ -89,11 +89,6 @@ def _together(one: StoredValues, other: StoredValues) -> StoredValues:
             for question, values in by_question.items():
                 mine.setdefault(question, []).extend(values)
     return one
-
-
-def _number_of(value: object) -> float | None:
-    """Return the value of a score as a number, None if it is not a number."""
-    return None if isinstance(value, bool) else number_or_none(value)
 
 
 def name_of(score: Score) -> str:

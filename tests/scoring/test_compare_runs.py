@@ -649,6 +649,29 @@ def test_stored_scores_too_large_to_be_squared_are_none(score: float) -> None:
     assert found.comparison is not None
 
 
+@pytest.mark.parametrize("missing", [None, "zero"])
+def test_stored_true_is_1_and_false_is_0(missing: Any) -> None:
+    """They are compared as the numbers are, also if what is missing counts as 0."""
+
+    def found(share: float, *, are_booleans: bool) -> bytes:
+        data = stored("em|a", share)
+        if are_booleans:
+            data = data.replace(b": 1.0", b": true").replace(b": 0.0", b": false")
+        return data
+
+    numbers, booleans = (
+        compare_scores(
+            *(found(share, are_booleans=are_booleans) for share in (0.9, 0.4)),
+            stored=True,
+            missing=missing,
+        )
+        for are_booleans in (False, True)
+    )
+
+    assert booleans.compared[0].first == pytest.approx(0.9)
+    assert booleans.compared == numbers.compared
+
+
 def test_questions_without_a_stored_score_are_counted() -> None:
     """A question that lacks the score on one side is left out there, and counted."""
     data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
