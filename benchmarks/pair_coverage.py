@@ -26,7 +26,8 @@ prefers this place, and else the second.
 
 Many pairs that count as half make the interval of `win` wider than needed. Where fewer
 than {few} pairs are expected to disagree, that of `first_position` may be too short: a
-data set without such a pair does not show that the judge prefers a place.
+data set without such a pair does not show that the judge prefers a place. Where fewer
+than {few} disagree, the table of scores marks it as approximate.
 """
 #: Numbers of pairs, and the share of those whose orders agree.
 CELLS = tuple((pairs, share) for pairs in (30, 100, 300) for share in (0.5, 0.8, 0.95))

@@ -13,6 +13,7 @@ from harpia_formats.scoring.intervals import (
     NO_SPREAD,
     ONE_QUESTION,
     QuestionMoments,
+    few_others_remark,
     joined_remarks,
     remark_of,
     resampled_remark,
@@ -195,6 +196,8 @@ class GroupTotals:
                 if labels is not None and not remark:
                     remark = labels.remark(mine.questions)
                 remark = remark or resampled_remark(mine.questions)
+                if measure.is_mean and not remark:
+                    remark = few_others_remark(mine)
             if value is None and measure.labels is not None and totals.count:
                 remark = measure.labels.undefined
             yield MetricScore(

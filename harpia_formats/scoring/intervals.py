@@ -5,9 +5,10 @@ The estimate is the mean over answers, and its variance is that between question
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from operator import mul
+from dataclasses import dataclass, field
+from operator import mul, truediv
 
 from harpia_formats.scoring.student import t_quantile
 
@@ -29,6 +30,9 @@ FEW_FAILURES = "few failures: the interval is approximate"
 FEW_SUCCESSES = "few successes: the interval is approximate"
 NO_SPREAD = "no replicate differs: the interval is approximate"
 FEW_RESAMPLED = "few questions: the interval is approximate"
+FEW_OTHERS = (
+    "few questions differ from the commonest score: the interval is approximate"
+)
 ONE_QUESTION = "one question has no interval"
 _APPROXIMATE = ": the interval is approximate"
 
@@ -61,6 +65,8 @@ class QuestionMoments:
     #: The number of independent answers that there are at most behind the mean, if that
     #: is not the number of `answers`.
     independent: int = 0
+    #: How many questions have each mean; None if there are more than `FEW` means.
+    counts: Counter[float] | None = field(default_factory=Counter)
 
     def add(self, answers: Sequence[int], totals: Sequence[int]) -> None:
         """Add questions: how many answers each has, and the sum of their scores."""
@@ -70,6 +76,10 @@ class QuestionMoments:
         self.squares += sum(map(mul, totals, totals))
         self.products += sum(map(mul, totals, answers))
         self.square_answers += sum(map(mul, answers, answers))
+        if self.counts is not None:
+            self.counts.update(map(truediv, totals, answers))
+            if len(self.counts) > FEW:
+                self.counts = None
 
     @property
     def mean(self) -> float:
@@ -150,6 +160,16 @@ def remark_of(moments: QuestionMoments, best: float = 1.0) -> str:
     if moments.questions * min(share, 1 - share) >= FEW:
         return ""
     return FEW_SUCCESSES if share < 1 / 2 else FEW_FAILURES
+
+
+def few_others_remark(moments: QuestionMoments) -> str:
+    """Return why a bootstrap of a mean is approximate, "" if it is not.
+
+    Many replicates have none of the few questions whose score is not the commonest.
+    """
+    if not moments.counts or moments.questions - max(moments.counts.values()) >= FEW:
+        return ""
+    return FEW_OTHERS
 
 
 def resampled_remark(questions: int) -> str:

@@ -19,6 +19,7 @@ from harpia_formats.reporters.score_tables import form_lines
 from harpia_formats.scoring.exact_sum import ExactSum
 from harpia_formats.scoring.intervals import (
     FEW_FAILURES,
+    FEW_OTHERS,
     FEW_RESAMPLED,
     NO_SPREAD,
     ONE_QUESTION,
@@ -300,7 +301,7 @@ def test_a_resampled_score_that_never_differs_is_not_certain() -> None:
 @pytest.mark.parametrize(("count", "remark"), [(19, FEW_RESAMPLED), (20, "")])
 def test_a_bootstrap_of_few_questions_is_remarked(count: int, remark: str) -> None:
     """That of a score and that of a difference hold the truth too rarely."""
-    rows = [record(n, "abcdefgh"[: n % 8]) for n in range(count)]
+    rows = [record(n, " ".join("abcdefgh"[: n % 8])) for n in range(count)]
     others = [record(n, "xy" * (n % 5)) for n in range(count)]
 
     found = score(lines(rows), metrics=("length",))
@@ -311,6 +312,21 @@ def test_a_bootstrap_of_few_questions_is_remarked(count: int, remark: str) -> No
     assert any("ew questions" in line for line in form_lines(found, "latex")) == (
         count < 20
     )
+
+
+@pytest.mark.parametrize(
+    ("others", "remark"), [(1, FEW_OTHERS), (4, FEW_OTHERS), (5, "")]
+)
+def test_a_bootstrap_of_scores_that_are_mostly_equal_is_remarked(
+    others: int, remark: str
+) -> None:
+    """Its replicates may lack the few questions with another score than the rest."""
+    lengths = [*range(1, others + 1), *(9,) * (300 - others)]
+    rows = [record(n, "x" * length) for n, length in enumerate(lengths)]
+
+    found = score(lines(rows), metrics=("length",))
+
+    assert found["length.characters"].remark == remark
 
 
 @pytest.mark.parametrize("name", METRICS)
