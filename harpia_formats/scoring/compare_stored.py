@@ -1,7 +1,6 @@
 """Compare the scores in the records of data sets, if computed the same way."""
 
-import math
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import replace
 from itertools import chain
 
@@ -27,20 +26,28 @@ from harpia_formats.scoring.compared import (
     with_adjusted,
 )
 from harpia_formats.scoring.match_questions import (
-    MatchedQuestions,
     QuestionTable,
     input_name,
     match_questions,
 )
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.pair_family import PairFamily
-from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.scoring.question_rows import SpooledRows
+from harpia_formats.scoring.paired_answers import MetricAnswers
 from harpia_formats.scoring.reading import reading_of
-from harpia_formats.scoring.signatures import declared_best, is_pooled, labels_of
+from harpia_formats.scoring.signatures import (
+    declared_best,
+    declared_scale,
+    is_pooled,
+    is_verdict,
+    labels_of,
+)
 from harpia_formats.scoring.stored_scores import StoredScores, StoredValues
-from harpia_formats.scoring.stored_systems import StoredQuantity, stored_groups
-from harpia_formats.scoring.verdicts import declares_share, no_zero
+from harpia_formats.scoring.stored_systems import (
+    StoredQuantity,
+    question_sums,
+    stored_groups,
+)
+from harpia_formats.scoring.verdicts import no_zero
 
 
 class StoredComparison:
@@ -210,15 +217,21 @@ class StoredComparison:
                     "the stored scores of rows; compare without --stored, or name "
                     "other metrics with --metrics"
                 )
-            is_verdict = signature.partition("|")[0] == "judge"
             is_zero = self._options.missing == Missing.ZERO
-            if is_zero and is_verdict and not declares_share(signature, name):
+            is_share = declared_scale(name, signature) == "0-1"
+            is_share = is_share or self._are_booleans(name, [signature])
+            if is_zero and is_verdict(signature) and not is_share:
                 raise ScoreError(no_zero(name))
         ours = found[0]
         if all(set(one) == set(ours) for one in found) and "" not in ours:
             named = labels_of((name, signature) for signature in ours)
             return [
-                StoredQuantity(name, label, signature)
+                StoredQuantity(
+                    name,
+                    label,
+                    signature,
+                    are_booleans=self._are_booleans(name, [signature]),
+                )
                 for (_, signature), label in named.items()
             ]
         shown = ", ".join(
@@ -232,7 +245,18 @@ class StoredComparison:
         if not self._force:
             raise ScoreError(f"{message}; --force compares anyway")
         self._notes.append(message)
-        return [StoredQuantity(name, name, None)]
+        are_booleans = self._are_booleans(name, list(chain(*found)))
+        return [StoredQuantity(name, name, None, are_booleans=are_booleans)]
+
+    def _are_booleans(self, name: str, signatures: Sequence[str]) -> bool:
+        """Tell whether all numbers of a metric with these signatures are booleans."""
+        found = [
+            one.are_booleans[name, signature]
+            for one in self._inputs
+            for signature in signatures
+            if (name, signature) in one.are_booleans
+        ]
+        return bool(found) and all(found)
 
     def _compared(
         self,
@@ -251,10 +275,12 @@ class StoredComparison:
             signature = next(iter(systems[0][quantity.name]))
         matched = family.matched
         sums = [
-            _sums(values, mine, matched)
+            question_sums(values, mine, matched)
             for values, mine in zip(found, numbers, strict=True)
         ]
         most = declared_best(quantity.name, signature)
+        if quantity.are_booleans and is_verdict(signature):
+            most = 1.0
         answers = MetricAnswers(means(1), best, matched.keys, sums, most)
         for pair, (score,) in zip(
             family.pairs, family.compared_scores(answers), strict=True
@@ -266,27 +292,3 @@ class StoredComparison:
                 signature=quantity.signature_of(*(systems[at] for at in pair)),
                 is_forced=quantity.signature is None,
             )
-
-
-def _sums(
-    values: Mapping[int, Sequence[float]],
-    numbers: Sequence[int],
-    matched: MatchedQuestions,
-) -> QuestionSums:
-    """Return the sums of values by question, as the statistics of a mean.
-
-    `numbers` are those of all questions of the system.
-    """
-    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
-
-    by_place: dict[int, list[float]] = {}
-    for question, mine in values.items():
-        by_place.setdefault(int(matched.places[question]), []).extend(mine)
-    rows = np.zeros((len(matched.keys), 2))
-    counts = np.zeros(len(matched.keys), dtype=np.int64)
-    for place, mine in by_place.items():
-        rows[place] = math.fsum(mine), len(mine)
-        counts[place] = len(mine)
-    answered = np.zeros(len(matched.keys), dtype=bool)
-    answered[[matched.places[number] for number in numbers]] = True
-    return QuestionSums(SpooledRows(rows), counts, answered & (counts == 0), answered)

@@ -16,18 +16,27 @@ def is_pooled(name: str, signature: str) -> bool:
     return metric is not None and metric.is_pooled
 
 
-def declared_best(name: str, signature: str) -> float:
-    """Return the best score on the scale that a signature declares, else infinity.
+def is_verdict(signature: str) -> bool:
+    """Tell whether a signature is that of the verdicts of a judge."""
+    return signature.partition("|")[0] == "judge"
+
+
+def declared_scale(name: str, signature: str) -> str | None:
+    """Return the scale from 0 on that a signature declares, None without one.
 
     The signature of verdicts declares the scale of each score by its `name`.
     """
-    parts = signature.split("|")
+    parts = {*signature.split("|")}
     found = (
-        best
-        for scale, best in BEST.items()
-        if {f"scale:{scale}", f"scale:{name}={scale}"} & {*parts}
+        scale for scale in BEST if {f"scale:{scale}", f"scale:{name}={scale}"} & parts
     )
-    return next(found, math.inf)
+    return next(found, None)
+
+
+def declared_best(name: str, signature: str) -> float:
+    """Return the best score on the scale that a signature declares, else infinity."""
+    scale = declared_scale(name, signature)
+    return math.inf if scale is None else BEST[scale]
 
 
 def labels_of(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:

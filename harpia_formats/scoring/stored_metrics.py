@@ -6,7 +6,6 @@ from typing import Any
 
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.mean import means
-from harpia_formats.metrics.metric import BEST
 from harpia_formats.model.metric_profile import (
     MetricRequest,
     ScoreError,
@@ -22,7 +21,12 @@ from harpia_formats.scoring.select_metrics import (
     check_parameters,
     with_parameters,
 )
-from harpia_formats.scoring.signatures import is_pooled, labels_of
+from harpia_formats.scoring.signatures import (
+    declared_scale,
+    is_pooled,
+    is_verdict,
+    labels_of,
+)
 from harpia_formats.scoring.stored_questions import (
     Judgements,
     StoredQuestions,
@@ -50,6 +54,8 @@ class _Values:
     others: int = 0
     #: Whether every number is 0 or 1, as true and false are.
     are_binary: bool = True
+    #: Whether every number is true or false.
+    are_booleans: bool = True
 
 
 @dataclass(slots=True)
@@ -88,6 +94,7 @@ class StoredMetrics:
                 else:
                     values.numbers += 1
                     values.are_binary &= number in BINARY
+                    values.are_booleans &= isinstance(score.value, bool)
 
     def metrics(self) -> SelectedMetrics:
         """Return the mean of each quantity that has a number.
@@ -116,7 +123,12 @@ class StoredMetrics:
                 *(
                     ComputedMetric(
                         MetricRequest(labels[key]),
-                        stored_measure(labels[key], key, are_binary=values.are_binary),
+                        stored_measure(
+                            labels[key],
+                            key,
+                            are_binary=values.are_binary,
+                            are_booleans=values.are_booleans,
+                        ),
                     )
                     for key, values in chosen.items()
                     if values.numbers
@@ -192,18 +204,21 @@ def _key_of(score: Score) -> _Key:
     return name_of(score), score.signature or ""
 
 
-def stored_measure(label: str, key: _Key, *, are_binary: bool) -> Measure:
+def stored_measure(
+    label: str, key: _Key, *, are_binary: bool, are_booleans: bool
+) -> Measure:
     """Return the mean of stored scores.
 
     Their scale is known if it is declared, or if they are of wrong and right answers:
-    if all are 0 or 1. `key` is the metric and the signature.
+    if all are 0 or 1. Verdicts of a judge must be true or false for that, since ratings
+    from 1 to 5 may all be 1. `key` is the metric and the signature.
     """
     metric, signature = key
     lower_is_better = metric in LOWER_IS_BETTER
-    scales = [scale for scale in BEST if f"scale:{scale}" in signature.split("|")]
+    is_known = are_booleans if is_verdict(signature) else are_binary
     # A rate of errors has no upper limit, even if none of them is above 1.
-    are_shares = are_binary and not lower_is_better
-    scale = scales[0] if scales else "0-1" if are_shares else "any"
+    usual = "0-1" if is_known and not lower_is_better else "any"
+    scale = declared_scale(metric, signature) or usual
     return Measure(
         (label,),
         signature or f"{label}|impl:unknown",

@@ -39,6 +39,8 @@ class StoredScores:
     numbers: set[int] = field(default_factory=set)
     #: The scores of each model, "" for answers that name none.
     _values: dict[str, StoredValues] = field(default_factory=dict)
+    #: For each metric and signature with a number whether all are true or false.
+    are_booleans: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def problems(self) -> Generator[Problem, None, None]:
         """Read all scores; yield the problems of the data."""
@@ -72,11 +74,15 @@ class StoredScores:
     def _add_score(self, model: str, number: int, score: Score) -> None:
         values = self._values.setdefault(model, {})
         name, value = name_of(score), number_or_none(score.value)
-        if value is None and self.is_missing_zero:
-            value = 0.0
-        if value is None:
-            return
         signature = "" if score.signature is UNSET else score.signature
+        if value is not None:
+            are_booleans = self.are_booleans.get((name, signature), True)
+            are_booleans &= isinstance(score.value, bool)
+            self.are_booleans[name, signature] = are_booleans
+        elif self.is_missing_zero:
+            value = 0.0
+        else:
+            return
         by_signature = values.setdefault(name, {})
         by_signature.setdefault(signature, {}).setdefault(number, []).append(value)
 

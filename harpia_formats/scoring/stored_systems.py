@@ -1,5 +1,6 @@
 """The scores of compared systems: the means of what their answers hold already."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -9,9 +10,12 @@ from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.scoring.accumulate import GroupTotals
 from harpia_formats.scoring.bootstrap import PoissonBootstrap
 from harpia_formats.scoring.computed_metric import ComputedMetric
+from harpia_formats.scoring.match_questions import MatchedQuestions
 from harpia_formats.scoring.measure import BATCH
 from harpia_formats.scoring.metric_score import Group
 from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.paired_answers import QuestionSums
+from harpia_formats.scoring.question_rows import SpooledRows
 from harpia_formats.scoring.question_store import QuestionStore
 from harpia_formats.scoring.questions import WIDTH
 from harpia_formats.scoring.resampled import (
@@ -36,6 +40,8 @@ class StoredQuantity:
     label: str
     #: The signature of the scores, None for those with any.
     signature: str | None
+    #: Whether all of them are true or false.
+    are_booleans: bool
 
     def values_of(self, system: StoredValues) -> dict[int, list[float]]:
         """Return the values of each question of a system, by its number."""
@@ -81,12 +87,37 @@ def stored_groups(
                     one.label,
                     (one.name, one.signature_of(system)),
                     are_binary=is_binary,
+                    are_booleans=one.are_booleans,
                 ),
             )
             for one, is_binary in zip(quantities, are_binary, strict=True)
         )
         values = [one.values_of(system) for one in quantities]
         yield _group(metrics, _answers(values, questions, keys), options)
+
+
+def question_sums(
+    values: Mapping[int, Sequence[float]],
+    numbers: Sequence[int],
+    matched: MatchedQuestions,
+) -> QuestionSums:
+    """Return the sums of values by question, as the statistics of a mean.
+
+    `numbers` are those of all questions of the system.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    by_place: dict[int, list[float]] = {}
+    for question, mine in values.items():
+        by_place.setdefault(int(matched.places[question]), []).extend(mine)
+    rows = np.zeros((len(matched.keys), 2))
+    counts = np.zeros(len(matched.keys), dtype=np.int64)
+    for place, mine in by_place.items():
+        rows[place] = math.fsum(mine), len(mine)
+        counts[place] = len(mine)
+    answered = np.zeros(len(matched.keys), dtype=bool)
+    answered[[matched.places[number] for number in numbers]] = True
+    return QuestionSums(SpooledRows(rows), counts, answered & (counts == 0), answered)
 
 
 def _group(

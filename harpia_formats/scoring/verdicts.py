@@ -21,6 +21,7 @@ from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.select_metrics import SelectedMetrics
+from harpia_formats.scoring.signatures import declared_scale
 
 #: The names of texts that an error lists.
 _LISTED = 5
@@ -132,7 +133,7 @@ def _measure_of(name: str, found: _Verdicts) -> Measure:
             f"score: {shown}"
         )
     (signature,) = found.signatures
-    is_share = found.are_booleans or declares_share(signature, name)
+    is_share = found.are_booleans or declared_scale(name, signature) == "0-1"
     return Measure(
         (name,),
         f"{signature or 'judge|impl:unknown'}|verdict:{name}",
@@ -152,11 +153,6 @@ def no_zero(name: str) -> str:
         "of the judge declares no minimum of 0 and maximum of 1; leave missing "
         "verdicts out"
     )
-
-
-def declares_share(signature: str, name: str) -> bool:
-    """Tell whether the signature of verdicts declares `name` to be from 0 to 1."""
-    return f"|scale:{name}=0-1|" in f"{signature}|"
 
 
 def verdict_outcomes(

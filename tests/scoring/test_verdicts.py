@@ -118,19 +118,59 @@ def test_scale_of_verdicts_is_declared_by_the_judge(
     )
 
 
-@pytest.mark.parametrize("scale", ["", "|scale:score=0-1"])
-def test_stored_verdicts_without_a_scale_have_no_zero(scale: str) -> None:
-    """A missing stored verdict is 0 only on a declared scale."""
+@pytest.mark.parametrize(
+    ("scale", "best"), [("", 1), ("|scale:score=0-1", 1), ("", True)]
+)
+def test_stored_verdicts_without_a_scale_have_no_zero(scale: str, best: Any) -> None:
+    """A missing stored verdict is 0 only on a known scale."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")
-    data = lines(rated(30), signature=f"{SIGNATURE}{scale}")
+    data = lines(rated(30, best), signature=f"{SIGNATURE}{scale}")
     comparison = StoredComparison([data, data], ScoreOptions(missing="zero"))
     assert list(comparison) == []
 
-    if scale:
+    if scale or isinstance(best, bool):
         assert comparison.report().ok
     else:
         with pytest.raises(ScoreError, match="cannot count as 0"):
             comparison.report()
+
+
+@pytest.mark.parametrize(
+    ("values", "is_share"),
+    [
+        ({"win": 0.5}, True),
+        ({"good": True}, True),
+        ({"rating": 1}, False),
+    ],
+)
+def test_stored_verdicts_have_the_scores_of_verdicts(
+    values: dict[str, float], *, is_share: bool
+) -> None:
+    """Shown as stored or not, compared or not, they have one scale and interval."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    ((name, value),) = values.items()
+    results = [
+        {name: value if at % 3 else type(value)(0 if is_share else 1)}
+        for at in range(COUNT)
+    ]
+    signature = f"{SIGNATURE}|scale:win=0-1"
+    one, two = (lines(results, model=model, signature=signature) for model in "ab")
+    compared = (
+        harpia_formats.compare_scores(one, two, stored=stored)
+        for stored in (False, True)
+    )
+    groups = [
+        *(harpia_formats.score(one, stored=stored).total for stored in (False, True)),
+        *(found.systems[0].scores for found in compared),
+    ]
+    found = [
+        (score.scale, score.value, score.interval, score.method)
+        for group in groups
+        for score in group.scores
+    ]
+
+    assert found == [found[0]] * 4
+    assert (found[0][0] == "0-1") is is_share
 
 
 def test_cause_of_no_verdict_is_named() -> None:
