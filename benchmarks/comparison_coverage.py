@@ -229,11 +229,13 @@ def _power(chance: Any, questions: int, sets: int) -> Iterator[Row]:
     pilots = _all(chance, questions, min(sets, _PILOTS), test)
     stated = [one.detectable for one in pilots if one.detectable is not None]
     difference = sum(stated) / len(stated)
+    errors = [one.standard_error for one in pilots if one.standard_error is not None]
+    error = sum(errors) / len(errors)
     for factor, what in ((1, ""), (0.5, "half of "), (2, "twice ")):
         true, count = difference * factor, questions
         name = f"power at the difference of {questions} questions"
         if what:
-            count = questions_for(true, difference, questions, LEVEL)
+            count = questions_for(true, error, questions, LEVEL)
             name = f"power of the number for {what}that of {questions} questions"
         found = _all(chance, count, sets, test, _ahead_by(true))
         yield name, _below(found), POWER

@@ -56,6 +56,9 @@ class Comparison:
     level: float = LEVEL
     #: The best score, if each question differs by it or not at all, as 0 from 1.
     step: float | None = None
+    #: The standard error of the difference, None if there is nothing `detectable` or
+    #: `beyond_scale`.
+    standard_error: float | None = None
 
     @property
     def alpha(self) -> float:
@@ -114,13 +117,9 @@ def _comparison(
     lacking = 0
     if answers.metric.best is None:
         lacking = test.interval_replicates - len(replicated)
-    detectable, step = None, _step(answers, at)
-    if not lacking:
-        detectable = _detectable(answers, at, replicated, test.level)
-    if detectable is not None and step is not None:
-        # The questions that differ are at least as many as the difference needs.
-        least = step * _least_share(answers.questions, test.level)
-        detectable = max(detectable, least)
+    step = _step(answers, at)
+    error = None if lacking else _standard_error(answers, at, replicated)
+    detectable = _detectable(answers.questions, error, test.level, step)
     is_beyond = detectable is not None and detectable > answers.metric.widest
     return Comparison(
         difference,
@@ -140,6 +139,7 @@ def _comparison(
         ),
         test.level,
         step,
+        error,
     )
 
 
@@ -182,17 +182,17 @@ def _resampled_remark(answers: PairedAnswers, limits: tuple[float, float]) -> st
 
 def questions_for(
     difference: float,
-    detectable: float,
+    standard_error: float,
     questions: int,
     level: float,
     step: float | None = None,
 ) -> int:
     """Return how many questions detect `difference` with a power of 80 %.
 
-    `detectable` is what `questions` of them detect. `level` is that of the test, and
+    `standard_error` is that of `questions` of them. `level` is that of the test, and
     `step` that of the comparison.
     """
-    spread = detectable / _standard_errors(questions, level) * math.sqrt(questions)
+    spread = standard_error * math.sqrt(questions)
 
     def are_few(number: int) -> bool:
         found = _standard_errors(number, level) * spread / math.sqrt(number)
@@ -282,9 +282,25 @@ def _standard_errors(questions: int, level: float) -> float:
 
 
 def _detectable(
-    answers: PairedAnswers, at: int, replicated: Sequence[float], level: float
+    questions: int, error: float | None, level: float, step: float | None
 ) -> float | None:
-    """Return the smallest difference that is detected with a power of 80 %."""
+    """Return the smallest difference that is detected with a power of 80 %.
+
+    It is None without the standard `error` of the difference.
+    """
+    if error is None:
+        return None
+    detectable = _standard_errors(questions, level) * error
+    if step is None:
+        return detectable
+    # The questions that differ are at least as many as the difference needs.
+    return max(detectable, step * _least_share(questions, level))
+
+
+def _standard_error(
+    answers: PairedAnswers, at: int, replicated: Sequence[float]
+) -> float | None:
+    """Return the standard error of a difference, None if nothing differs."""
     questions = answers.questions
     parts = answers.parts(at)
     if parts is None:
@@ -298,6 +314,4 @@ def _detectable(
         variance = squares * questions / (questions - 1)
     # The root of the variance of few questions is too small by about this share.
     error = math.sqrt(variance) * (1 + 1 / (4 * (questions - 1)))
-    if error <= _ROUNDING * max(abs(mean), 1):
-        return None
-    return _standard_errors(questions, level) * error
+    return None if error <= _ROUNDING * max(abs(mean), 1) else error

@@ -52,9 +52,8 @@ def with_questions_needed(
 def _questions_needed(score: ComparedScore, difference: float) -> int | None:
     """Return how many questions detect a difference, None if it is not known."""
     one = score.comparison
-    if one is None:
+    if one is None or one.standard_error is None:
         return None
-    least = one.beyond_scale if one.detectable is None else one.detectable
-    if least is None:
-        return None
-    return questions_for(difference, least, score.questions, one.level, one.step)
+    return questions_for(
+        difference, one.standard_error, score.questions, one.level, one.step
+    )

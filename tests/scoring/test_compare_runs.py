@@ -499,14 +499,40 @@ def test_a_detectable_difference_is_what_the_questions_allow() -> None:
         lines(several(1)), lines(several(2)), metrics=("em",)
     ).compared
     assert found.comparison is not None
-    least = found.comparison.detectable
+    least, error = found.comparison.detectable, found.comparison.standard_error
 
     assert least is not None
+    assert error is not None
     assert 0.1 < least < 0.4
-    assert questions_for(least, least, 40, 0.95) == 40
-    assert questions_for(least / 2, least, 40, 0.95) == 155
-    assert questions_for(least * 2, least, 40, 0.95) == 12
-    assert questions_for(least * 9, least, 40, 0.95) == 6
+    assert questions_for(least, error, 40, 0.95) == 40
+    assert questions_for(least / 2, error, 40, 0.95) == 155
+    assert questions_for(least * 2, error, 40, 0.95) == 12
+    assert questions_for(least * 9, error, 40, 0.95) == 6
+
+
+def test_questions_needed_do_not_depend_on_how_many_there_are() -> None:
+    """Few questions that rarely differ need as many as many such questions."""
+    found = []
+    for often in (1, 10, 100):
+        theirs = [
+            row | {"id": f"{copy}-{row['id']}"}
+            for copy in range(often)
+            for row in system(1)[:10]
+        ]
+        ours = [
+            {**row, "outputs": [{"model": "m", "text": "?"}]}
+            if row["id"].endswith("-q0")
+            else row
+            for row in theirs
+        ]
+        report = compare_scores(
+            lines(ours), lines(theirs), metrics=("em",), detect=0.05
+        )
+        found.append(report.compared[0].questions_needed)
+
+    few, some, many = found
+    assert few == pytest.approx(many, rel=0.25)
+    assert some == pytest.approx(many, rel=0.05)
 
 
 def test_no_detectable_difference_is_beyond_the_scale() -> None:
@@ -546,7 +572,8 @@ def test_few_differing_answers_detect_no_small_difference() -> None:
         for k in range(6)
     )
     assert missed == pytest.approx(0.2)
-    assert questions_for(0.9, found.detectable, 30, 0.95, found.step) == 7
+    assert found.standard_error is not None
+    assert questions_for(0.9, found.standard_error, 30, 0.95, found.step) == 7
 
 
 def test_a_mean_without_a_best_score_has_a_detectable_difference() -> None:
