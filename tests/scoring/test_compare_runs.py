@@ -4,6 +4,7 @@ import io
 import json
 import math
 import random
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -749,6 +750,17 @@ def test_equal_differences_of_all_questions_are_marked() -> None:
     assert found.comparison is not None
     assert (found.comparison.low, found.comparison.high) == (1, 1)
     assert found.comparison.remark == NO_SPREAD
+
+
+def test_systems_that_never_differ_have_no_size() -> None:
+    """No heading stands without lines, and what `detect` cannot tell is said."""
+    both = lines(system(0.5)), lines(system(0.5))
+    alone = compare_scores(*both, metrics=("em",))
+    asked = compare_scores(*both, metrics=("em",), detect=0.05)
+
+    shown = [list(comparison_lines(one, io.StringIO())) for one in (alone, asked)]
+    assert "differences detected" not in "".join(chain(*shown))
+    assert shown[1][-1].startswith("em: how many questions detect 0.05 is not known")
 
 
 def test_groups_and_results_are_no_options_of_a_comparison() -> None:

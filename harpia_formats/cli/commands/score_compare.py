@@ -163,6 +163,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         cast("Form", output_format),
     )
     chosen = with_recipe("score compare", recipe, options, files, context)
+    check_difference(chosen.run.detect)
     if show_recipe:
         return print_recipe("score compare", chosen.options, chosen.run)
     progress = Progress(
@@ -184,7 +185,6 @@ def _compare(
     inputs = [fspath(one) for one in files.inputs]
     if not inputs:
         raise UsageError("name the files whose answers are compared")
-    check_difference(files.detect)
     if csv_safe and files.output_format != CSV:
         raise UsageError("--csv-safe is for --output-format csv")
     others = [options.companion, recipe]

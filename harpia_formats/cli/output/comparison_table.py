@@ -81,11 +81,19 @@ def _lines_below(found: ComparisonReport) -> Iterator[str]:
         yield f"p (Holm): adjusted for {number:,} comparisons"
     remarks = [score.comparison.remark for score in compared if score.comparison]
     yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
-    alpha = alpha_of(compared)
-    if alpha is not None:
-        single = " in a single test, without Holm's correction" if number > 1 else ""
+    yield from _sizes(found, is_single=number <= 1)
+
+
+def _sizes(found: ComparisonReport, *, is_single: bool) -> Iterator[str]:
+    """Yield which differences the questions detect, and how many detect `detect`."""
+    alpha = alpha_of(found.compared)
+    if alpha is not None and any(
+        score.comparison is not None and score.comparison.standard_error is not None
+        for score in found.compared
+    ):
+        single = "" if is_single else " in a single test, without Holm's correction"
         yield f"differences detected: with p below {alpha:g}{single}"
-    for score in compared:
+    for score in found.compared:
         name = score.full_name
         if not found.is_of_two:
             name += f" of {safe(score.systems[0])} - {safe(score.systems[1])}"
@@ -138,6 +146,12 @@ def _size_lines(score: ComparedScore, name: str, detect: float | None) -> Iterat
         found = f"{score.questions:,} questions detect a difference of {least:.4f}"
     elif score.comparison.beyond_scale is not None:
         found = f"{score.questions:,} questions detect no difference on the scale"
+    elif detect is not None:
+        yield (
+            f"{name}: how many questions detect {detect:g} is not known, since all "
+            "questions have the same difference, or some replicates have no score"
+        )
+        return
     else:
         return
     line = f"{name}: {found} with 80 % power"
