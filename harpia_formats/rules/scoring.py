@@ -96,7 +96,7 @@ RULES = (
         Severity.WARNING,
         "A judge gave no verdict, or one that lacks a number.",
         "It is left out of the scores that it lacks. The table of scores lists how "
-        "many were left out.",
+        "many were left out. A pair that is judged in both orders needs both verdicts.",
         _verdict(1, None, "no reply") + _verdict(2, {"score": 1}),
         _verdict(1, {"score": 0}) + _verdict(2, {"score": 1}),
         "judge-verdicts",

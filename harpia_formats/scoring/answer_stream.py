@@ -283,10 +283,10 @@ class AnswerScorer:
 
     def _verdicts(self, answer: _Answer) -> _Outcomes:
         """Return the outcomes of a verdict, and report if it lacks a number."""
-        outcomes = verdict_outcomes(answer.output, self.measured)
+        outcomes = verdict_outcomes(answer.record, answer.output, self.measured)
         lacking = {outcome for outcome in outcomes if isinstance(outcome, str)}
         for reason in sorted(lacking):
-            self._report(NO_VERDICT, answer, f"there is {reason}")
+            self._report(NO_VERDICT, answer, reason)
         if not lacking or self.options.missing != Missing.ZERO:
             return outcomes
         self.zeros += 1

@@ -19,6 +19,7 @@ from harpia_formats.registry import adapter_of
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.options import Missing, ScoreOptions
+from harpia_formats.scoring.pair_keys import WIN, WINNER
 from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.select_metrics import SelectedMetrics
 from harpia_formats.scoring.signatures import declared_scale
@@ -156,17 +157,30 @@ def no_zero(name: str) -> str:
 
 
 def verdict_outcomes(
-    output: Output, measured: Iterable[ComputedMetric]
+    record: Record, output: Output, measured: Iterable[ComputedMetric]
 ) -> tuple[Outcome, ...]:
-    """Return the number of each name in a verdict, or why there is none."""
+    """Return the number of each name in a verdict of a record, or why there is none."""
     values = {
         score.metric: number_or_none(score.value) for score in output.scores or []
     }
-    reason = f"no verdict: {output.error}" if output.error else "no number"
+    reason = "there is no number"
+    if output.error:
+        reason = f"there is no verdict: {output.error}"
+    elif _is_half_pair(record):
+        reason = "there is no verdict on the pair in the other order"
     found = (values.get(metric.request.label) for metric in measured)
     return tuple(
         reason if value is None else ((value, 1.0), (value,)) for value in found
     )
+
+
+def _is_half_pair(record: Record) -> bool:
+    """Tell whether a pair has a verdict in the order of this record only."""
+    for members in () if record.extra is UNSET else record.extra.values():
+        result = members.get("result")
+        if "order" in members and isinstance(result, Mapping):
+            return WINNER in result and WIN not in result
+    return False
 
 
 def check_verdict_format(format_: Format) -> None:

@@ -224,6 +224,21 @@ def test_rows_without_a_verdict_are_reported() -> None:
         harpia_formats.score(data)
 
 
+def test_a_pair_with_one_verdict_is_reported() -> None:
+    """A row with a winner lacks not a verdict, but that of the other order."""
+    pair = [{"winner": "a", "win": 1, "consistent": True, "first_position": 0.5}]
+    half = [{"winner": "a"}, None]
+    data = lines([*pair * COUNT, *half], order=1)
+
+    found = harpia_formats.score(data, missing="skip")
+
+    assert (found["win"].count, found["win"].unscored) == (COUNT, 2)
+    assert [problem.message for problem in found.problems] == [
+        "there is no verdict on the pair in the other order",
+        "there is no verdict: no JSON",
+    ]
+
+
 def test_verdicts_of_one_judge_are_compared() -> None:
     """Two systems that one judge judged are compared by question."""
     pytest.importorskip("numpy", reason="comparing needs the extra score")

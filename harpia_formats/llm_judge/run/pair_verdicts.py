@@ -8,24 +8,17 @@ from typing import Any
 from harpia_formats.llm_judge.definition.definition import Definition
 from harpia_formats.llm_judge.errors import DefinitionError
 from harpia_formats.llm_judge.run.verdicts import Verdict
+from harpia_formats.scoring.pair_keys import CONSISTENT, FIRST_POSITION, WIN, WINNER
 
 #: The inputs with the two answers, which are the choices of the verdict as well.
 FIRST, SECOND = "first", "second"
 TIE = "tie"
-#: What the result of a row gets: the model that wins, 1, 0.5 or 0 for the model that
-#: is shown first, whether both orders agree, and 1, 0.5 or 0 for the first place.
-_WINNER, _WIN, _CONSISTENT, _FIRST_POSITION = (
-    "winner",
-    "win",
-    "consistent",
-    "first_position",
-)
-_own = frozenset({_WINNER, _WIN, _CONSISTENT, _FIRST_POSITION})
+_own = frozenset({WINNER, WIN, CONSISTENT, FIRST_POSITION})
 #: Points for the first place by the verdict.
 _points = {FIRST: 1.0, TIE: 0.5, SECOND: 0.0}
 #: What the signature of verdicts on pairs has besides. The mean of `first_position` is
 #: near the middle, so its interval is that of the bootstrap: it declares no scale.
-SIGNATURE = f"|pairwise:both-orders|ties:half|scale:{_WIN}=0-1"
+SIGNATURE = f"|pairwise:both-orders|ties:half|scale:{WIN}=0-1"
 
 
 def verdict_field(definition: Definition) -> str:
@@ -91,8 +84,8 @@ class Pairing:
         if None not in winners:
             points = [_points[self._choice(verdict)] for verdict in (one, other)]
             of_pair = {
-                _CONSISTENT: winners[0] == winners[1],
-                _FIRST_POSITION: sum(points) / 2,
+                CONSISTENT: winners[0] == winners[1],
+                FIRST_POSITION: sum(points) / 2,
             }
         return (
             _with(one, winners[0], of_pair),
@@ -117,9 +110,9 @@ def _with(verdict: Verdict, winner: str | None, of_pair: Mapping[str, Any]) -> V
         return verdict
     # A reply may have other keys, which cannot be ours.
     given = {key: value for key, value in verdict.result.items() if key not in _own}
-    result = {**given, _WINNER: winner}
+    result = {**given, WINNER: winner}
     if of_pair:
-        is_decided = of_pair[_CONSISTENT] and winner != TIE
+        is_decided = of_pair[CONSISTENT] and winner != TIE
         is_mine = winner == verdict.row.identity["model"]
-        result |= {_WIN: float(is_mine) if is_decided else 0.5, **of_pair}
+        result |= {WIN: float(is_mine) if is_decided else 0.5, **of_pair}
     return replace(verdict, result=result)
