@@ -76,7 +76,10 @@ def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:
     hint = metric_hint(name, known)
     if not hint and (short := _short_name(name, known)):
         hint = f"; did you mean {short}?"
-    raise ScoreError(f"no metric is called {name!r}{hint} (known: {', '.join(known)})")
+    raise ScoreError(
+        f"no metric is called {name!r}{hint} (known: {', '.join(known)}); to choose "
+        "scores or verdicts that the input holds, add --stored"
+    )
 
 
 def _of_k(request: MetricRequest, k: int) -> MetricRequest:

@@ -206,7 +206,8 @@ def check_verdict_options(options: ScoreOptions, target: str) -> None:
     }
     refused = next((option for option, is_given in given.items() if is_given), "")
     if refused:
+        hint = ", or add --stored to choose verdicts" if options.metrics else ""
         raise ScoreOptionsError(
             "the input holds verdicts of a judge, which are scored as they are, and "
-            f"compared with verdicts only: leave out {refused}"
+            f"compared with verdicts only: leave out {refused}{hint}"
         )

@@ -319,6 +319,17 @@ def test_options_for_answers_are_refused(options: dict[str, Any]) -> None:
         harpia_formats.score(lines(rated(3)), **options)
 
 
+@pytest.mark.parametrize("name", ["win", "accuracy"])
+def test_verdicts_are_chosen_with_stored(name: str) -> None:
+    """The error says so, whether or not a metric has the name of a verdict."""
+    data = lines([{name: at % 2, "other": 1} for at in range(COUNT)])
+
+    with pytest.raises(ScoreError, match=r"add stored=True"):
+        harpia_formats.score(data, metrics=(name,))
+    chosen = harpia_formats.score(data, metrics=(name,), stored=True)
+    assert [score.name for score in chosen] == [name]
+
+
 def test_answers_and_verdicts_are_not_mixed() -> None:
     """Answers beside verdicts are an error in either order."""
     answer = b'{"prompt": "?", "references": ["a"], "outputs": [{"text": "a"}]}\n'
