@@ -123,7 +123,8 @@ def _print_unpaired(job: FileJob) -> None:
     if count:
         answers = "answer is" if count == 1 else "answers are"
         write_stderr(
-            f"{count:,} {answers} left out: the other model has none to the question\n"
+            f"{count:,} {answers} left out: the other model has none in a record with "
+            "the same id, prompt and references\n"
         )
 
 

@@ -85,7 +85,10 @@ class FileJob:
         found = PairRows(self._sources(), self.bindings, pairing.models)
         count = sum(1 for _ in found)
         if not count:
-            raise JudgeError("there is no pair: no question has answers of both models")
+            raise JudgeError(
+                "there is no pair: no question has answers of both models, in records "
+                "with the same id, prompt and references"
+            )
         pairing.unpaired = found.unpaired
         return rows_with_votes(found, pairing.votes), count * pairing.votes
 

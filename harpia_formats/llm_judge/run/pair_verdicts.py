@@ -108,7 +108,7 @@ def _with(verdict: Verdict, winner: str | None, of_pair: Mapping[str, Any]) -> V
     """Return a verdict with its winner, and what both orders say if they are known."""
     if verdict.result is None:
         return verdict
-    # A reply may have other keys, which cannot be ours.
+    # Unless data is guarded a reply may have other keys, which cannot be ours.
     given = {key: value for key, value in verdict.result.items() if key not in _own}
     result = {**given, WINNER: winner}
     if of_pair:

@@ -153,7 +153,8 @@ def test_both_orders_are_written(data: Path, server: Any, name: str) -> None:
     assert {tuple(sorted(meta)) for meta in metas} == {tuple(sorted(metas[0]))}
     assert b"6 rows: 6 judged; 6 requests" in done.stderr
     assert done.stderr.endswith(
-        b"1 answer is left out: the other model has none to the question\n"
+        b"1 answer is left out: the other model has none in a record with the same id, "
+        b"prompt and references\n"
     )
     assert validate(data / name).ok
 

@@ -295,5 +295,5 @@ def test_inputs_without_two_models_are_refused(tmp_path: Path) -> None:
         verdicts(tmp_path, [alone])
     with pytest.raises(JudgeError, match="a model is called tie"):
         verdicts(tmp_path, [alone, tie])
-    with pytest.raises(JudgeError, match="no question has answers of both"):
+    with pytest.raises(JudgeError, match="with the same id, prompt and references"):
         verdicts(tmp_path, [alone, other])
