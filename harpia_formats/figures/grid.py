@@ -18,7 +18,9 @@ from harpia_formats.figures.look import MUTED
 #: border, and from the upper border to the panels.
 _ALONE, _PANEL, _BETWEEN, _BORDER, _ABOVE = 4.2, 2.3, 0.58, 0.12, 0.35
 #: Inches between the name of a row and its first panel.
-_NAME = 0.53
+_NAME = 0.6
+#: What the highest number of an axis of shares may be, times a power of ten.
+_ROUND = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 10)
 #: Inches below the panels for the numbers and the name of their axis.
 _BELOW = 0.45
 
@@ -71,23 +73,24 @@ def grid_of(grid: Grid) -> tuple[Any, list[list[Any]]]:
     return figure, every
 
 
-def share_axis(column: Sequence[Any], share: float, top: float, name: str) -> None:
-    """Give the panels of a column one axis of shares from 0 to `top`.
+def share_axis(column: Sequence[Any], share: float, top: float, name: str) -> float:
+    """Give the panels of a column one axis of shares from 0 to `top` at least.
 
-    It has lines at 0 and at a round share up to `share`, which is 0 if nothing is
-    drawn. The numbers and the `name` of what is counted are beside the last panel, as
-    those of the other axis are below it.
+    `share` is the highest one that is drawn, 0 if nothing is. There are lines at 0 and
+    at the next round share from it on, which is returned. The numbers and the `name` of
+    what is counted are beside the last panel, as those of the other axis are below it.
     """
     for axes in column:
         axes.spines["left"].set_visible(False)
         axes.set_yticks([])
     if not share:
-        return
+        return 0.0
     power = 10.0 ** math.floor(math.log10(share))
-    tick = math.floor(share / power + 1e-9) * power
+    tick = next(one for one in _ROUND if share / power < one + 1e-9) * power
     for axes in column:
         is_last = axes is column[-1]
-        axes.set_ylim(0, top)
+        # Above the line, half of which would be cut off otherwise.
+        axes.set_ylim(0, max(top, tick * 1.02))
         axes.set_yticks(
             [0, tick], ["0", f"{100 * tick:.4g} %"] if is_last else ["", ""]
         )
@@ -95,6 +98,7 @@ def share_axis(column: Sequence[Any], share: float, top: float, name: str) -> No
         axes.grid(visible=True, axis="y")
         if is_last:
             axes.set_ylabel(name, color=MUTED, size=SMALL, labelpad=2)
+    return tick
 
 
 def write_in(axes: Any, sentence: str) -> None:

@@ -80,7 +80,7 @@ def _draw_column(
     drawn = [one for one in found if one is not None and not _is_little(one)]
     share = max(map(_most, drawn), default=0.0)
     widest = max((one.widest for one in drawn), default=0.0) or 1.0
-    share_axis(axes, share, share * 1.35, "questions")
+    line = share_axis(axes, share, share * 1.35, "questions")
     for panel, one in zip(axes, found, strict=True):
         panel.set_xlim(-widest * 1.05, widest * 1.05)
         if not drawn:
@@ -88,7 +88,7 @@ def _draw_column(
         if one is None or _is_little(one):
             write_in(panel, "one question" if one else "no question")
         else:
-            _draw_panel(panel, one, widest, share)
+            _draw_panel(panel, one, widest, share, line)
 
 
 def _most(found: QuestionDifferences) -> float:
@@ -97,11 +97,12 @@ def _most(found: QuestionDifferences) -> float:
 
 
 def _draw_panel(
-    axes: Any, found: QuestionDifferences, widest: float, share: float
+    axes: Any, found: QuestionDifferences, widest: float, share: float, line: float
 ) -> None:
     """Draw the differences of one pair.
 
-    `widest` is the widest difference of all pairs, and `share` that of the highest bar.
+    `widest` is the widest difference of all pairs, `share` that of the highest bar, and
+    `line` that of the line above it.
     """
     every, most = found.questions, _most(found)
     # Without a known scale, the parts are those of the widest difference of the pair.
@@ -132,6 +133,9 @@ def _draw_panel(
     )
     # Near the bars, and far from the axis of the row above.
     y = most + share * 0.1
+    if most + share * 0.05 < line < most + share * 0.3:
+        # The line would cross the numbers.
+        y = line + share * 0.06
     paper = {"fc": SURFACE, "ec": "none", "pad": 0.6}
     for x, text, side in (
         (-widest, f"\u2190 {below}", "left"),

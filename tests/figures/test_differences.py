@@ -109,8 +109,23 @@ def test_rows_of_questions_share_their_axes(metric: str) -> None:
 
     assert len(rows) == 3
     assert len({(axes.get_xlim(), axes.get_ylim()) for axes in rows}) == 1
-    assert ticks == [["", ""], ["", ""], ["0", "80 %"]]
+    assert ticks == [["", ""], ["", ""], ["0", "90 %"]]
     assert [axes.get_ylabel() for axes in rows] == ["", "", "questions"]
+
+
+@pytest.mark.parametrize("equal", [20, 25, 30, 35])
+def test_no_line_crosses_the_shares_of_questions(equal: int) -> None:
+    """They are above or below the line of the highest share."""
+    found = compared({"a": "y" * 40, "b": "y" * equal + "n" * (40 - equal)})
+    with library.settings():
+        figure = draw_questions(found).figure
+        figure.canvas.draw()
+        (axes,) = figure.axes
+        (_, line) = axes.transData.transform([(0, y) for y in axes.get_yticks()])
+        boxes = [text.get_window_extent() for text in axes.texts]
+
+    assert len(boxes) == 3
+    assert not [box for box in boxes if box.y0 < line[1] < box.y1]
 
 
 def test_pooled_scores_have_no_single_questions(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from harpia_formats.figures import library
 from harpia_formats.figures.files import PictureFiles, picture_file
+from harpia_formats.figures.grid import Grid, grid_of, share_axis
 from harpia_formats.figures.library import FigureError
 from harpia_formats.io.files_read import FilesRead
 from harpia_formats.scoring.options import ScoreOptions
@@ -75,15 +77,34 @@ def test_shares_and_means_are_in_the_description(tmp_path: Path) -> None:
 
 
 def test_the_axis_of_shares_has_its_numbers_once(tmp_path: Path) -> None:
-    """It has 0, a round share and a name, beside the last model."""
+    """It has 0, a round share above all bars and a name, beside the last model."""
     answers: list[tuple[str | None, str]] = [
         (model, text) for model in "ab" for text in ["yes it is"] * 17 + ["no"] * 3
     ]
     picture = written(tmp_path, answers, metrics=("em",))[0]["distributions"]
 
-    assert picture.count(">80 %</text>") == picture.count(">0</text>") == 1
+    assert picture.count(">90 %</text>") == picture.count(">0</text>") == 1
     assert picture.count(">answers</text>") == 1
-    assert "%</text>" not in picture.replace(">80 %</text>", "")
+    assert "%</text>" not in picture.replace(">90 %</text>", "")
+
+
+@pytest.mark.parametrize(
+    ("share", "highest"),
+    [
+        *[(0.88, "90 %"), (0.9, "90 %"), (0.65, "70 %"), (0.31, "40 %")],
+        *[(1, "100 %"), (0.93, "100 %"), (0.11, "12 %"), (0.0021, "0.25 %")],
+    ],
+)
+def test_the_line_of_a_share_is_not_below_the_bars(share: float, highest: str) -> None:
+    """It is within the panel, at the next round share."""
+    with library.settings():
+        _, ((axes,),) = grid_of(Grid(["a"], ["em"], 0.5, "score", []))
+        share_axis([axes], share, share * 1.08, "answers")
+        (_, label) = axes.get_yticklabels()
+
+    assert label.get_text() == highest
+    assert share <= axes.get_yticks()[1] + 1e-9
+    assert axes.get_yticks()[1] < axes.get_ylim()[1]
 
 
 def test_the_axis_of_lengths_is_said_to_be_logarithmic(tmp_path: Path) -> None:
