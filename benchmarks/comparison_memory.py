@@ -40,6 +40,8 @@ class Task:
     labels: int = 0
     #: The share of answers that are missing.
     missing: float = 0.0
+    #: Whether the answers have scores, which are compared without being computed.
+    stored: bool = False
 
     @property
     def name(self) -> str:
@@ -47,7 +49,7 @@ class Task:
         labels = f", {self.labels} labels" if self.labels else ""
         missing = f", {self.missing:.0%} missing" if self.missing else ""
         data = f"{self.systems} systems, {self.questions:,} questions{labels}{missing}"
-        return f"{self.metrics}: {data}"
+        return f"{'stored ' if self.stored else ''}{self.metrics}: {data}"
 
 
 TASKS = (
@@ -59,6 +61,7 @@ TASKS = (
     Task("em,bleu", 3, 100_000),
     Task("f1-macro", 20, 300, labels=10),
     Task("f1-macro", 2, 50_000, labels=100),
+    Task("em", 10, 50_000, stored=True),
 )
 
 
@@ -86,15 +89,29 @@ def rows(task: Task, lines: int) -> Iterator[bytes]:
                 "answer": " ".join(answer),
                 "model": f"m{system}",
             }
+            if task.stored:
+                score = {
+                    "metric": task.metrics,
+                    "value": float(answer == words),
+                    "signature": f"{task.metrics}|stored",
+                }
+                output = {
+                    "text": record.pop("answer"),
+                    "model": record.pop("model"),
+                    "scores": [score],
+                }
+                record["outputs"] = [output]
             yield json.dumps(record).encode() + b"\n"
 
 
 def candidate(task: Task, folder: Path) -> Candidate:
     """Return the command of a comparison, with its generated input."""
     lines = round(task.systems * task.questions * (1 - 2 * task.missing))
-    name = f"{task.systems}-{task.questions}-{task.labels}-{task.missing}.jsonl"
+    kind = "stored" if task.stored else "answers"
+    name = f"{kind}-{task.systems}-{task.questions}-{task.labels}-{task.missing}.jsonl"
     path = generated_file(folder / name, partial(rows, task), lines)
-    options = ("--map", FIELDS, "--metrics", task.metrics, "--quiet")
+    reading = ("--stored",) if task.stored else ("--map", FIELDS)
+    options = (*reading, "--metrics", task.metrics, "--quiet")
     program = script("harpia-formats")
     return Candidate(task.name, (program, "score", "compare", str(path), *options))
 

@@ -130,16 +130,14 @@ class StoredComparison:
             for name in self._names(values, labels)
             for one in self._quantities(name, values, labels)
         ]
-        matched = match_questions(
-            self._questions,
-            [
-                sorted(self._inputs[place].numbers)
-                for place in dict.fromkeys(one.place for one in chosen)
-            ],
-        )
+        questions = {
+            place: sorted(self._inputs[place].numbers)
+            for place in dict.fromkeys(one.place for one in chosen)
+        }
+        matched = match_questions(self._questions, list(questions.values()))
+        numbers = [questions[one.place] for one in chosen]
         test = self._test.of_many(len(quantities) * len(pairs))
         family = PairFamily(pairs, names, matched, test)
-        numbers = [sorted(self._inputs[one.place].numbers) for one in chosen]
         compared = [
             score
             for one in quantities
@@ -266,18 +264,16 @@ class StoredComparison:
         family: PairFamily,
     ) -> Generator[ComparedScore, None, None]:
         """Yield the comparison of one metric for each pair of systems."""
-        found = [quantity.values_of(one) for one in systems]
-        # A stored score declares no scale: 100 if one is above 1.
-        every = (value for one in found for value in chain(*one.values()))
-        best = 100.0 if max(every, default=0.0) > 1 else 1.0
         signature = quantity.signature
         if signature is None:
             signature = next(iter(systems[0][quantity.name]))
         matched = family.matched
-        sums = [
-            question_sums(values, mine, matched)
-            for values, mine in zip(found, numbers, strict=True)
-        ]
+        best, sums = 1.0, []
+        for system, mine in zip(systems, numbers, strict=True):
+            rows = quantity.values_of(system)
+            # A stored score declares no scale: 100 if one is above 1.
+            best = 100.0 if rows[:, 1].max(initial=0.0) > 1 else best
+            sums.append(question_sums(rows, mine, matched))
         most = declared_best(quantity.name, signature)
         if quantity.are_booleans and is_verdict(signature):
             most = 1.0

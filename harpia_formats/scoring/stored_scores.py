@@ -13,14 +13,15 @@ from harpia_formats.reading.reader import Reading
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.match_questions import QuestionTable
 from harpia_formats.scoring.questions import WIDTH, question_key
+from harpia_formats.scoring.system_answers import SpooledNumbers
 
 #: The name of a score that does not name its metric.
 UNNAMED = "score"
 
 
-#: For each metric with each of its signatures ("" for none) the values of each
-#: question, by its number.
-StoredValues = dict[str, dict[str, dict[int, list[float]]]]
+#: For each metric with each of its signatures ("" for none) two numbers for each
+#: score: that of its question, and its value.
+StoredValues = dict[str, dict[str, SpooledNumbers]]
 
 
 @dataclass(slots=True)
@@ -84,16 +85,20 @@ class StoredScores:
         else:
             return
         by_signature = values.setdefault(name, {})
-        by_signature.setdefault(signature, {}).setdefault(number, []).append(value)
+        if signature not in by_signature:
+            by_signature[signature] = SpooledNumbers()
+        by_signature[signature].extend((number, value))
 
 
 def _together(one: StoredValues, other: StoredValues) -> StoredValues:
     """Return the scores of two systems as those of one."""
     for name, by_signature in other.items():
-        for signature, by_question in by_signature.items():
-            mine = one.setdefault(name, {}).setdefault(signature, {})
-            for question, values in by_question.items():
-                mine.setdefault(question, []).extend(values)
+        mine = one.setdefault(name, {})
+        for signature, numbers in by_signature.items():
+            if signature in mine:
+                mine[signature].extend(numbers.numbers())
+            else:
+                mine[signature] = numbers
     return one
 
 

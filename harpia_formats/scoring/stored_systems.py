@@ -1,10 +1,12 @@
 """The scores of compared systems: the means of what their answers hold already."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import chain, islice, zip_longest
+from itertools import chain, groupby, islice, zip_longest
+from operator import itemgetter
+from typing import Any
 
 from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.scoring.accumulate import GroupTotals
@@ -15,7 +17,7 @@ from harpia_formats.scoring.measure import BATCH
 from harpia_formats.scoring.metric_score import Group
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.paired_answers import QuestionSums
-from harpia_formats.scoring.question_rows import SpooledRows
+from harpia_formats.scoring.question_rows import SpooledRows, parts_of
 from harpia_formats.scoring.question_store import QuestionStore
 from harpia_formats.scoring.questions import WIDTH
 from harpia_formats.scoring.resampled import (
@@ -26,6 +28,7 @@ from harpia_formats.scoring.resampled import (
 )
 from harpia_formats.scoring.stored_metrics import BINARY, stored_measure
 from harpia_formats.scoring.stored_scores import StoredValues
+from harpia_formats.scoring.system_answers import answers_by_question, small_sums
 
 #: Why a question that a system has is without a score of it.
 _MISSING = "it has no stored score"
@@ -43,14 +46,21 @@ class StoredQuantity:
     #: Whether all of them are true or false.
     are_booleans: bool
 
-    def values_of(self, system: StoredValues) -> dict[int, list[float]]:
-        """Return the values of each question of a system, by its number."""
-        found: dict[int, list[float]] = {}
-        for own, by_question in system[self.name].items():
-            if self.signature in (None, own):
-                for question, mine in by_question.items():
-                    found.setdefault(question, []).extend(mine)
-        return found
+    def values_of(self, system: StoredValues) -> Any:
+        """Return the scores of a system as an array, in the order of the questions.
+
+        A row has the number of the question and the value.
+        """
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        rows = np.concatenate(
+            [
+                np.frombuffer(numbers.numbers()).reshape(-1, 2)
+                for own, numbers in system[self.name].items()
+                if self.signature in (None, own)
+            ]
+        )
+        return rows[np.argsort(rows[:, 0], kind="stable")]
 
     def signature_of(self, *systems: StoredValues) -> str:
         """Return the signature of the scores of some systems, or all that there are."""
@@ -71,11 +81,12 @@ def stored_groups(
     A system is its values and the numbers of its questions; `keys` has the digest of
     each question, one behind the other. A scale is that of all systems together.
     """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
     are_binary = [
         all(
-            value in BINARY
+            np.isin(quantity.values_of(system)[:, 1], BINARY).all()
             for system, _ in systems
-            for value in chain(*quantity.values_of(system).values())
         )
         for quantity in quantities
     ]
@@ -97,27 +108,27 @@ def stored_groups(
 
 
 def question_sums(
-    values: Mapping[int, Sequence[float]],
-    numbers: Sequence[int],
-    matched: MatchedQuestions,
+    rows: Any, numbers: Sequence[int], matched: MatchedQuestions
 ) -> QuestionSums:
-    """Return the sums of values by question, as the statistics of a mean.
+    """Return the sums of scores by question, as the statistics of a mean.
 
-    `numbers` are those of all questions of the system.
+    `rows` are those of `values_of`, and `numbers` those of all questions of the system.
     """
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-    by_place: dict[int, list[float]] = {}
-    for question, mine in values.items():
-        by_place.setdefault(int(matched.places[question]), []).extend(mine)
-    rows = np.zeros((len(matched.keys), 2))
-    counts = np.zeros(len(matched.keys), dtype=np.int64)
-    for place, mine in by_place.items():
-        rows[place] = math.fsum(mine), len(mine)
-        counts[place] = len(mine)
-    answered = np.zeros(len(matched.keys), dtype=bool)
-    answered[[matched.places[number] for number in numbers]] = True
-    return QuestionSums(SpooledRows(rows), counts, answered & (counts == 0), answered)
+    count = len(matched.keys)
+    places = matched.places[rows[:, 0].astype(np.int64)]
+    counts = np.bincount(places, minlength=count)
+    found = np.zeros((count, 2))
+    found[:, 1] = counts
+    is_single = counts[places] == 1
+    found[places[is_single], 0] = rows[is_single, 1]
+    for place, several in answers_by_question(places, rows[:, 1], ~is_single):
+        found[place, 0] = math.fsum(several)
+    answered = np.zeros(count, dtype=bool)
+    answered[matched.places[np.asarray(numbers)]] = True
+    unscored = answered & (counts == 0)
+    return small_sums(SpooledRows(found), counts, unscored, answered)
 
 
 def _group(
@@ -135,18 +146,32 @@ def _group(
 
 
 def _answers(
-    values: Sequence[Mapping[int, Sequence[float]]],
-    questions: Sequence[int],
-    keys: bytes,
+    values: Sequence[Any], questions: Sequence[int], keys: bytes
 ) -> Iterator[GroupAnswer]:
-    """Yield the scores of each question, of every quantity one after the other."""
+    """Yield the scores of each question, of every quantity one after the other.
+
+    `questions` are in ascending order, as the rows of each quantity are.
+    """
+    rest = [_by_question(rows) for rows in values]
+    found = [next(mine, None) for mine in rest]
     for number in questions:
         key = keys[number * WIDTH : (number + 1) * WIDTH]
-        columns = [
-            list(map(_outcome, mine.get(number, ()))) or [_MISSING] for mine in values
-        ]
+        columns: list[list[Outcome]] = []
+        for at, head in enumerate(found):
+            if head is None or head[0] != number:
+                columns.append([_MISSING])
+                continue
+            columns.append(head[1])
+            found[at] = next(rest[at], None)
         for outcomes in zip_longest(*columns, fillvalue=NO_SUCH_SCORE):
             yield GroupAnswer(number, key, outcomes)
+
+
+def _by_question(rows: Any) -> Iterator[tuple[float, list[Outcome]]]:
+    """Yield the number of each question with its scores."""
+    pairs = chain.from_iterable(rows[part].tolist() for part in parts_of(len(rows)))
+    for number, mine in groupby(pairs, key=itemgetter(0)):
+        yield number, [_outcome(value) for _, value in mine]
 
 
 def _outcome(value: float) -> Outcome:

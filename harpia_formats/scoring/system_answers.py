@@ -35,7 +35,7 @@ _HELD = 32 * 1024
 
 
 @dataclass(slots=True)
-class _Column:
+class SpooledNumbers:
     """Numbers, most of them in a temporary file."""
 
     _held: "array[float]" = field(default_factory=lambda: array("d"))
@@ -65,10 +65,10 @@ class SystemAnswers:
     numbers: "array[int]" = field(default_factory=lambda: array("I"))
     #: For each metric the concatenated statistics of all answers; NaN for an answer
     #: that could not be scored. For a metric of labels they are the numbers of both.
-    columns: list[_Column] = field(default_factory=list)
+    columns: list[SpooledNumbers] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.columns = [_Column() for _ in self.widths]
+        self.columns = [SpooledNumbers() for _ in self.widths]
 
     def add(self, number: int, statistics: Iterable[Sequence[float] | None]) -> None:
         """Add an answer to the question with this number."""
@@ -109,7 +109,7 @@ class SystemAnswers:
         counts = np.bincount(numbers[is_scored], minlength=count)
         if known is not None:
             labels = _label_rows(rows[is_scored], numbers[is_scored], known)
-            return [_question_sums(labels, counts, answers - counts, answers)]
+            return [small_sums(labels, counts, answers - counts, answers)]
         measure = metric.measure
         if measure.question is None:
             found = np.zeros((count, width))
@@ -118,12 +118,14 @@ class SystemAnswers:
             for part in parts_of(len(rows)):
                 mine = single[part]
                 found[numbers[part][mine]] = rows[part][mine]
-            for question, several in _groups(numbers, rows, is_scored & ~single):
+            for question, several in answers_by_question(
+                numbers, rows, is_scored & ~single
+            ):
                 found[question] = summed(several)
             sums = SpooledRows(found)
-            return [_question_sums(sums, counts, answers - counts, answers)]
+            return [small_sums(sums, counts, answers - counts, answers)]
         scored = [np.zeros((count, 2)) for _ in metric.names]
-        for question, mine in _groups(numbers, rows, is_scored):
+        for question, mine in answers_by_question(numbers, rows, is_scored):
             asked = Counter(map(tuple, mine))
             for values, least, score in zip(
                 scored, measure.question.least, _scores(measure, asked), strict=True
@@ -131,7 +133,7 @@ class SystemAnswers:
                 if len(mine) >= least and score is not None:
                     values[question] = score, 1.0
         return [
-            _question_sums(
+            small_sums(
                 SpooledRows(values),
                 values[:, 1].astype(np.int64),
                 np.where(values[:, 1] > 0, answers - counts, answers),
@@ -141,10 +143,13 @@ class SystemAnswers:
         ]
 
 
-def _question_sums(
+def small_sums(
     rows: QuestionRows, counts: Any, unscored: Any, answers: Any
 ) -> QuestionSums:
-    """Return the sums of one system, with counts in as few bytes as hold them."""
+    """Return the sums of one system, with counts in as few bytes as hold them.
+
+    `answers` has the number of answers to each question.
+    """
     return QuestionSums(rows, _small(counts), _small(unscored), answers > 0)
 
 
@@ -182,7 +187,9 @@ def _scores(measure: Any, asked: Counter[Statistics]) -> tuple[float | None, ...
     return found
 
 
-def _groups(numbers: Any, rows: Any, chosen: Any) -> Iterator[tuple[int, list[Any]]]:
+def answers_by_question(
+    numbers: Any, rows: Any, chosen: Any
+) -> Iterator[tuple[int, list[Any]]]:
     """Yield each question with the statistics of those of its answers that count."""
     import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 

@@ -1,5 +1,6 @@
 """The memory of comparisons, which must not grow with labels or with pairs."""
 
+import json
 import tracemalloc
 import warnings
 from array import array
@@ -14,6 +15,8 @@ from harpia_formats import compare_scores
 from harpia_formats.io.reader import SourceError
 from harpia_formats.metrics.mean import means
 from harpia_formats.scoring import paired_replicates, question_rows, system_answers
+from harpia_formats.scoring.compare_stored import StoredComparison
+from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import PairedTest
 from harpia_formats.scoring.paired import compare_pairs
 from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
@@ -71,6 +74,27 @@ def test_statistics_of_labels_take_few_bytes_an_answer() -> None:
 
     assert found.tolist() == [kinds[97], kinds[98], kinds[99]]
     assert peak / count < MOST
+
+
+def test_stored_scores_take_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are in temporary files: lists by question took 150 bytes each."""
+    systems, questions = 20, 500
+    scores = [{"metric": "em", "value": 0.5, "signature": "em|a"}]
+    outputs = [{"model": f"m{at}", "scores": scores} for at in range(systems)]
+    data = b"".join(
+        json.dumps({"id": at, "prompt": f"{at}", "outputs": outputs}).encode() + b"\n"
+        for at in range(questions)
+    )
+    monkeypatch.setattr(system_answers, "_HELD", 0)
+    held = []
+    for one in (data[: data.index(b"\n") + 1], data):
+        comparison = StoredComparison([one], ScoreOptions())
+        tracemalloc.start()
+        assert list(comparison) == []
+        held.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+
+    assert (held[1] - held[0]) / (systems * questions) < MOST
 
 
 def answers_of(systems: int, questions: int, missing: float = 0.0) -> MetricAnswers:
