@@ -117,7 +117,7 @@ def test_formulas_are_noted() -> None:
 def test_scores_are_marked_in_csv_only() -> None:
     """Other results, and none, have no cells to mark."""
     for to in ("nemo-results", None):
-        with pytest.raises(ScoreError, match="--csv-safe"):
+        with pytest.raises(ScoreError, match="csv_safe"):
             score(b"{}", to=to, csv_safe=True)
 
 
