@@ -75,6 +75,7 @@ def test_answers_to_convert_are_of_several_models(row_generator: ModuleType) -> 
     assert {len(each["responses"]) for of in answers for each in of} == {1, 2}
 
 
+@pytest.mark.long  # it runs all scripts
 @pytest.mark.parametrize("place", range(3))
 def test_scripts_write_the_same_rows(
     conversions: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: int

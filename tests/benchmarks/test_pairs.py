@@ -136,6 +136,7 @@ def convert_both(
     modules("harness.pair_proof").compare_rows(files)
 
 
+@pytest.mark.long  # it runs the script of each pair
 @pytest.mark.parametrize("text", TEXTS)
 def test_scripts_write_the_same_rows_for_every_pair(
     modules: Modules, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str

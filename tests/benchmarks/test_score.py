@@ -50,6 +50,7 @@ def test_answers_have_the_claimed_properties(scoring: ModuleType) -> None:
     assert list(scoring.questions(9)) == list(islice(scoring.questions(200), 9))
 
 
+@pytest.mark.long  # it loads the reference packages
 def test_the_script_scores_as_ours_does(
     scoring: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

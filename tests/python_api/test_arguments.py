@@ -115,6 +115,7 @@ PROGRAM = [
 ]
 
 
+@pytest.mark.long  # mypy reads the whole package
 def test_mypy_refuses_wrong_options(tmp_path: Path) -> None:
     """In a program of a user, mypy refuses wrong names and values, and nothing else."""
     lines = ["import harpia_formats as hf", *(line for line, _ in PROGRAM)]

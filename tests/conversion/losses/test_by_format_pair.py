@@ -304,6 +304,7 @@ def test_a_pair_without_a_loss_says_so() -> None:
     assert line_of(printed("eee@0.2.0", "record")) == "no field"
 
 
+@pytest.mark.long  # it finds the losses of all pairs again
 def test_the_command_writes_a_line_for_each_pair() -> None:
     """In a pipe each pair is one line: from, to, and what is lost, in columns."""
     lines = run("--pairs").splitlines()

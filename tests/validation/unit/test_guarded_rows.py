@@ -309,6 +309,7 @@ def made_schema(seed: int) -> dict[str, Any]:
 LEAVES = [TEXT, {"type": "integer"}, {"required": ["in"]}, {"pattern": "(?=(a+)+$)b"}]
 
 
+@pytest.mark.long  # it waits for many rows
 @pytest.mark.parametrize("seed", range(4))
 def test_made_schemas_end(seed: int) -> None:
     """Whatever a schema multiplies, each row ends, with a verdict or without one."""
