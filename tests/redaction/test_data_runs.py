@@ -1,13 +1,12 @@
 """With `--redact`, neither `preflight` nor `judge` shows a value of its data."""
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import judge_server as stub
 from canaries import Marker, marks_in, run_here
 from harpia_formats.redaction.words import SchemaWords
 
@@ -77,19 +76,6 @@ def test_preflight_shows_no_value(
         assert marks_in("".join((*output, *written))) == [], path
 
 
-def server_module() -> Any:
-    """Return the module of the server that replies as an endpoint does."""
-    spec = importlib.util.spec_from_file_location(
-        "judge_server", TESTS / "judge_server.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["judge_server"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
 def rows(path: Path) -> None:
     """Write rows whose values are all marks."""
     mark = "ሀለሐመ"
@@ -122,7 +108,6 @@ def test_judge_shows_no_value(
 ) -> None:
     """Neither invalid records nor replies that repeat a prompt show a mark."""
     pytest.importorskip("openai", reason="the extra judge is not installed")
-    stub = server_module()
     monkeypatch.chdir(tmp_path)
     rows(Path("a.jsonl"))
     Path("judge.yaml").write_text(DEFINITION)

@@ -1,7 +1,6 @@
 """`harpia-formats judge`: requests, cache, output, and continued runs."""
 
 import contextlib
-import importlib.util
 import io
 import json
 import os
@@ -18,6 +17,7 @@ from unittest import mock
 
 import pytest
 
+import judge_server as stub
 from command_runs import COMMAND, Result
 from harpia_formats import LLMJudge, detect, read, validate
 from harpia_formats.cli import main
@@ -39,22 +39,6 @@ examples:
 """
 #: Requests at a time.
 WIDTH = 4
-
-
-def loaded(name: str) -> Any:
-    """Return the module of that name beside this one, which nothing else imports."""
-    spec = importlib.util.spec_from_file_location(
-        name, Path(__file__).parents[2] / f"{name}.py"
-    )
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(name)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-stub = loaded("judge_server")
 
 
 def rows(count: int) -> list[dict[str, Any]]:

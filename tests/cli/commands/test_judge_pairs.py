@@ -1,7 +1,6 @@
 """`harpia-formats judge --pairwise`: requests, output, cache, and scores of pairs."""
 
 import contextlib
-import importlib.util
 import io
 import json
 import os
@@ -14,6 +13,7 @@ from unittest import mock
 
 import pytest
 
+import judge_server as stub
 from canaries import marks_in
 from command_runs import Result
 from harpia_formats import score, validate
@@ -32,21 +32,6 @@ api_params: {max_retries: 0}
 """
 #: A text that no output may show with --redact.
 MARK = "ሀለሐመ"
-
-
-def _server_module() -> Any:
-    """Return the module of the server, which is no package."""
-    path = Path(__file__).parents[2] / "judge_server.py"
-    spec = importlib.util.spec_from_file_location("judge_server", path)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["judge_server"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-stub = _server_module()
 
 
 def rows_of(model: str, answers: Iterable[str]) -> bytes:

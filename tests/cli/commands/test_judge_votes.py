@@ -1,7 +1,6 @@
 """`harpia-formats judge --votes`: requests, cache, majorities, and scores of votes."""
 
 import contextlib
-import importlib.util
 import io
 import json
 import os
@@ -13,6 +12,7 @@ from unittest import mock
 
 import pytest
 
+import judge_server as stub
 from command_runs import Result
 from harpia_formats import LLMJudge, score, score_agreement, validate
 from harpia_formats.cli import main
@@ -33,21 +33,6 @@ outputs:
 examples: []
 api_params: {max_retries: 0}
 """
-
-
-def _server_module() -> Any:
-    """Return the module of the server, which is no package."""
-    path = Path(__file__).parents[2] / "judge_server.py"
-    spec = importlib.util.spec_from_file_location("judge_server", path)
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(path)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["judge_server"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-stub = _server_module()
 
 
 @pytest.fixture

@@ -1,12 +1,12 @@
 """The judge against a server: retries, time-outs, faults, and hidden keys."""
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import judge_server as stub
 
 pytest.importorskip("openai", reason="the extra judge is not installed")
 
@@ -14,22 +14,6 @@ from harpia_formats.llm_judge import LLMJudge
 from harpia_formats.llm_judge.run.verdicts import Verdict
 
 KEY = "sk-CANARY-7f3a"
-
-
-def loaded(name: str) -> Any:
-    """Return the module of that name beside this one, which nothing else imports."""
-    spec = importlib.util.spec_from_file_location(
-        name, Path(__file__).parents[2] / f"{name}.py"
-    )
-    if spec is None or spec.loader is None:
-        raise FileNotFoundError(name)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-stub = loaded("judge_server")
 
 
 def judge(server: Any, **others: Any) -> LLMJudge:
