@@ -26,8 +26,8 @@ for _folder in ("benchmarks", "tests/metrics/helpers"):
 
 from report.tables import table  # noqa: E402 - found by the path above
 
-from harpia_formats import score_answers  # noqa: E402 - as above
-from harpia_formats.metrics import METRICS  # noqa: E402 - as above
+from harpia_formats import score_answers  # noqa: E402 - it sorts behind `report`
+from harpia_formats.metrics import METRICS  # noqa: E402 - it sorts behind `report`
 from text_kinds import KINDS, SEED, text_pairs  # noqa: E402 - found by the path above
 
 TOLERANCE = 1e-9

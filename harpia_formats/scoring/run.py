@@ -221,7 +221,7 @@ class Scoring:
                 if problem is not None:
                     self._problems.append(problem)
                 yield problem
-        except BaseException:
+        except BaseException:  # an interrupt, too, leaves no half of an output
             self._files.discard()
             if self._writer is not None:
                 self._writer.drop()

@@ -34,7 +34,7 @@ def with_recipe(
     if path is None:
         return Applied(options, run)
     from harpia_formats.recipes.apply import apply_recipe  # noqa: PLC0415 - most runs have no recipe
-    from harpia_formats.recipes.parse import read_recipe  # noqa: PLC0415 - as above
+    from harpia_formats.recipes.parse import read_recipe  # noqa: PLC0415 - most runs have no recipe
 
     command = next(one for one in COMMANDS if one.name == name)
     recipe = read_recipe(path, command)

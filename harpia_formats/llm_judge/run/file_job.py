@@ -150,7 +150,7 @@ class FileJob:
                     yield verdict
             writer.close()
             sink.commit()
-        except BaseException:
+        except BaseException:  # an interrupt, too, leaves no half of an output
             sink.discard()
             raise
         finally:
