@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from harpia_formats.io.inputs import Input
-from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.model.metric_profile import ScoreOptionsError
 from harpia_formats.scoring.compare_runs import ScoreComparison
 from harpia_formats.scoring.compare_stored import StoredComparison
 from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.stored_run import check_computed
 
 
 def comparison_of(  # noqa: PLR0913 - inputs, and how they are compared
@@ -31,7 +31,6 @@ def comparison_of(  # noqa: PLR0913 - inputs, and how they are compared
                 "--force is about stored scores, and needs --stored"
             )
         return ScoreComparison(inputs, options, models, test, baseline)
-    if options.reference_from != ReferenceFrom.REFERENCES:
-        raise ScoreOptionsError("--stored compares stored scores, without references")
+    check_computed(options, options.parameters)
     options = replace(options, stored=False)
     return StoredComparison(inputs, options, models, test, baseline, force=force)

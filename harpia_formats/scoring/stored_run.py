@@ -1,6 +1,6 @@
 """Show the scores that the answers of files hold already."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Collection, Generator, Iterable, Sequence
 from dataclasses import replace
 
 from harpia_formats.conversion.options import Output as OutputPlace
@@ -113,17 +113,30 @@ def _check(options: ScoreOptions) -> None:
             "a stored score that is no number never counts as 0: leave out --missing "
             "zero"
         )
+    check_computed(
+        options,
+        [
+            name
+            for name in options.parameters
+            if not is_of_questions(name.split(".")[0])
+        ],
+    )
+
+
+def check_computed(options: ScoreOptions, parameters: Collection[str]) -> None:
+    """Raise `ScoreError` for options that only computed scores follow.
+
+    `parameters` are the names of those that no stored score follows.
+    """
     given = {
         "--profile": options.profile is not None,
         "--config": options.config is not None,
-        "--param": any(
-            not is_of_questions(name.partition(".")[0]) for name in options.parameters
-        ),
+        "--param": bool(parameters),
         "--skip-unknown": options.skip_unknown,
         "--reference-from gt": options.reference_from == ReferenceFrom.GT,
     }
     refused = next((option for option, is_given in given.items() if is_given), "")
     if refused:
         raise ScoreError(
-            f"--stored shows scores as they are stored: leave out {refused}"
+            f"--stored takes scores as they are stored: leave out {refused}"
         )

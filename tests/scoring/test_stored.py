@@ -176,6 +176,22 @@ def test_options_for_computed_scores_are_refused(options: dict[str, Any]) -> Non
         score(FILTERED, stored=True, **options)
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"profile": "squad"},
+        {"parameters": {"pass@k.k": 2}},
+        {"skip_unknown": True},
+        {"config": {}},
+        {"reference_from": "gt"},
+    ],
+)
+def test_comparisons_of_stored_scores_refuse_them_too(options: dict[str, Any]) -> None:
+    """An option that only computed scores follow is not passed over in silence."""
+    with pytest.raises(ScoreError, match="scores as they are stored: leave out"):
+        harpia_formats.compare_scores(FILTERED, FILTERED, stored=True, **options)
+
+
 def test_results_hold_stored_scores() -> None:
     """A table of results has a column for each quantity, empty where there is none."""
     written = io.BytesIO()
