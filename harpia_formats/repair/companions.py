@@ -4,12 +4,17 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from harpia_formats.detection.file_name import without_compression
-from harpia_formats.io.source import Source
+from harpia_formats.framing.chunk import BOM
+from harpia_formats.io.reader import SourceError
+from harpia_formats.io.side_input import LARGEST
+from harpia_formats.io.source import Source, open_source
 from harpia_formats.model.format import Companion, Format
 from harpia_formats.model.repair import Repair
 from harpia_formats.registry import all_formats
@@ -170,8 +175,18 @@ class Companions:
         return found
 
     def unmet(self) -> Iterator[ChangedFile]:
-        """Yield the repaired files without a document that could follow."""
-        return (one for one in self._changed.values() if not one.is_met)
+        """Yield the repaired files whose document is there and could not follow.
+
+        It is the one that was given, or it is beside the file and has a digest of it.
+        """
+        stated: dict[str, frozenset[str]] = {}
+        for (folder, name), one in self._changed.items():
+            if one.is_met:
+                continue
+            if self.given is None and folder not in stated:
+                stated[folder] = frozenset(_names_stated(folder))
+            if self.given is not None or name in stated[folder]:
+                yield one
 
     @property
     def is_changed(self) -> bool:
@@ -201,6 +216,38 @@ class Companions:
                     found = self._changed.get(other)
                     if found is not None:
                         yield found
+
+
+def _names_stated(folder: str) -> Iterator[str]:
+    """Yield the names of the files of which documents in a folder have digests."""
+    try:
+        entries = sorted(os.listdir(folder)) if folder else []  # noqa: PTH208 - names only
+    except OSError:  # a folder of another machine
+        return
+    for entry in entries:
+        plain = without_compression(entry)
+        document = _document_at(Path(folder, entry)) if plain.endswith(".json") else {}
+        for companion in chain.from_iterable(_followers().values()):
+            expected = companion.expect(document)
+            if companion.file_names is not None and companion.algorithm(expected):
+                yield from map(os.path.normcase, companion.file_names(plain, expected))
+
+
+def _document_at(path: Path) -> dict[str, Any]:
+    """Return the document in a file, an empty one if it cannot be used."""
+    text = bytearray()
+    try:
+        if not path.is_file():  # a pipe may never end
+            return {}
+        with open_source(Source(str(path), path)) as blocks:
+            for block in blocks:
+                text += block
+                if len(text) > LARGEST:
+                    return {}
+        found = msgspec.json.decode(bytes(text).removeprefix(BOM))
+    except (OSError, SourceError, msgspec.DecodeError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def followed_by(format_: Format | None) -> Companion | None:

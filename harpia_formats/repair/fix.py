@@ -30,9 +30,9 @@ class FixReport:
     #: The report of the validation after the repair; None with a diff, or without an
     #: output.
     report: Report | None = None
-    #: Repaired files of which a digest in another file, such as an aggregate, may be
-    #: out of date: no document among the inputs could follow. With an output it is the
-    #: input, which such a digest is still of.
+    #: Repaired files of which a digest in another file, such as an aggregate, is out of
+    #: date: it is beside them, or was named, and no document among the inputs could
+    #: follow. With an output it is the input, which such a digest is still of.
     unfollowed: tuple[str, ...] = ()
 
     @property

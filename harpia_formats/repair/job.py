@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Severity
 from harpia_formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.repair.proposals import RepairSettings
 from harpia_formats.rules import Rule, selected_rules
@@ -53,7 +54,8 @@ def job_for(
     }
     plain = replace(options, select=(), ignore=(), lint=False, examples=1)
     plan = run_plan_of(plain, active, schema, formats, for_reading=True)
-    settings = RepairSettings(selected, unsafe)
+    errors = [code for code, rule in active.items() if rule.severity is Severity.ERROR]
+    settings = RepairSettings(selected, unsafe, frozenset(errors))
     skips_unrecognised = options.skip_unrecognised and schema is None
     return Job(plan, settings, rules, selected, skips_unrecognised)
 

@@ -20,6 +20,7 @@ from harpia_formats.repair.table import (
     KEY,
     NULL,
     NUMBER,
+    OTHER_KEY,
     VALUE,
     KindOfRepair,
     unsafe_repairs_of,
@@ -27,6 +28,7 @@ from harpia_formats.repair.table import (
 from harpia_formats.rules.doubtful_text_lints import SAFE
 from harpia_formats.schema.load import Schema
 from harpia_formats.text.describe import short_json
+from harpia_formats.text.spelling import is_slip
 from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.messages import text_of_cause
@@ -47,6 +49,8 @@ class RepairSettings(msgspec.Struct, frozen=True):
     codes: frozenset[str]
     #: Whether also repairs are made that can hide what was wrong.
     unsafe: bool = False
+    #: The codes of the rules whose findings are errors: no repair may cause one.
+    errors: frozenset[str] = frozenset()
 
 
 class Proposals:
@@ -111,8 +115,10 @@ class Proposals:
         if fix is None:
             return None
         if fix.kind == RENAME_KEY:
-            what = f"renamed {short_json(cause.path[-1])} to {short_json(fix.value)}"
-            return KEY, Repair(finding.code, fix.kind, cause.path, what, fix.value)
+            key = str(cause.path[-1])
+            what = f"renamed {short_json(key)} to {short_json(fix.value)}"
+            kind = KEY if is_slip(key, fix.value) else OTHER_KEY
+            return kind, Repair(finding.code, fix.kind, cause.path, what, fix.value)
         if fix.kind == REPLACE:
             before = short_json(value_at(finding.value, error.path))
             what = f"wrote {short_json(fix.value)} in place of {before}"

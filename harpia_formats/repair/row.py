@@ -1,27 +1,36 @@
-"""Repair one row, and name every change."""
+"""Repair one row, validate what comes of it, and name every change."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import msgspec
 
 from harpia_formats.model.problem import Path, pointer_of
-from harpia_formats.model.repair import REMOVE, RENAME_KEY, Repair
+from harpia_formats.model.repair import REMOVE, RENAME_KEY, REPLACE, Repair
+from harpia_formats.parsing.full_width import plain_edits, with_plain_punctuation
 from harpia_formats.parsing.json_fault import Fault
+from harpia_formats.parsing.json_syntax import find_fault
 from harpia_formats.repair.edits import Edit, EditedText, applicable, edits_of
 from harpia_formats.repair.proposals import Proposals
 from harpia_formats.schema.load import Schema
-from harpia_formats.validation.diagnosis.finding import Finding, RepeatedKey
+from harpia_formats.validation.diagnosis.engine_errors import EngineError
+from harpia_formats.validation.diagnosis.finding import (
+    OTHER_FORMAT,
+    Finding,
+    RepeatedKey,
+)
+from harpia_formats.validation.diagnosis.root_causes import Cause
 
 #: Rounds of repairs of one row. One may uncover the next, as a key that is renamed
 #: uncovers what is wrong below it.
 ROUNDS = 32
 
-#: Kinds of repairs that are not made if they turn out to be wrong.
-_revocable = frozenset({REMOVE, RENAME_KEY})
 _decode = msgspec.json.Decoder().decode
 #: Returns what is wrong with the text of a row.
 FindingsOf = Callable[[bytes], list[Finding]]
+#: What is equal for repairs that are made, or refused, together.
+_Identity = tuple[Any, ...]
 
 
 class RowChange(msgspec.Struct, frozen=True):
@@ -45,6 +54,42 @@ class RepairedRow(msgspec.Struct, frozen=True):
     changes: tuple[RowChange, ...]
 
 
+class _Made(NamedTuple):
+    """A repair that was made, or is to be made."""
+
+    repair: Repair
+    identity: _Identity
+
+    @property
+    def path(self) -> Path:
+        """The path of the value after the repair."""
+        path = self.repair.path
+        is_renamed = self.repair.kind == RENAME_KEY
+        return (*path[:-1], self.repair.value) if is_renamed else path
+
+    @property
+    def has_value(self) -> bool:
+        """Whether there is a value at the path after the repair."""
+        return self.repair.kind != REMOVE
+
+
+@dataclass(frozen=True, slots=True)
+class _Error:
+    """One thing that is wrong with a row; equal in rows that have it alike."""
+
+    #: The failed keyword of the schema, or the code of the rule.
+    what: str
+    path: Path
+    #: The values that made a condition of the schema apply.
+    because: tuple[Path, ...] = field(default=(), compare=False)
+    #: Whether a key is missing, to which the path leads.
+    is_missing: bool = False
+
+
+#: The repair of a row as a whole: any error that is left in the row then refuses it.
+_PLAIN = Repair("J101", REPLACE, (), "full-width punctuation as that of JSON")
+
+
 class RowRepairer:
     """Repairs rows that one validator validates."""
 
@@ -59,31 +104,40 @@ class RowRepairer:
     def repaired(self, text: bytes, findings: list[Finding]) -> RepairedRow | None:
         """Return the repairs of a row with these findings, None if there are none.
 
-        A null is kept if what it is in would be wrong without it, such as one that
-        needs its key, and a key if what is under it does not fit the new name.
+        The repaired row is validated: a repair is not made if its value is invalid
+        then, or if the row has an error by it that it did not have before.
         """
-        kept: set[Path] = set()
+        refused: set[_Identity] = set()
         while True:
-            found, wrong = self._attempt(text, findings, kept)
+            found, wrong = self._attempt(text, findings, refused)
             if not wrong:
                 return found
-            kept |= wrong
+            refused |= wrong
 
     def _attempt(
-        self, text: bytes, findings: list[Finding], kept: set[Path]
-    ) -> tuple[RepairedRow | None, set[Path]]:
-        """Repair a row without removing the values, or renaming the keys, at `kept`.
+        self, text: bytes, findings: list[Finding], refused: set[_Identity]
+    ) -> tuple[RepairedRow | None, set[_Identity]]:
+        """Repair a row without the `refused` repairs.
 
-        Return also the paths of repairs that turned out to be wrong.
+        Return also the repairs that turned out to be wrong.
         """
         edited, changes = EditedText(text), []
-        removed: set[Path] = set()
-        renamed: dict[Path, Path] = {}
+        before = self._errors_in(findings)
+        made: list[_Made] = []
+        plain = self._plain_punctuation(text, findings, refused)
+        if plain:
+            size = "1 character" if len(plain) == 1 else f"{len(plain):,} characters"
+            what = f"wrote {_PLAIN.what} ({size})"
+            changes.append(RowChange(_PLAIN.code, "", what, plain[0].start, False))  # noqa: FBT003 - a struct of the table
+            made.append(_Made(_PLAIN, (_PLAIN.code,)))
+            edited.apply(plain)
+            findings = self._findings_of(edited.text)
         for _ in range(ROUNDS):
-            repairs = self._wanted(edited.text, findings, kept)
+            repairs = self._wanted(edited.text, findings, refused)
             if not repairs:
                 break
-            edits = edits_of(edited.text, repairs)
+            edits = edits_of(edited.text, [one.repair for one in repairs])
+            by_path = {one.repair.path: one for one in repairs}
             for _, at, repair in edits:
                 offset = edited.original_offset(at)
                 pointer = pointer_of(repair.path)
@@ -92,36 +146,129 @@ class RowRepairer:
                         repair.code, pointer, repair.what, offset, repair.loses_text
                     )
                 )
-                if repair.kind == REMOVE:
-                    removed.add(repair.path)
-                elif repair.kind == RENAME_KEY:
-                    renamed[*repair.path[:-1], repair.value] = repair.path
+                made.append(by_path[repair.path])
             edited.apply([edit for edit, _, _ in edits])
-            before, findings = findings, self._findings_of(edited.text)
-            lacking = removed & set(_missing(findings))
-            lacking |= _within(removed, _new_paths(before, findings))
-            if lacking:
-                return None, lacking
-        unfit = {renamed[one.path] for one in findings if one.path in renamed}
-        if unfit or not changes:
-            return None, unfit
+            findings = self._findings_of(edited.text)
+            lacking = {one.path for one in self._errors_in(findings) if one.is_missing}
+            removed = [one for one in made if one.repair.kind == REMOVE]
+            wrong = {one.identity for one in removed if one.repair.path in lacking}
+            # Otherwise another key might be renamed to the one that was removed.
+            if wrong:
+                return None, wrong
+        wrong = _wrong_among(made, before, self._errors_in(findings))
+        if wrong or not changes:
+            return None, wrong
         return RepairedRow(tuple(edited.edits()), tuple(changes)), set()
 
+    def _plain_punctuation(
+        self, text: bytes, findings: list[Finding], refused: Container[_Identity]
+    ) -> list[Edit]:
+        """Return what makes full-width punctuation that of JSON, if that is wanted.
+
+        There is none if the row is JSON, is not by these edits, or is not validated.
+        """
+        settings = self._proposals.settings
+        is_wanted = settings.unsafe and _PLAIN.code in settings.codes
+        is_broken = any(one.code == _PLAIN.code for one in findings)
+        if not (is_wanted and is_broken) or (_PLAIN.code,) in refused:
+            return []
+        if self._schema is True or find_fault(with_plain_punctuation(text)):
+            return []
+        return [Edit(*one) for one in plain_edits(text)]
+
     def _wanted(
-        self, text: bytes, findings: list[Finding], kept: set[Path]
-    ) -> list[Repair]:
+        self, text: bytes, findings: list[Finding], refused: set[_Identity]
+    ) -> list[_Made]:
         """Return the repairs of a row that can be made together."""
         # Where a value is cannot be told in broken JSON, nor among repeated keys.
         if any(isinstance(one.about, (Fault, RepeatedKey)) for one in findings):
             return []
-        found = list(self._proposals.of_findings(findings, self._schema))
-        if self._proposals.asks_every_row:
-            found += self._proposals.of_row(_value_of(text, findings))
-        return [
-            repair
-            for repair in applicable(found)
-            if repair.kind not in _revocable or repair.path not in kept
+        found = [
+            _Made(one, (one.code, one.kind, one.path))
+            for one in self._proposals.of_findings(findings, self._schema)
         ]
+        if self._proposals.asks_every_row:
+            own = self._proposals.of_row(_value_of(text, findings))
+            counted = {one.path for one in own if one.is_count}
+            is_countable = not any(_breaks_condition(one, counted) for one in findings)
+            # Those of one rule belong together: all of them are made, or none.
+            found += [
+                _Made(one, (one.code,))
+                for one in own
+                if is_countable or not one.is_count
+            ]
+        left = [one for one in found if one.identity not in refused]
+        kept = set(map(id, applicable([one.repair for one in left])))
+        return [one for one in left if id(one.repair) in kept]
+
+    def _errors_in(self, findings: Iterable[Finding]) -> dict[_Error, None]:
+        """Return the errors among findings, in order."""
+        errors = self._proposals.settings.errors
+        return dict.fromkeys(
+            error
+            for finding in findings
+            for error in _errors_of(finding)
+            if isinstance(finding.about, Cause) or finding.code in errors
+        )
+
+
+def _breaks_condition(finding: Finding, counted: Container[Path]) -> bool:
+    """Return whether a finding is a broken condition, or may hide one.
+
+    That one of the values at the paths `counted` is missing or wrong is none.
+    """
+    if not isinstance(finding.about, Cause):
+        is_condition = finding.code[0] == "C" and finding.code[1:].isdigit()
+        return is_condition or finding.code == OTHER_FORMAT
+    broken = (error for error in finding.about.errors if error.condition is not None)
+    return any(_path_of(error) not in counted for error in broken)
+
+
+def _errors_of(finding: Finding) -> Iterator[_Error]:
+    """Yield what is wrong by a finding: for a schema error, each failed keyword."""
+    about = finding.about
+    if not isinstance(about, Cause):
+        yield _Error(finding.code, finding.path)
+        return
+    for error in about.errors:
+        is_missing = error.keyword == "required"
+        path = about.path if about.at_key and not is_missing else _path_of(error)
+        keyword = f"{pointer_of(error.schema_path)} {error.keyword}"
+        yield _Error(keyword, path, about.because, is_missing)
+
+
+def _path_of(error: EngineError) -> Path:
+    """Return the path of the value that a schema error refuses, or that is missing."""
+    is_missing = error.keyword == "required"
+    return (*error.path, error.detail) if is_missing else error.path
+
+
+def _wrong_among(
+    made: Sequence[_Made], before: Container[_Error], after: Iterable[_Error]
+) -> set[_Identity]:
+    """Return which of the repairs leave an invalid value or caused an error.
+
+    `before` and `after` are the errors of the row without and with the repairs.
+    """
+    found: set[_Identity] = set()
+    for error in after:
+        guilty = [one for one in made if one.has_value and _is_in(error.path, one.path)]
+        if not guilty and error in before:
+            continue
+        # A condition applies by what was repaired, or something is missing there.
+        guilty = guilty or [
+            one
+            for one in made
+            if _is_in(one.path, error.path)
+            or any(_is_in(one.path, path) for path in error.because)
+        ]
+        found.update(one.identity for one in guilty or made)
+    return found
+
+
+def _is_in(path: Path, owner: Path) -> bool:
+    """Return whether a path leads to the value at `owner`, or into it."""
+    return path[: len(owner)] == owner
 
 
 def _value_of(text: bytes, findings: list[Finding]) -> Any:
@@ -130,25 +277,3 @@ def _value_of(text: bytes, findings: list[Finding]) -> Any:
         if finding.value is not None:
             return finding.value
     return _decode(text)
-
-
-def _missing(findings: Iterable[Finding]) -> list[Path]:
-    """Return the paths of the keys that a row lacks."""
-    return [
-        (*finding.path, finding.missing_key)
-        for finding in findings
-        if finding.missing_key
-    ]
-
-
-def _new_paths(before: Iterable[Finding], after: Iterable[Finding]) -> set[Path]:
-    """Return the paths of the findings `after` that are not among those `before`."""
-    known = {(one.code, one.path, one.cause) for one in before}
-    return {one.path for one in after if (one.code, one.path, one.cause) not in known}
-
-
-def _within(paths: Iterable[Path], owners: set[Path]) -> set[Path]:
-    """Return the paths of values that are inside of one at `owners`."""
-    return {
-        path for path in paths if any(path[:end] in owners for end in range(len(path)))
-    }

@@ -37,7 +37,6 @@ from harpia_formats.repair.companions import (
 from harpia_formats.repair.find import Means, find_repairs
 from harpia_formats.repair.job import Job, job_for, name_and_schema
 from harpia_formats.repair.options import FixOptions, check_combination
-from harpia_formats.repair.proposals import RepairSettings
 from harpia_formats.repair.reread import blocks_again
 from harpia_formats.repair.result import RepairedFile, not_repaired
 from harpia_formats.repair.store import RepairStore
@@ -161,10 +160,10 @@ class Fixing:
         yield from self._file_of_given()
 
     def unfollowed(self) -> list[ChangedFile]:
-        """Return the repaired files without a document that could follow them.
+        """Return the repaired files with a document that could not follow them.
 
-        It is for the end of the run: a digest of such a file in another one may be out
-        of date.
+        It is for the end of the run: the digest of such a file in the document that the
+        options name, or in one beside it, is out of date.
         """
         return list(self._companions.unmet())
 
@@ -184,7 +183,7 @@ class Fixing:
             return
         if self._fix.diff or not why_not_in_place(given):
             job = self._new_job(replace(self._options, format=None))
-            only = RepairSettings(frozenset())
+            only = msgspec.structs.replace(job.settings, codes=frozenset[str]())
             job = msgspec.structs.replace(job, settings=only)
             yield from self._file(given, job, is_late=True)
 

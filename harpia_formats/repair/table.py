@@ -24,15 +24,28 @@ class KindOfRepair:
 
 
 MARK = KindOfRepair(
-    "byte-order-mark", "drops the byte order mark of a file", is_safe=True
+    "byte-order-mark",
+    "drops the byte order mark of a file that is no table",
+    is_safe=True,
+)
+TABLE_MARK = KindOfRepair(
+    "table-byte-order-mark",
+    "drops the byte order mark of a table, by which spreadsheets know that it is UTF-8",
+    is_safe=False,
 )
 NULL = KindOfRepair(
     "null", "leaves out an optional key whose null is not allowed", is_safe=True
 )
 KEY = KindOfRepair(
     "key",
-    "renames a misspelt key where exactly one known key fits and is not there",
+    "renames a key with a slip of the keyboard where exactly one known key fits and is "
+    "not there",
     is_safe=True,
+)
+OTHER_KEY = KindOfRepair(
+    "other-key",
+    "renames any other misspelt key where exactly one known key fits and is not there",
+    is_safe=False,
 )
 NUMBER = KindOfRepair(
     "number",
@@ -44,12 +57,35 @@ VALUE = KindOfRepair(
     "writes the one allowed value in the place of a misspelt one",
     is_safe=False,
 )
+PUNCTUATION = KindOfRepair(
+    "punctuation",
+    "writes full-width punctuation outside of strings as that of JSON, if the row is "
+    "valid then",
+    is_safe=False,
+)
+DELIMITER = KindOfRepair(
+    "delimiter",
+    "writes the delimiter of a table in place of a full-width one that cuts all lines "
+    "into equally many fields",
+    is_safe=False,
+)
 VENDOR = KindOfRepair(
     "vendor", "changes what the rules of the format itself find", is_safe=False
 )
 
 #: All kinds of repairs.
-KINDS = (MARK, NULL, KEY, NUMBER, VALUE, VENDOR)
+KINDS = (
+    MARK,
+    TABLE_MARK,
+    NULL,
+    KEY,
+    OTHER_KEY,
+    NUMBER,
+    VALUE,
+    PUNCTUATION,
+    DELIMITER,
+    VENDOR,
+)
 
 
 def unsafe_repairs_of(format_: Format) -> "UnsafeRepairs | None":

@@ -110,6 +110,11 @@ def describe_types(types: list[str]) -> str:
     return alternatives(words)
 
 
+def joined(words: list[str]) -> str:
+    """Return words as a list: `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
 def alternatives(words: list[str]) -> str:
     """Return words as alternatives: `a, b or c`."""
     if len(words) < 2:  # noqa: PLR2004 - nothing to join

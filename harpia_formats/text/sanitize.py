@@ -40,6 +40,22 @@ def escaped(text: str) -> str:
     return UNSAFE.sub(_escape, text)
 
 
+def escaped_lines(text: str) -> str:
+    """Return `text`, which may have several lines, as a terminal may get it.
+
+    Line ends and tabs stay, also a carriage return before a line feed; all other unsafe
+    characters are escapes.
+    """
+    return UNSAFE.sub(_escape_in_line, text)
+
+
+def _escape_in_line(found: re.Match[str]) -> str:
+    """Return the escape for the character found, but for line ends and tabs."""
+    character = found[0]
+    is_end = character == "\r" and found.string[found.end() : found.end() + 1] == "\n"
+    return character if is_end or character in "\n\t#" else _escape(found)
+
+
 def _escape(found: re.Match[str]) -> str:
     """Return the escape for the character found."""
     character = found[0]

@@ -1,7 +1,9 @@
 """An aggregate follows when its samples file is repaired."""
 
+import gzip
 import hashlib
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -146,6 +148,42 @@ def test_repaired_samples_without_their_aggregate_are_told(tmp_path: Path) -> No
 
     assert fix(paths[1:]).unfollowed == (str(paths[1]),)
     assert paths[0].read_bytes() == aggregate(BROKEN)
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "is_told"),
+    [
+        ("run.json", aggregate(BROKEN, file_path=f"data/x/{NAME}"), True),
+        ("other.json.gz", gzip.compress(aggregate(BROKEN)), True),
+        ("marked.json", MARK + aggregate(BROKEN), True),
+        ("run.json", aggregate(BROKEN, checksum=""), False),
+        ("run.json", aggregate(BROKEN, file_path="data/other_samples.jsonl"), False),
+        ("run.json", b"[1]", False),
+        ("run.json", b"{", False),
+        ("run.txt", aggregate(BROKEN), False),
+        (NAME.replace(".jsonl", "_of_mine.jsonl"), BROKEN, False),
+    ],
+)
+def test_a_checksum_is_told_only_where_there_is_one(
+    name: str, document: bytes, tmp_path: Path, *, is_told: bool
+) -> None:
+    """In a document beside the samples file, whatever it is called."""
+    samples = tmp_path / NAME
+    samples.write_bytes(BROKEN)
+    (tmp_path / name).write_bytes(document)
+    (tmp_path / "folder.json").mkdir()
+    os.mkfifo(tmp_path / "pipe.json")
+
+    assert fix([samples]).unfollowed == (str(samples),) * is_told
+    assert samples.read_bytes() == FIXED
+
+
+def test_repaired_samples_that_are_alone_are_not_told(tmp_path: Path) -> None:
+    """Nothing is out of date where there is no aggregate."""
+    samples = tmp_path / NAME
+    for options in (FixOptions(), FixOptions(output=tmp_path / "out.jsonl")):
+        samples.write_bytes(BROKEN)
+        assert fix([samples], options).unfollowed == ()
 
 
 @settings(max_examples=30, deadline=None)

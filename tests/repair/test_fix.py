@@ -8,12 +8,12 @@ import pytest
 
 import harpia_formats
 
-SCHEMA = {"properties": {"name": {"type": "string"}}, "additionalProperties": False}
+SCHEMA = {"properties": {"title": {"type": "string"}}, "additionalProperties": False}
 
 
 @pytest.mark.parametrize(
     ("rows", "is_repaired", "valid"),
-    [(b'{"name":"a"}\n', True, 1), (b'{"nmae":"a"}\n', False, 0)],
+    [(b'{"title":"a"}\n', True, 1), (b'{"titel":"a"}\n', False, 0)],
 )
 def test_a_stream_is_validated_and_refused_only_if_it_needs_a_repair(
     rows: bytes, *, is_repaired: bool, valid: int
@@ -32,6 +32,6 @@ def test_a_diff_takes_no_options_of_the_report(
 ) -> None:
     """They would do nothing, since no report is made."""
     path = tmp_path / "rows.jsonl"
-    path.write_bytes(b'{"nmae":"a"}\n')
+    path.write_bytes(b'{"titel":"a"}\n')
     with pytest.raises(ValueError, match="and diff cannot be combined"):
         harpia_formats.fix(path, schema=SCHEMA, diff=True, **option)

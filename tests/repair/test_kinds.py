@@ -20,14 +20,14 @@ SCHEMA = {
         "count": {"type": ["integer", "null"]},
         "either": {"type": ["number", "string"]},
         "sample_id": {"type": "number"},
-        "name": {"type": "string"},
+        "title": {"type": "string"},
         "kind": {"enum": ["single", "several"]},
         "one": {
             "properties": {key: {"type": "number"} for key in "xyz"},
             "minProperties": 1,
             "dependencies": {"x": ["z"]},
         },
-        "owner": {"properties": {"name": {"type": "string"}}, "required": ["name"]},
+        "owner": {"properties": {"title": {"type": "string"}}, "required": ["title"]},
     },
     "additionalProperties": False,
 }
@@ -53,10 +53,10 @@ def of_schema(repair: Repairer, tmp_path: Path) -> Callable[..., bytes]:
         (b'{"number":"-0"}', b'{"number":-0}'),
         (b'{"count":"9007199254740992"}', b'{"count":9007199254740992}'),
         (b'{"one":{"x":null,"y":1}}', b'{"one":{"y":1}}'),
-        (b'{"name":null,"number":1}', b'{"number":1}'),
-        (b'{"nmae":"x"}', b'{"name":"x"}'),
-        (b'{"nmae":null}', b"{}"),
-        (b'{"owner":{"nmae":"x"}}', b'{"owner":{"name":"x"}}'),
+        (b'{"title":null,"number":1}', b'{"number":1}'),
+        (b'{"titel":"x"}', b'{"title":"x"}'),
+        (b'{"titel":null}', b"{}"),
+        (b'{"owner":{"titel":"x"}}', b'{"owner":{"title":"x"}}'),
     ],
 )
 def test_safe_repairs(before: bytes, after: bytes, of_schema: OfSchema) -> None:
@@ -80,15 +80,15 @@ def test_safe_repairs(before: bytes, after: bytes, of_schema: OfSchema) -> None:
         b'{"sample_id":"7"}',
         b'{"either":true}',
         b'{"unknown":1}',
-        b'{"nmae":"x","naem":"y"}',
-        b'{"nmae":"x","name":"y"}',
-        b'{"nmae":7}',
-        b'{"owner":{"nmae":7}}',
+        b'{"titel":"x","tilte":"y"}',
+        b'{"titel":"x","title":"y"}',
+        b'{"titel":7}',
+        b'{"owner":{"titel":7}}',
         b'{"kind":"singel"}',
-        b'{"owner":{"name":null}}',
-        b'{"name":null,"name":null}',
-        b'{"name":null,}',
-        b'{"name":null} x',
+        b'{"owner":{"title":null}}',
+        b'{"title":null,"title":null}',
+        b'{"title":null,}',
+        b'{"title":null} x',
     ],
 )
 def test_what_is_not_safe_stays(text: bytes, of_schema: OfSchema) -> None:
@@ -105,21 +105,27 @@ def test_a_misspelt_value_is_written_only_by_unsafe_repairs(
     assert of_schema(text, unsafe=True) == b'{"kind":"single"}'
 
 
-@pytest.mark.parametrize("rest", [b'{"name":"x"}\n', b"[\n]", b'{"name":null}\n'])
+@pytest.mark.parametrize("rest", [b'{"title":"x"}\n', b"[\n]", b'{"title":null}\n'])
 def test_a_byte_order_mark_is_dropped(rest: bytes, of_schema: OfSchema) -> None:
     """The mark goes, whatever follows it."""
-    expected = rest.replace(b'"name":null', b"")
+    expected = rest.replace(b'"title":null', b"")
 
     assert of_schema(b"\xef\xbb\xbf" + rest) == expected
 
 
-def test_a_table_loses_its_mark_only(repair: Repairer, tmp_path: Path) -> None:
-    """Nothing else of a table is changed."""
-    path = tmp_path / "rows.csv"
-    path.write_bytes(b'\xef\xbb\xbfa,b\r\n"1",\r\n')
-    text, changes = repair(path)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.tsv", "semicolons.csv"])
+def test_a_table_loses_its_mark_by_unsafe_repairs_only(
+    name: str, repair: Repairer, tmp_path: Path
+) -> None:
+    """Spreadsheets know by it that a table is UTF-8; nothing else of it is changed."""
+    delimiter = {"rows.csv": b",", "rows.tsv": b"\t", "semicolons.csv": b";"}[name]
+    given = b'\xef\xbb\xbfa,b\r\n"1",\r\n'.replace(b",", delimiter)
+    path = tmp_path / name
+    path.write_bytes(given)
 
-    assert text == b'a,b\r\n"1",\r\n'
+    assert repair(path) == (given, [])
+    text, changes = repair(path, unsafe=True)
+    assert text == given[3:]
     assert [(change.code, change.record) for change in changes] == [("J201", None)]
 
 
@@ -128,13 +134,13 @@ def test_every_change_has_its_place_in_the_file_before(
 ) -> None:
     """Line, column, record, pointer and rule are those of the finding."""
     path = tmp_path / "rows.jsonl"
-    path.write_bytes('{"name":"é"}\n\n{"owner":{"é":1,"nmae":"x"}}\n'.encode())
+    path.write_bytes('{"title":"é"}\n\n{"owner":{"é":1,"titel":"x"}}\n'.encode())
     _, changes = repair(path, schema=SCHEMA)
 
     assert changes == [
         Change(
-            *(str(path), 3, 17, 2, "/owner/nmae", "S103", "misspelt-key"),
-            'renamed "nmae" to "name"',
+            *(str(path), 3, 17, 2, "/owner/titel", "S103", "misspelt-key"),
+            'renamed "titel" to "title"',
         )
     ]
 
@@ -145,10 +151,10 @@ def test_only_findings_of_selected_rules_are_repaired(
 ) -> None:
     """--select and --ignore choose the rules."""
     path = tmp_path / "rows.jsonl"
-    path.write_bytes(b'{"number":"1","owner":{"nmae":"x"}}')
+    path.write_bytes(b'{"number":"1","owner":{"titel":"x"}}')
     text, _ = repair(path, schema=SCHEMA, select=selected)
 
-    assert text == b'{"number":"1","owner":{"name":"x"}}'
+    assert text == b'{"number":"1","owner":{"title":"x"}}'
 
 
 #: Documents of each container: rows in a header, columns, and single documents.

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from command_runs import COMMAND, environment_with, error_lines, run
+from corpora import CORPORA
 
 ROOT = Path(__file__).parents[3]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 #: The place, rule and text of a listed change.
 CHANGE = re.compile(r"(.+):(\d+):(\d+): ([A-Z]+\d{3}) \S+ (.+)")
 
@@ -32,13 +32,13 @@ def bad(tmp_path: Path) -> Path:
     The first row is valid, the fifth has a fault that stays, the last is not JSON.
     """
     schema = {
-        "properties": {"name": {"type": "string"}, "n": {"type": "number"}},
-        "required": ["name"],
+        "properties": {"title": {"type": "string"}, "n": {"type": "number"}},
+        "required": ["title"],
         "additionalProperties": False,
     }
     rows = (
-        b'{"name":"a" }\n{"name": "b", "n": "1.50"}\n{"nmae":"c"}\n'
-        b'{"name":"d","n":null}\n{"name":5}\n{"name":"e",}\n'
+        b'{"title":"a" }\n{"title": "b", "n": "1.50"}\n{"titel":"c"}\n'
+        b'{"title":"d","n":null}\n{"title":5}\n{"title":"e",}\n'
     )
     (tmp_path / "schema.json").write_text(json.dumps(schema))
     (tmp_path / "rows.jsonl").write_bytes(rows)
@@ -47,8 +47,8 @@ def bad(tmp_path: Path) -> Path:
 
 #: The rows of `bad` after their repair.
 FIXED = (
-    b'{"name":"a" }\n{"name": "b", "n": 1.50}\n{"name":"c"}\n'
-    b'{"name":"d"}\n{"name":5}\n{"name":"e",}\n'
+    b'{"title":"a" }\n{"title": "b", "n": 1.50}\n{"title":"c"}\n'
+    b'{"title":"d"}\n{"title":5}\n{"title":"e",}\n'
 )
 
 
@@ -68,7 +68,7 @@ def test_fix_rewrites_the_file_and_reports_what_is_left(bad: Path) -> None:
     listed = [found for found in map(CHANGE.fullmatch, lines) if found]
     assert [found[4] for found in listed] == ["S102", "S103", "S102"]
     assert listed[0][0] == (
-        f'{path}:2:20: S102 wrong-type wrote the text "1.50" as a number [/n]'
+        f'{path}:2:21: S102 wrong-type wrote the text "1.50" as a number [/n]'
     )
     assert "made 3 changes in 1 file: 2 of S102, 1 of S103" in lines
     assert result.stdout.count(b"rows.jsonl:") == 2
@@ -77,7 +77,7 @@ def test_fix_rewrites_the_file_and_reports_what_is_left(bad: Path) -> None:
 def test_fix_exits_with_0_if_nothing_is_left(bad: Path) -> None:
     """A file whose errors are all repaired is valid."""
     path = bad / "rows.jsonl"
-    path.write_bytes(b'{"nmae":"c"}\n')
+    path.write_bytes(b'{"titel":"c"}\n')
     result = run("validate", path, *options(bad), "--fix")
 
     assert (result.returncode, result.stdout) == (0, b"")
@@ -86,7 +86,7 @@ def test_fix_exits_with_0_if_nothing_is_left(bad: Path) -> None:
 def test_a_file_without_repairs_is_not_written(bad: Path) -> None:
     """It keeps its inode and its time."""
     path = bad / "rows.jsonl"
-    path.write_bytes(b'{"name":"c"}\n')
+    path.write_bytes(b'{"title":"c"}\n')
     before = path.stat()
     result = run("validate", path, *options(bad), "--fix")
 
@@ -131,7 +131,7 @@ def test_diff_of_any_name_is_applied(
 def test_diff_exits_with_0_if_nothing_would_change(bad: Path) -> None:
     """What cannot be repaired does not matter to --diff."""
     path = bad / "rows.jsonl"
-    path.write_bytes(b'{"name":5}\n')
+    path.write_bytes(b'{"title":5}\n')
     result = run("validate", path, *options(bad), "--diff", "--fix")
 
     assert (result.returncode, result.stdout) == (0, b"")
@@ -190,12 +190,12 @@ def test_links_and_modes(bad: Path) -> None:
     assert link.is_symlink()
     assert (path.read_bytes(), path.stat().st_mode & 0o777) == (FIXED, 0o640)
     other = bad / "other.jsonl"
-    path.write_bytes(b'{"nmae":"c"}\n')
+    path.write_bytes(b'{"titel":"c"}\n')
     other.hardlink_to(path)
     result = run("validate", path, *options(bad), "--fix")
     assert result.returncode == 2
     assert "2 names (hard links)" in "".join(error_lines(result))
-    assert other.read_bytes() == b'{"nmae":"c"}\n'
+    assert other.read_bytes() == b'{"titel":"c"}\n'
 
 
 def test_a_folder_is_repaired_file_by_file(bad: Path) -> None:
@@ -203,20 +203,20 @@ def test_a_folder_is_repaired_file_by_file(bad: Path) -> None:
     folder = bad / "data"
     folder.mkdir()
     for name in ("a.jsonl", "b.jsonl"):
-        (folder / name).write_bytes(b'{"nmae":"c"}\n')
-    (folder / "a.jsonl.gz").write_bytes(gzip.compress(b'{"nmae":"c"}\n'))
+        (folder / name).write_bytes(b'{"titel":"c"}\n')
+    (folder / "a.jsonl.gz").write_bytes(gzip.compress(b'{"titel":"c"}\n'))
     result = run("validate", folder, *options(bad), "--fix")
 
     assert result.returncode == 2
     for name in ("a.jsonl", "b.jsonl"):
-        assert (folder / name).read_bytes() == b'{"name":"c"}\n'
+        assert (folder / name).read_bytes() == b'{"title":"c"}\n'
     assert b"made 2 changes in 2 files: 2 of S103\n" in result.stderr
 
 
 def test_a_full_disk_leaves_the_file_as_it_was(bad: Path) -> None:
     """The reason is reported, and no part of the new file is left."""
     path = bad / "rows.jsonl"
-    path.write_bytes(b'{"nmae":"c"}\n' * 5000)
+    path.write_bytes(b'{"titel":"c"}\n' * 5000)
     before = path.read_bytes()
 
     def limit() -> None:
@@ -256,7 +256,7 @@ def test_a_file_that_changes_meanwhile_is_refused(bad: Path) -> None:
         "blocks = run.blocks_again\n"
         "def changed(file, state):\n"
         "    path = Path(file.source.origin)\n"
-        '    path.write_bytes(path.read_bytes() + b\'{"name":"new"}\\n\')\n'
+        '    path.write_bytes(path.read_bytes() + b\'{"title":"new"}\\n\')\n'
         "    return blocks(file, state)\n"
         "run.blocks_again = changed\n"
         "from harpia_formats.cli import main\n"
@@ -273,7 +273,7 @@ def test_a_file_that_changes_meanwhile_is_refused(bad: Path) -> None:
 
     assert result.returncode == 2
     assert b"was changed while it was read" in result.stderr
-    assert path.read_bytes() == before + b'{"name":"new"}\n'
+    assert path.read_bytes() == before + b'{"title":"new"}\n'
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_options_that_exclude_each_other(
 def test_what_has_no_repairs_is_only_validated(bad: Path) -> None:
     """A compressed file, one with two names and standard input are not refused."""
     fix = (*options(bad), "--fix")
-    for rows, code in ((b'{"name":"c"}\n' * 9, 0), (b'{"name":5}\n', 1)):
+    for rows, code in ((b'{"title":"c"}\n' * 9, 0), (b'{"title":5}\n', 1)):
         packed, path = bad / "z.jsonl.gz", bad / "rows.jsonl"
         packed.write_bytes(gzip.compress(rows))
         path.write_bytes(rows)
@@ -352,7 +352,7 @@ def test_the_input_as_output_is_rewritten_in_place(bad: Path) -> None:
         assert run(*arguments, path).returncode == 1
         assert path.read_bytes() == FIXED
     packed = bad / "z.jsonl.gz"
-    packed.write_bytes(gzip.compress(b'{"nmae":"c"}\n'))
+    packed.write_bytes(gzip.compress(b'{"titel":"c"}\n'))
     result = run("validate", packed, *arguments[2:], packed)
     assert result.returncode == 2
     assert error_lines(result)[0].endswith(
@@ -381,7 +381,7 @@ def test_a_baseline_that_cannot_be_used_comes_before_the_repair(
     assert (bad / "rows.jsonl").read_bytes() == before
 
 
-@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not there")
+@pytest.mark.corpora
 @pytest.mark.parametrize(
     ("arguments", "samples", "everything"),
     [((), 216, 234), (("--fix",), 294, 312), (("--unsafe-fixes",), 306, 324)],
@@ -412,7 +412,7 @@ def test_real_samples(
     assert Counter(one["code"] for one in errors) == {"E201": 12}
 
 
-@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not there")
+@pytest.mark.corpora
 def test_changes_that_lose_text_are_counted(tmp_path: Path) -> None:
     """The line of the change says what is lost, and the last line how often."""
     name = "era96bd610f_inspect_ic_ctf_mistral-small-latest_samples.jsonl"
@@ -428,7 +428,7 @@ def test_changes_that_lose_text_are_counted(tmp_path: Path) -> None:
         assert any(line.endswith(f"1 of E109; {end}") for line in lines)
 
 
-@pytest.mark.skipif(not CORPORA.is_dir(), reason="the corpora are not there")
+@pytest.mark.corpora
 def test_aggregates_that_do_not_follow_are_told(tmp_path: Path) -> None:
     """In one line, whether an aggregate is missing, cannot be written, or is kept."""
     stem = "conv_inspect_mock_adds"
