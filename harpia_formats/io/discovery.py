@@ -15,11 +15,12 @@ from harpia_formats.io.data_names import (
     no_data_files,
 )
 from harpia_formats.io.file_kinds import OtherKindError
-from harpia_formats.io.reader import SourceError, error_reason
+from harpia_formats.io.reader import MissingSourceError, SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.source import STANDARD_INPUT, Source, open_source
 from harpia_formats.io.unpacking import Unpacker, unpacker_of_folder
 from harpia_formats.io.urls import is_url
+from harpia_formats.model.errors import MISSING
 
 #: Names in a folder among which a similar name is looked for; it may hold millions.
 NEIGHBOURS = 2_000
@@ -205,7 +206,7 @@ def _matches(
     `error` says that there is no file with that very name.
     """
     if not _is_pattern(pattern):
-        raise SourceError(pattern, _missing_reason(Path(pattern))) from error
+        raise MissingSourceError(pattern, _missing_reason(Path(pattern))) from error
     try:
         found = _sources_matching(pattern, unpackers)
     except OSError as denied:
@@ -268,12 +269,12 @@ def _missing_reason(path: Path) -> str:
     if path.is_symlink():
         return "is a symbolic link to something that does not exist"
     if not path.parent.is_dir():
-        return f"does not exist: there is no folder {path.parent}"
+        return f"{MISSING}: there is no folder {path.parent}"
     try:
         names = [file.name for file in islice(path.parent.iterdir(), NEIGHBOURS)]
     except OSError:  # the folder may be opened but not listed
         names = []
     near = get_close_matches(path.name, names, 3, 0.8)
     if not near:
-        return "does not exist"
-    return f"does not exist; did you mean {' or '.join(near)}?"
+        return MISSING
+    return f"{MISSING}; did you mean {' or '.join(near)}?"

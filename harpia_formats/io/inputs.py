@@ -12,6 +12,7 @@ from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, cast
 
 from harpia_formats.io.discovery import find_sources, is_unpacked_folder
+from harpia_formats.io.encodings import EncodedPath
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.remote.file import RemoteFile
@@ -140,6 +141,9 @@ def _sources_of(given: Input, unpackers: tuple[Unpacker, ...]) -> list[Source]:
         return [given]
     if isinstance(given, bytes):
         return [Source("<data>", given)]
+    if isinstance(given, EncodedPath):
+        found = find_sources([given], unpackers)
+        return [replace(source, encoding=given.encoding) for source in found]
     if isinstance(given, (str, PathLike)):
         return find_sources([given], unpackers)
     return [Source(str(getattr(given, "name", "<stream>")), given)]

@@ -20,6 +20,12 @@ class SourceError(HarpiaFormatsError):
         return f"{printable(self.path)}: {printable(self.reason)}"
 
 
+class MissingSourceError(SourceError, FileNotFoundError):
+    """A source that does not exist."""
+
+    __str__ = SourceError.__str__
+
+
 class FullReader:
     """Reads of full size, short only at the end, and errors only after all data."""
 

@@ -1,11 +1,14 @@
 """Sinks of bytes: the interface, the error, and the sink of an open stream."""
 
+import codecs
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from harpia_formats.io.reader import error_reason
 from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.text.sanitize import escaped_lines
 
 
 class SinkError(HarpiaFormatsError):
@@ -42,6 +45,80 @@ class Sink(Protocol):
         """Remove what was written, as far as possible."""
 
 
+class ByteStream(Protocol):
+    """What a `StreamSink` needs of an open stream."""
+
+    def write(self, data: Any, /) -> object:
+        """Write `data`, or a part of it; return how many bytes, if that is known."""
+
+    def flush(self) -> None:
+        """Hand over what was written."""
+
+    def isatty(self) -> bool:
+        """Return whether it is a terminal."""
+
+
+def _write_all(stream: ByteStream, data: bytes) -> None:
+    """Write all of `data`, also to a stream that takes only a part of it.
+
+    Standard output that Python does not buffer (-u) does where its reader leaves.
+    """
+    rest = memoryview(data)
+    while rest:
+        taken = stream.write(rest)
+        if not isinstance(taken, int):  # a stream of another kind, which takes all
+            return
+        if not taken:
+            raise BlockingIOError("it is in non-blocking mode")
+        rest = rest[taken:]
+
+
+class TerminalStream:
+    """A terminal, which gets UTF-8 text whose control characters are escaped.
+
+    Data could move its cursor, rename its window or hide text. Bytes that are no UTF-8
+    are escaped as well.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        #: A carriage return at the end of what was written: a line feed may follow.
+        self._held = ""
+
+    def write(self, data: bytes, /) -> None:
+        """Write `data`, escaped."""
+        text = self._held + self._decoder.decode(data)
+        self._held = "\r" if text.endswith("\r") else ""
+        self._write(text.removesuffix(self._held))
+
+    def flush(self) -> None:
+        """Write what was held back, and flush the terminal."""
+        text, self._held = self._held + self._decoder.decode(b"", final=True), ""
+        self._write(text)
+        self._stream.flush()
+
+    def _write(self, text: str) -> None:
+        # An escape is one line of ASCII; a lone surrogate was escaped, too.
+        _write_all(self._stream, escaped_lines(text).encode("utf-8"))
+
+    def isatty(self) -> bool:
+        """Return true."""
+        return True
+
+
+def standard_output() -> ByteStream:
+    """Return the stream of bytes of standard output, which escapes on a terminal.
+
+    Raises `SinkError` if it takes text only.
+    """
+    stream: BinaryIO | None = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        reason = "it takes text only; name a file as the output"
+        raise SinkError("standard output", reason)
+    return TerminalStream(stream) if stream.isatty() else stream
+
+
 class StreamSink:
     """An open stream, to which bytes are written at once.
 
@@ -50,7 +127,7 @@ class StreamSink:
 
     notes: Sequence[str] = ()
 
-    def __init__(self, stream: BinaryIO, name: str = "standard output") -> None:
+    def __init__(self, stream: ByteStream, name: str = "standard output") -> None:
         self._stream = stream
         self._name = name
         #: Whether bytes were written, which cannot be taken back.
@@ -60,7 +137,7 @@ class StreamSink:
         """Write `data`; raises `SinkError`."""
         self.is_begun = self.is_begun or bool(data)
         with self._errors():
-            self._stream.write(data)
+            _write_all(self._stream, data)
 
     def finish(self) -> None:
         """Flush the stream; raises `SinkError`."""

@@ -16,12 +16,12 @@ from harpia_formats.io.compression import (
     DecompressedStream,
     codec_of,
 )
+from harpia_formats.io.encodings import RecodedText, other_encoding
 from harpia_formats.io.file_kinds import KIND_BYTES, OtherKindError, kind_of
 from harpia_formats.io.file_state import reason_of_change, state_of_stream
 from harpia_formats.io.reader import BLOCK, FullReader, SourceError, error_reason
 from harpia_formats.io.remote.file import RemoteFile
 from harpia_formats.io.unpacking import Unpacker, unpacker_of_file
-from harpia_formats.io.wide_encoding import encoding_reason, wide_encoding
 
 if TYPE_CHECKING:  # most files are not unpacked
     from harpia_formats.io.unpacked_text import TextPlaces
@@ -44,6 +44,8 @@ class Source:
     unpackers: tuple[Unpacker, ...] = ()
     #: What makes text of the folder that it is, None for what is no folder.
     folder_unpacker: Unpacker | None = None
+    #: The encoding of its text that the user named, None for UTF-8.
+    encoding: str | None = None
 
 
 def open_source(source: Source, size: int = BLOCK) -> "SourceReader":
@@ -198,17 +200,21 @@ class SourceReader:
         if unpacker is not None:
             yield from self._unpacked(unpacker, self._seekable(data, codec is None))
             return
+        if source.encoding is not None:
+            text = RecodedText(self.name, source.encoding, data)
+            data = FullReader(text.pull)
+            head = data.peek(KIND_BYTES)
         kind = kind_of(head, self.name)
         if kind is not None:
             raise OtherKindError(self.name, kind)
-        encoding = wide_encoding(head[:4])
-        if encoding is not None:
-            marked = b"\xff\xfe" in head[:4] or b"\xfe\xff" in head[:4]
-            raise SourceError(self.name, encoding_reason(encoding, marked=marked))
+        reason = other_encoding(head)
+        if reason:
+            raise SourceError(self.name, reason)
         origin = self._source.origin
         has_ranges = isinstance(origin, RemoteFile) and origin.ranged
         is_file = isinstance(origin, Path) or has_ranges
-        if codec is None and is_file and self.total is not None:
+        is_plain = codec is None and source.encoding is None
+        if is_plain and is_file and self.total is not None:
             self.file = cast("Path | RemoteFile", origin)
         while block := data.read(self._size):
             yield block

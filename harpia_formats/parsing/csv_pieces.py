@@ -18,9 +18,13 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class TableBlank:
-    """An empty line, which is no record."""
+    """Empty lines, which are no records."""
 
     start: Cursor
+    #: How many follow each other.
+    lines: int = 1
+    #: Bytes that they have at least.
+    size: int = 1
 
 
 @dataclass(frozen=True, slots=True)

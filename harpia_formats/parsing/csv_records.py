@@ -45,6 +45,7 @@ from harpia_formats.parsing.csv_pieces import (
 AROUND = 512
 
 _line_end = re.compile(rb"\r?\n|\r|")
+_empty_lines = re.compile(rb"(?:\r?\n)+")
 
 
 def table_pieces(
@@ -118,6 +119,9 @@ class _TableCutter:
         """Yield all pieces up to the end of the file."""
         while self._hold(STEP):
             before = self.start
+            if blank := self._blank_lines():
+                yield blank
+                continue
             yield from self._plain_records()
             if self.start == before:
                 yield from self._next_record()
@@ -127,6 +131,9 @@ class _TableCutter:
         width, unsure = 0, 0
         while self._hold(STEP):
             before = self.start
+            if blank := self._blank_lines():
+                yield blank
+                continue
             if not width:
                 for piece in self._next_record():
                     if isinstance(piece, TableRow):
@@ -142,6 +149,18 @@ class _TableCutter:
             yield from self._plain_records()
             if self.start == before:
                 yield from self._next_record()
+
+    def _blank_lines(self) -> TableBlank | None:
+        """Return the empty lines that come next, None if there are none.
+
+        Millions of them cost no step each.
+        """
+        found = _empty_lines.match(self.buffer.data, self.at)
+        if found is None:
+            return None
+        start, size = self.start, found.end() - self.at
+        self._consume(size)
+        return TableBlank(start, self.start.line - start.line, size)
 
     def _block(self, width: int) -> TableBlock | None:
         """Return the next whole records at once, None if they have to be cut singly.

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from harpia_formats.parsing.full_width import PUNCTUATION, QUOTE
 from harpia_formats.parsing.json_fault import (
     Fault,
     FaultKind,
@@ -40,6 +41,29 @@ _QUOTES = (
         "typographic quotation marks do not quote in JSON",
         'use "',
     ),
+    mistake(
+        re.escape(QUOTE.encode()),
+        "full-width quotation marks do not quote in JSON",
+        'use "',
+    ),
+)
+_NOT_SPACE = mistake(
+    rb"[\x0b\x0c]|\xc2[\x85\xa0]|\xe2\x80[\x80-\x8b\xa8\xa9\xaf]|\xe3\x80\x80",
+    "this character is not white space in JSON",
+    "use a plain space",
+)
+#: Text that follows is one of a string with a quotation mark in it.
+_BEFORE_TOKEN = (
+    rb"(?=\s*(?:[^\w\s\x80-\xff]|[-\dtfn]|%b))"
+    % "|".join(["\u3000", "“", QUOTE, *PUNCTUATION]).encode()
+)
+_FULL_WIDTH = tuple(
+    mistake(
+        character.encode() + (_BEFORE_TOKEN if each.plain == "," else b""),
+        f"{each.name} is not punctuation in JSON",
+        f"write {each.plain}",
+    )
+    for character, each in PUNCTUATION.items()
 )
 #: Mistakes that are made at any place.
 _ANYWHERE = (
@@ -58,11 +82,8 @@ _ANYWHERE = (
         "JSON has no comments",
         "remove the comment",
     ),
-    mistake(
-        rb"[\x0b\x0c]|\xc2[\x85\xa0]|\xe2\x80[\x80-\x8b\xa8\xa9\xaf]|\xe3\x80\x80",
-        "this character is not white space in JSON",
-        "use a plain space",
-    ),
+    _NOT_SPACE,
+    *_FULL_WIDTH,
     *_QUOTES,
 )
 CONSTANT = mistake(
@@ -118,6 +139,12 @@ BEFORE_NAME = (
         "write a string and a colon before the value",
     ),
     *_ANYWHERE,
+)
+#: Mistakes where a colon is expected.
+BEFORE_COLON = (
+    _NOT_SPACE,
+    *_FULL_WIDTH,
+    mistake(rb"", "a colon is missing between name and value", "write a colon"),
 )
 #: A letter directly behind a string: there is a quotation mark inside the string.
 _INNER_QUOTE = mistake(

@@ -1,6 +1,7 @@
 """Faults of the structure of JSON text: values, names, colons, commas, brackets."""
 
 import re
+from dataclasses import replace
 
 from harpia_formats.parsing.json_fault import (
     Fault,
@@ -10,6 +11,7 @@ from harpia_formats.parsing.json_fault import (
 )
 from harpia_formats.parsing.json_mistakes import (
     AFTER_VALUE,
+    BEFORE_COLON,
     BEFORE_COMMA,
     BEFORE_NAME,
     BEFORE_VALUE,
@@ -48,9 +50,9 @@ def colon_fault(text: bytes, at: int, opened: int) -> Fault:
     if text[at] in b",]}":
         message = "the member has a name but no value"
         help_ = "write a colon and a value"
-    else:
-        message, help_ = "a colon is missing between name and value", "write a colon"
-    return Fault(FaultKind.SYNTAX, at, end_of_character(text, at), message, help_)
+        return Fault(FaultKind.SYNTAX, at, at + 1, message, help_)
+    found = explain(text, at, BEFORE_COLON, "a colon")
+    return replace(found, end=max(found.end, end_of_character(text, at)))
 
 
 def comma_fault(text: bytes, at: int, opened: int) -> Fault:

@@ -407,8 +407,8 @@ def test_wide_encoding_is_named(encoding: str, mark: str, compress: Compress) ->
     name = encoding[:-2] if mark else encoding
 
     assert reason == (
-        f"is {encoding[:-2]} ({order} endian), not UTF-8; "
-        f"convert it with: iconv -f {name} -t UTF-8"
+        f"is {encoding[:-2]} ({order} endian), not UTF-8; read it with "
+        f"--encoding {name}, or convert it with: iconv -f {name} -t UTF-8"
     )
 
 

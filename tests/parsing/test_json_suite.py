@@ -1,8 +1,8 @@
-import os
 from pathlib import Path
 
 import pytest
 
+from corpora import CORPORA
 from harpia_formats import validate
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.parsing.json_fault import FaultKind
@@ -12,13 +12,9 @@ from harpia_formats.validation.unit.row_checks import RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator
 
 _ROOT = Path(__file__).parents[2]
-_CORPORA = _ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
-_SUITE = _CORPORA / "JSONTestSuite" / "test_parsing"
+_SUITE = CORPORA / "JSONTestSuite" / "test_parsing"
 
-pytestmark = pytest.mark.skipif(
-    not _SUITE.is_dir(),
-    reason=f"JSONTestSuite is not in {_SUITE}; HARPIA_CORPORA names its parent",
-)
+pytestmark = pytest.mark.corpora
 
 _SURROGATE, _UTF8, _NUMBER = FaultKind.SURROGATE, FaultKind.UTF8, FaultKind.NUMBER
 #: What we make of the texts that the suite leaves open: none if we accept it.

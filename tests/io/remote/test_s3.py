@@ -139,11 +139,9 @@ def test_conversion_in_a_store_equals_that_on_a_disk(
 
 def test_failed_conversion_leaves_nothing(store: Any) -> None:
     """A failed conversion leaves neither a key nor an unfinished upload."""
-    report = harpia_formats.convert(
-        ROWS + b"{}\n", to="nemo", output="s3://data/out.jsonl"
-    )
+    with pytest.raises(harpia_formats.ValidationFailed):
+        harpia_formats.convert(ROWS + b"{}\n", to="nemo", output="s3://data/out.jsonl")
 
-    assert not report.ok
     assert store.ls("data") == []
     assert uploads_of(store) == []
 
