@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -45,10 +45,24 @@ class FormatChoice:
     shared: bool = False
 
     @property
+    def contested(self) -> str:
+        """The column with the answers of a model or expected ones, "" if there is none.
+
+        The first are read by the variant, the others by its rival.
+        """
+        return self.rival.dialect.contested if self.rival and self.shared else ""
+
+    @property
     def confidence(self) -> float:
         """How sure the variant is, from 0 to 1: less if the records are a rival's."""
         share = self.matching / self.records
-        return share * SHARED if self.shared else share
+        return share * SHARED if self.is_ambiguous else share
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether the records may be in another format just as well."""
+        is_other = self.rival and self.rival.format is not self.variant.format
+        return self.shared or bool(is_other)
 
     def __str__(self) -> str:
         evidence = self.evidence[0] + " or the like" * (len(self.evidence) > 1)
@@ -147,11 +161,24 @@ def choose_variant(
     """Return the variant that more of `rows` match than any other, None if none does.
 
     A general format, such as any CSV, is chosen only if no row matches a particular
-    one. Of variants that equally many rows match, the first is chosen of which a row
-    has a sign of its own, or the first of `variants` if there is none.
+    one, or if nothing tells whether a column has expected answers or a model's. Of
+    variants that equally many rows match, the first is chosen of which a row has a sign
+    of its own, or the first of `variants` if there is none.
     """
     known = variants if isinstance(variants, Variants) else Variants(variants)
-    return _most_matching(rows, known.particular) or _most_matching(rows, known.general)
+    found = _most_matching(rows, known.particular)
+    is_contested = found is not None and _is_contested(rows, found.variant)
+    if found is not None and not is_contested:
+        return found
+    general = _most_matching(rows, known.general)
+    if found is None or general is None:
+        return found or general
+    return replace(general, evidence=found.evidence, rival=found.variant, shared=True)
+
+
+def _is_contested(rows: Sequence[Any], variant: FormatVariant) -> bool:
+    """Tell whether what is expected in rows of `variant` may be a model's answers."""
+    return bool(variant.dialect.contested) and not is_signed(rows, variant)
 
 
 def _most_matching(
@@ -218,7 +245,7 @@ def _settled(
     if len(tied) > 1:
         signed = [number for number in tied if variants[number].dialect.own_sign]
         own = next(
-            (number for number in signed if _is_signed(rows, variants[number])), None
+            (number for number in signed if is_signed(rows, variants[number])), None
         )
         if own is not None:
             best = own
@@ -230,7 +257,7 @@ def _settled(
     )
 
 
-def _is_signed(rows: Sequence[Any], variant: FormatVariant) -> bool:
+def is_signed(rows: Sequence[Any], variant: FormatVariant) -> bool:
     """Tell whether a row has a sign that only `variant` has."""
     sign = variant.dialect.own_sign
     return sign is not None and any(

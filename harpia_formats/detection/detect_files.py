@@ -13,7 +13,7 @@ from harpia_formats.detection.candidates import (
 )
 from harpia_formats.detection.other_delimiter import delimiter_note
 from harpia_formats.detection.read_blocks import ReadBlocks
-from harpia_formats.detection.recognize import recognize
+from harpia_formats.detection.recognize import recognize, why_contested
 from harpia_formats.detection.result import Detected
 from harpia_formats.detection.sample import Sample
 from harpia_formats.detection.sampled_file import SampledFile, sample_file
@@ -94,18 +94,19 @@ def _detect_blocks(
     if blocks.error is not None:
         return Detected(path)
     layout = Layout.TEXT if sample.text else sample.layout
+    container = "a table" if sample.delimiter else layout.value
     if found.notes:
         # The last part of the help is about options of `validate`.
         nearest = found.notes[0].help.rpartition("; ")[0]
         return Detected(
             path,
-            container=layout.value,
+            container=container,
             why=found.notes[0].message,
             records=len(sample.rows),
             nearest=nearest,
             possible=found.notes[0].possible,
         )
-    return Detected(path, container=layout.value, why=_why_no_records(sampled))
+    return Detected(path, container=container, why=_why_no_records(sampled))
 
 
 def _recognized(
@@ -127,6 +128,7 @@ def _recognized(
         others=_other_formats(sample, variant, formats),
         rival=rival.name if rival is not None and is_other else "",
         matching=choice.matching,
+        contested=why_contested(choice),
     )
 
 

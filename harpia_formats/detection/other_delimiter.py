@@ -2,7 +2,7 @@
 
 from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.sample import Sample
-from harpia_formats.parsing.csv_delimiter import named, shown_delimiter
+from harpia_formats.parsing.csv_delimiter import how_to_read, named
 
 #: The code of the rule that a table must have the delimiter that it is read with.
 OTHER_DELIMITER = "J307"
@@ -14,5 +14,5 @@ def delimiter_note(head: Sample) -> DetectionNote:
     return DetectionNote(
         OTHER_DELIMITER,
         f"a {found} separates the fields of header and rows, and not a {expected}",
-        f"read the table with --delimiter {shown_delimiter(head.other_delimiter)}",
+        how_to_read(head.other_delimiter, head.delimiter),
     )

@@ -7,6 +7,7 @@ from harpia_formats.detection.candidates import (
     FormatChoice,
     FormatVariant,
     choose_variant,
+    is_signed,
     variants_of,
 )
 from harpia_formats.detection.other_shape import (
@@ -22,6 +23,9 @@ from harpia_formats.detection.unknown_format import unknown_format, unknown_text
 from harpia_formats.detection.unread_files import find_unread
 from harpia_formats.framing.container import Layout
 from harpia_formats.model.format import Format
+
+#: The field, and the column of a table of any columns, that has a model's answers.
+_ANSWERS = "response"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,10 @@ def recognize(
     choice = choose_variant(sample.rows, variants)
     if choice is not None and choice.shared and find_unread(sample.rows):
         choice = None
+    if choice is not None and unpacker and _is_other_table(choice, sample):
+        choice = choose_variant(sample.rows, variants.general)
+    if choice is not None and asked is None and _is_unknown(choice, sample):
+        choice = None
     if choice is None:
         if sample.text and asked is None:
             return Recognition(notes=(unknown_text(sample.likely_delimiter),))
@@ -60,6 +68,31 @@ def recognize(
         *_answer_notes(choice, sample),
     ]
     return Recognition(choice.variant, choice, tuple(notes))
+
+
+def _is_other_table(choice: FormatChoice, sample: Sample) -> bool:
+    """Tell whether a table of texts has a format's sign, and no row valid in it.
+
+    Its columns are read as those of the same table in CSV, where no format of JSON is
+    looked for.
+    """
+    if choice.variant.format.general or not sample.whole:
+        return False
+    are_texts = all(
+        isinstance(row, dict) and all(type(cell) is str for cell in row.values())
+        for row in sample.rows
+    )
+    refused = are_texts and count_invalid(sample.rows, choice.variant, strict=False)
+    return refused == len(sample.rows)
+
+
+def _is_unknown(choice: FormatChoice, sample: Sample) -> bool:
+    """Tell whether nothing says what the rows of a general format hold."""
+    variant = choice.variant
+    if sample.other_delimiter:  # the columns are not known at all
+        return False
+    is_general = variant.format.general and variant.dialect.own_sign is not None
+    return is_general and not is_signed(sample.rows, variant)
 
 
 def recognize_as(
@@ -160,6 +193,14 @@ def _rival_notes(choice: FormatChoice) -> Iterator[DetectionNote]:
     if rival is None or rival.format is format_:
         return
     name = choice.variant.name
+    if choice.contested:
+        yield DetectionNote(
+            "S205",
+            f"`{choice.contested}` may hold a model's answers ({name}) or expected "
+            f"ones ({rival.format.id}); validated as what both are",
+            f"name the format: {readings_of(choice, '--format')}",
+        )
+        return
     if not choice.shared:
         message = f"may be {name} or {rival.name}; validated as {name}"
         yield DetectionNote("S204", message, "name the right one with --format")
@@ -172,6 +213,40 @@ def _rival_notes(choice: FormatChoice) -> Iterator[DetectionNote]:
         f"--format {rival.format.id} if it is {rival.format.vendor}'s"
     )
     yield DetectionNote("S205", message, help_)
+
+
+def why_contested(choice: FormatChoice | None, option: str = "") -> str:
+    """Return why it is not known what the answers of a file are, "" if it is known.
+
+    `option` is the one that names a format; without it, keys of a preflight file do.
+    """
+    if choice is None or not choice.contested:
+        return ""
+    return (
+        f"nothing tells whether `{choice.contested}` holds a model's answers or "
+        f"expected ones; name the format: {readings_of(choice, option)}"
+    )
+
+
+def readings_of(choice: FormatChoice, option: str) -> str:
+    """Return what names the formats that a contested choice may be in.
+
+    `option` is the one that names a format; without it, keys of a preflight file do.
+    """
+    rival, column = choice.rival, choice.contested
+    assert rival is not None  # noqa: S101 - or nothing is contested
+    # The general format has one column of answers only.
+    own, expected = (
+        f"{option} {format_.id}" if option else f'format = "{format_.id}"'
+        for format_ in (choice.variant.format, rival.format)
+    )
+    if column != _ANSWERS:
+        own += (
+            f" --map {_ANSWERS}={column}"
+            if option
+            else f' and map = {{{_ANSWERS} = "{column}"}}'
+        )
+    return f"{expected} if the answers are expected ones, {own} if they are a model's"
 
 
 def _answer_notes(choice: FormatChoice, sample: Sample) -> Iterator[DetectionNote]:

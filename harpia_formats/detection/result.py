@@ -37,6 +37,8 @@ class Detected:
     matching: int = 0
     #: Of an unknown format: the id of one that the file may be in if it is named.
     possible: str = ""
+    #: Why it is not known what its answers are, for preflight files; "" if it is known.
+    contested: str = ""
     #: What it is, such as "a Parquet file", if it was passed over in a folder.
     skipped: str = ""
 

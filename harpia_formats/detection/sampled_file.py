@@ -39,6 +39,7 @@ from harpia_formats.framing.limits import WINDOW
 from harpia_formats.framing.next_value import ValueState, read_value
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Path
+from harpia_formats.parsing.full_width import with_plain_punctuation
 from harpia_formats.parsing.truncated_json import parse_truncated
 
 #: Rows that a sample is made of if none is JSON.
@@ -174,8 +175,15 @@ def _truncated_rows(frames: Iterable[Frame]) -> tuple[Any, ...]:
     texts = (
         text for frame in frames if isinstance(frame, Chunk) for text in frame.rows
     )
-    values = (parse_truncated(text) for text in islice(texts, BROKEN_ROWS))
+    values = (_readable_part(text) for text in islice(texts, BROKEN_ROWS))
     return tuple(value for value in values if value)
+
+
+def _readable_part(text: bytes) -> Any:
+    """Return what can be read of a broken text: all if punctuation is its fault."""
+    plain = with_plain_punctuation(text)
+    whole = decoded_value(plain) if plain != text else iter(())
+    return next(whole, None) or parse_truncated(text)
 
 
 def first_frames(frames: Frames) -> Frames:
@@ -214,7 +222,7 @@ def _object_sample(opened: OpenedContainer) -> Sample:
     value, several = next(decoded_value(text), None) if whole else None, False
     is_json = value is not None
     if not is_json:
-        value = parse_truncated(text)
+        value = _readable_part(text) if whole else parse_truncated(text)
         several = read_value(text, 0)[0] is ValueState.ENDED
     buffer.put_back(WINDOW)
     is_known = value or (value is not None and whole)

@@ -17,6 +17,7 @@ from harpia_formats.framing.container import Layout, OpenedContainer
 from harpia_formats.framing.limits import WINDOW
 from harpia_formats.model.format import Format
 from harpia_formats.parsing.csv_delimiter import COMMA, DELIMITERS
+from harpia_formats.parsing.full_width_table import wide_delimiter
 from harpia_formats.registry import adapter_of, all_formats
 
 
@@ -65,7 +66,9 @@ def likely_delimiter(opened: OpenedContainer) -> str:
         is_even = len(header) == len(first) > 1
         if delimiter != COMMA and is_even and _is_known(header):
             return delimiter
-    return ""
+    found = _wide(opened)
+    line = opened.buffer.data.partition(b"\n")[0].decode(errors="replace").strip()
+    return found if found and _is_known(line.split(found)) else ""
 
 
 def _is_known(header: Iterable[str]) -> bool:
@@ -94,7 +97,15 @@ def _other(opened: OpenedContainer, delimiter: str) -> str:
         header, first = _first_rows(opened, other)
         if other != delimiter and len(header) == len(first) > 1:
             return other
-    return ""
+    return _wide(opened)
+
+
+def _wide(opened: OpenedContainer) -> str:
+    """Return the delimiter of full width of the first lines, "" if there is none."""
+    is_cut = opened.buffer.fill(SAMPLE_BYTES // 8)
+    found = wide_delimiter(opened.buffer.data, _is_known, is_cut=is_cut)
+    opened.buffer.put_back(WINDOW)
+    return found
 
 
 def _first_rows(opened: OpenedContainer, delimiter: str) -> tuple[list[str], list[str]]:

@@ -1,6 +1,6 @@
 """Report what a file in no known format may be, and which formats are near."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -10,7 +10,14 @@ from harpia_formats.detection.likely_map import likely_map
 from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.sample import Sample
 from harpia_formats.detection.unread_files import find_unread
-from harpia_formats.parsing.csv_delimiter import named, shown_delimiter
+from harpia_formats.model.format import Container, Format
+from harpia_formats.parsing.csv_delimiter import (
+    COMMA,
+    WIDE_DELIMITERS,
+    how_to_read,
+    named,
+    shown_delimiter,
+)
 from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
 from harpia_formats.text.describe import short_json
 from harpia_formats.text.spelling import nearest
@@ -21,12 +28,11 @@ CODE = "S301"
 MANY_KEYS = 100
 #: Keys of the file that are listed if none is proposed for a field.
 LISTED_KEYS = 10
+#: Keys that are listed of those that a format must have and the file has not.
+LISTED_MISSING = 4
 #: Formats that are listed if none is recognized.
 NEAREST = 3
-_how = (
-    "name a format with --format, or with --from in commands other than validate, "
-    "or for validate and split a schema with --schema"
-)
+_how = "name a format with --from, or for validate and split a schema with --schema"
 
 
 def unknown_text(delimiter: str = "") -> DetectionNote:
@@ -35,13 +41,12 @@ def unknown_text(delimiter: str = "") -> DetectionNote:
     `delimiter` is the one by which it may be a table, "" if there is none.
     """
     message = "no known format: the file is neither JSON nor called .csv or .tsv"
-    help_ = "if it is a table, say so with --format csv or --map, or call it .csv"
+    help_ = "if it is a table, say so with --from csv or --map, or call it .csv"
     if delimiter:
-        option = f"--delimiter {shown_delimiter(delimiter)}"
-        help_ = (
-            f"a {named(delimiter)} separates the fields of its first lines: read it "
-            f"with --format csv {option}"
-        )
+        how = f"read it with --from csv --delimiter {shown_delimiter(delimiter)}"
+        if delimiter in WIDE_DELIMITERS:
+            how = f"{how_to_read(delimiter, COMMA)}, and call it .csv"
+        help_ = f"a {named(delimiter)} separates the fields of its first lines: {how}"
     return DetectionNote(CODE, message, f"{help_}; {_how}", "csv")
 
 
@@ -60,9 +65,27 @@ def unknown_format(sample: Sample, variants: Sequence[FormatVariant]) -> Detecti
         if possible:
             message = f"no known format; may be {variant.name}, by {possible}"
             id_ = variant.format.id
-            settles = f"if it is, name it with --format {id_}"
+            settles = f"if it is, name it with --from {id_}"
             return DetectionNote(CODE, message, f"{settles}; {_how}", id_)
+    for variant in variants:
+        if variant.format.general and _is_of_tables(variant):
+            return _unknown_table(row, variant.format)
     return _nearest_formats(row, variants)
+
+
+def _is_of_tables(variant: FormatVariant) -> bool:
+    """Tell whether the files of a variant are tables with a header or typed columns."""
+    is_table = variant.dialect.container is Container.TABLE
+    return is_table or bool(variant.format.unpacked_by)
+
+
+def _unknown_table(row: Mapping[str, Any], format_: Format) -> DetectionNote:
+    """Return a note on a table without a known column, of `format_` once mapped."""
+    message = (
+        "no known format: no column is known as one of prompts, references or answers"
+    )
+    help_ = "; ".join(filter(None, [_mapped(row, "COLUMN"), _how]))
+    return DetectionNote(CODE, message, help_, format_.id)
 
 
 def _nearest_formats(
@@ -81,26 +104,47 @@ def _nearest_formats(
     found = sorted(near.values(), key=lambda each: each[1].order)
     likely = [each for each in found if each[1].had]
     found = (likely or found)[:NEAREST]
-    how = f"{_mapped(row)}; {_how}"
+    mapped = _mapped(row, "KEY")
     if not found:
-        return DetectionNote(CODE, "no known format: none has a key of the file", how)
+        message = "no known format: none has a key of the file"
+        if not row:
+            message = "no known format: the first record has no keys"
+        return DetectionNote(CODE, message, "; ".join(filter(None, [mapped, _how])))
     verb = "is" if len(found) == 1 else "are"
     names = ", ".join(name for name, _ in found)
     message = f"no known format; the nearest {verb} {names}"
-    lacks = [f"{name} lacks {', '.join(way.missing)}" for name, way in found]
-    lacks = [text for text, (_, way) in zip(lacks, found, strict=True) if way.missing]
-    return DetectionNote(CODE, message, "; ".join([*lacks, how]))
+    lacks = [
+        f"{name} lacks {_listed(way.missing)}" for name, way in found if way.missing
+    ]
+    return DetectionNote(CODE, message, "; ".join([mapped, *lacks, _how]))
 
 
-def _mapped(row: dict[str, Any]) -> str:
-    """Return how rows of such keys are converted and scored all the same."""
+def _listed(keys: Sequence[str]) -> str:
+    """Return the first of some keys, and the number of the others."""
+    more = len(keys) - LISTED_MISSING
+    shown = ", ".join(keys[:LISTED_MISSING])
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _mapped(row: Mapping[str, Any], what: str) -> str:
+    """Return how rows of such keys, each a `what`, are converted and scored.
+
+    It has the proposed --map, and is "" for rows without keys.
+    """
+    if not row:
+        return ""
     proposed = likely_map(row)
-    example = f"such as --map {proposed}"
-    if not proposed:
-        keys = [short_json(key) for key in islice(row, LISTED_KEYS)]
-        more = ", ..." if len(row) > len(keys) else ""
-        example = f"with --map prompt=KEY, where KEY is one of {', '.join(keys)}{more}"
-    return f"to convert or score it, say which key holds what, {example}"
+    if proposed:
+        return (
+            f"to convert or score it, say which {what.lower()} holds what, such as "
+            f"--map {proposed}"
+        )
+    keys = [short_json(key) for key in islice(row, LISTED_KEYS)]
+    more = ", ..." if len(row) > len(keys) else ""
+    return (
+        f"to convert or score it, say which {what.lower()} holds what, with --map "
+        f"prompt={what}, where {what} is one of {', '.join(keys)}{more}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def test_rival_looks_right_for_all_of_the_same_records() -> None:
     assert (part.variant, part.rival) == (ONE, None)
     same = choose_variant([both, both], [ONE, TWO])
     assert same is not None
-    assert (same.variant, same.rival) == (ONE, TWO)
+    assert (same.variant, same.rival, same.confidence) == (ONE, TWO, 0.6)
 
 
 def signed(key: str) -> FormatVariant:

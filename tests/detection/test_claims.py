@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import string
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 
 import command_runs
 from any_rows import ANY_ROWS
+from corpora import CORPORA
 from harpia_converters.table.mapping import TABLE
 from harpia_formats import Detected, detect, validate
 from harpia_formats.registry import all_formats
@@ -27,7 +27,6 @@ VALID = [
     if path.parts[-3] not in ANY_ROWS
 ]
 NAMED = sorted(FIXTURES.glob("*/named/*"))
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 NEIGHBOURS = CORPORA / "neighbours"
 #: The claims on files of other tools; all of their other files are claimed by nothing.
 CLAIMED_NEIGHBOURS = {
@@ -89,8 +88,6 @@ CLAIMED_NEIGHBOURS = {
     "tables/messages.parquet": ("tencent-messages", 0.6),
     "tables/messages_save_to_disk/data-00000-of-00001.arrow": ("tencent-messages", 0.6),
     "tables/mmlu_like_classlabel.parquet": ("parquet", 1.0),
-    "tables/squad_like.feather": ("parquet", 1.0),
-    "tables/squad_like_zstd.parquet": ("parquet", 1.0),
 }
 #: Text-only chats among the valid fixtures are as sure as those.
 SHARED = {"tencent-messages"}
@@ -124,6 +121,11 @@ def test_valid_fixture_is_claimed_by_its_format(path: Path) -> None:
     found = claim_on(path)
     format_ = path.parent.parent.name
 
+    if format_ == "tencent-csv" and found.rival:
+        # Without a column of system inputs, the answers may be a model's.
+        assert (found.format, found.confidence) == ("csv", 0.6)
+        assert found.rival.startswith(format_)
+        return
     assert found.format == format_
     assert found.confidence == 1.0 or (format_ in SHARED and found.rival)
 
@@ -157,10 +159,9 @@ def neighbours() -> list[Path]:
     return sorted(path for path in files if path.suffix != ".md")
 
 
+@pytest.mark.corpora
 def test_files_of_other_tools_are_not_claimed() -> None:
     """Files of other tools have the claims of formats that are read, and no others."""
-    if not NEIGHBOURS.is_dir():
-        pytest.skip(f"no corpus in {NEIGHBOURS} (set HARPIA_CORPORA)")
     found = {str(path.relative_to(NEIGHBOURS)): claim_on(path) for path in neighbours()}
     claims = {
         name: (claim.format, claim.confidence)
@@ -378,7 +379,9 @@ def test_table_is_claimed_by_its_name(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"table{suffix}"
     path.write_bytes(gzip.compress(text) if suffix.endswith(".gz") else text)
 
-    assert claim_on(path).format == ("csv" if ".csv" in suffix.lower() else None)
+    found = claim_on(path)
+    assert (found.format, found.possible) == (None, "csv")
+    assert (found.container == "a table") == (".csv" in suffix.lower())
     assert validate(path, format="csv").ok
 
 

@@ -11,10 +11,10 @@ from harpia_formats import convert, detect, diff, read, roundtrip, score, valida
 SEMICOLONS = b"id;prompt;references;response;model\n1;2+2?;4;4;m\n2;3,5?;5;5,1;m\n"
 #: Tables by the delimiter that the error names.
 OTHERS = {
-    "';'": SEMICOLONS,
+    ";": SEMICOLONS,
     "tab": SEMICOLONS.replace(b";", b"\t"),
-    "'|'": SEMICOLONS.replace(b";", b"|"),
-    "';' ": b'"a";"b;c"\n"1";"2;3"\n',
+    "|": SEMICOLONS.replace(b";", b"|"),
+    "; ": b'"a";"b;c"\n"1";"2;3"\n',
     "tab ": b'a\tb\n"x\ty"\tz\n',
 }
 #: Commands that read tables, with the arguments behind the name of the file.
@@ -45,7 +45,7 @@ def test_other_delimiter_is_one_error_that_names_it(name: str, tmp_path: Path) -
     (problem,) = report.problems
 
     assert (problem.code, report.ok, report.files[0].valid) == ("J307", False, 0)
-    assert problem.help == f"read the table with --delimiter {name.strip()}"
+    assert problem.help == f'read the table with delimiter="{name.strip()}"'
     assert detect(path)[0].format is None
 
 
@@ -122,7 +122,66 @@ def test_delimiters_inside_of_texts_are_no_error(data: bytes, tmp_path: Path) ->
     path = tmp_path / "table.csv"
     path.write_bytes(data)
 
-    assert validate(path).ok
+    assert validate(path, format="csv").ok
+    assert [each.code for each in validate(path).problems] == ["S301"]
+
+
+@pytest.mark.parametrize(
+    ("data", "name"),
+    [
+        ("prompt，response\n你好，世界\n", "full-width comma"),
+        ('问题，回答\n"你好，世界"，"a, b"\n', "full-width comma"),
+        ("prompt，response\n你好，世界，你好\n", "full-width comma"),
+        ("prompt；response\n1；2\n", "full-width semicolon"),
+        ("\ufeffprompt、references\r\n1、2\r\n", "ideographic comma"),
+        ("prompt｜references\n1｜2", "full-width vertical bar"),
+    ],
+)
+def test_delimiter_of_full_width_is_named(data: str, name: str, tmp_path: Path) -> None:
+    """A character of full width that cuts the header is J307, by its name."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(data.encode())
+    problems = [each for each in validate(path).problems if each.code != "J201"]
+
+    assert [each.code for each in problems] == ["J307"]
+    assert f"a {name} separates the fields" in problems[0].message
+    assert "--unsafe-fixes" in problems[0].help
+    assert "delimiter" not in problems[0].help
+
+
+def test_table_without_a_name_has_its_full_width_comma_named() -> None:
+    """S301 on such a table of standard input names the character in its header."""
+    (problem,) = validate("prompt，references\n1，2\n".encode()).problems
+    (other,) = validate("尊敬的先生，您好\n谢谢，再见\n".encode()).problems
+
+    assert (problem.code, other.code) == ("S301", "S301")
+    assert "a full-width comma separates the fields" in problem.help
+    assert "full-width" not in other.help
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        "问题，含背景\n你好\n你好，世界，你好\n",
+        "问题\n你好，世界\n",
+        '"问题，含背景"\n"你好，世界"\n',
+    ],
+)
+def test_punctuation_of_texts_is_no_delimiter(data: str, tmp_path: Path) -> None:
+    """Full-width commas of one column of texts do not make several of it."""
+    path = tmp_path / "table.csv"
+    path.write_bytes(data.encode())
+
+    assert [each.code for each in validate(path).problems] == ["S301"]
+
+
+def test_row_with_full_width_commas_is_advised_on_them() -> None:
+    """Below a header with commas, what should be commas in a row is named."""
+    data = "id,prompt,references\n1，2，3\n1，2\n".encode()
+    first, second = validate(data, format="csv").problems
+
+    assert first.help == "write a comma for each full-width comma"
+    assert second.help.startswith("add the fields")
 
 
 @pytest.mark.parametrize(
@@ -146,7 +205,7 @@ def test_header_that_may_be_several_columns_is_doubtful(
 
 def test_advice_names_the_delimiter() -> None:
     """A row with too many fields is advised on the delimiter of its table."""
-    (problem,) = validate(b"id;note\n1;a;b\n", delimiter=";").problems
+    (problem,) = validate(b"id;prompt\n1;a;b\n", delimiter=";").problems
 
     assert problem.help == "put a field with a semicolon or a line end in quotes"
 
@@ -176,7 +235,7 @@ def test_what_is_no_delimiter_is_refused(call: Any, table: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-@pytest.mark.parametrize(("delimiter", "shown"), [(";", "';'"), ("\t", "tab")])
+@pytest.mark.parametrize(("delimiter", "shown"), [(";", ";"), ("\t", "tab")])
 def test_table_without_a_name_has_its_delimiter_named(
     delimiter: str, shown: str, jobs: int
 ) -> None:
@@ -185,8 +244,8 @@ def test_table_without_a_name_has_its_delimiter_named(
     (problem,) = validate(data, jobs=jobs).problems
 
     assert problem.code == "S301"
-    assert f"--format csv --delimiter {shown}" in problem.help
-    assert validate(data, format="csv", delimiter=delimiter).summary()["records"] == 2
+    assert f'read it with format="csv", delimiter="{shown}";' in problem.help
+    assert validate(data, format="csv", delimiter=shown).summary()["records"] == 2
 
 
 @pytest.mark.parametrize(
@@ -197,4 +256,4 @@ def test_other_text_has_no_delimiter_named(data: bytes) -> None:
     (problem,) = validate(data).problems
 
     assert problem.code == "S301"
-    assert "--delimiter" not in problem.help
+    assert "delimiter" not in problem.help

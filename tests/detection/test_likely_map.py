@@ -1,5 +1,6 @@
 """The map that is proposed for rows of keys that no format knows."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -37,14 +38,14 @@ def test_proposed_map_reads_the_file_that_it_was_proposed_for() -> None:
     """The finding on a file of own keys names a map with which it is read."""
     path = FIXTURES / "quiz.jsonl"
     (problem,) = validate(path).problems
-    proposed = problem.help.partition("--map ")[2].partition(";")[0]
-    columns = dict(pair.split("=") for pair in proposed.split(","))
+    proposed = problem.help.partition("columns=")[2].partition(";")[0]
+    columns = json.loads(proposed)
 
     records = list(read(path, columns=columns))
 
-    assert "with --from in commands other than validate," in problem.help
+    assert "name a format with format," in problem.help
     (detected,) = detect(path)
-    assert detected.nearest.endswith(f"--map {proposed}")
+    assert f"such as columns={proposed}" in detected.nearest
     assert [each.prompt for each in records] == [
         "Which river flows through Manaus?",
         "How many legs has a beetle?",
@@ -68,16 +69,19 @@ def test_columns_of_a_table_are_proposed(tmp_path: Path) -> None:
     with pytest.raises(ValidationFailed) as failed:
         convert(table, to="nemo-input", output=tmp_path / "x.jsonl")
     other = b'{"prompt": "q", "references": ["g"], "outputs": [{"text": "g"}]}\n'
-    scored = score(table, other, metrics=["em"], missing="skip")
+    with pytest.raises(ValidationFailed) as unscored:
+        score(table, other, metrics=["em"], missing="skip")
 
-    proposed = "prompt=question,references=gold,response=model output"
     columns = '{"prompt": "question", "references": "gold", "response": "model output"}'
-    assert f"columns={columns}" in failed.value.report.problems[0].help
-    assert f"--map '{proposed}'" in scored.report.problems[0].help
+    for refused in (failed, unscored):
+        (problem,) = refused.value.report.problems
+        assert f"such as columns={columns};" in problem.help
+        assert "name a format with from_," in problem.help
 
 
 def test_keys_that_mean_nothing_are_listed() -> None:
     """Without a proposal the keys of the file are listed."""
     (problem,) = validate(b'{"frage": "q", "antwort": "a"}\n').problems
 
-    assert 'KEY is one of "frage", "antwort";' in problem.help
+    listed = 'columns={"prompt": KEY}, where KEY is one of "frage", "antwort";'
+    assert listed in problem.help

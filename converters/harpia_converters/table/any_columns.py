@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.model.format import Container, Dialect, Format, telling_columns
 
 
 def sign_of(row: Mapping[str, Any]) -> str:
@@ -17,6 +17,8 @@ FORMAT = Format(
     vendor="any",
     adapter="harpia_converters.table.mapping:TABLE",
     results="harpia_converters.table.results_writer:RESULTS",
-    dialects=(Dialect("csv", sign_of, container=Container.TABLE),),
+    dialects=(
+        Dialect("csv", sign_of, container=Container.TABLE, own_sign=telling_columns),
+    ),
     general=True,
 )

@@ -14,6 +14,7 @@ from harpia_converters.table.mapping import TABLE
 from harpia_formats.conversion.containers.csv_lines import TableEncoder
 from harpia_formats.conversion.containers.csv_table import CsvWriter
 from harpia_formats.conversion.containers.row_writer import RowBatches
+from harpia_formats.detection.file_name import delimiter_of
 from harpia_formats.mapping.complete import with_constants
 from harpia_formats.mapping.constants import constants_by_path
 from harpia_formats.mapping.requirements import ConversionError
@@ -82,7 +83,8 @@ def _writer(files: Files, run: ResultRun) -> _Rows:
     except ConversionError as error:
         raise ScoreError(str(error)) from error
     signature_writer(files)(row_signatures(columns))
-    encoder = TableEncoder(names, names, csv_safe=run.csv_safe)
+    delimiter = delimiter_of(None, files.name or "")
+    encoder = TableEncoder(names, names, csv_safe=run.csv_safe, delimiter=delimiter)
     table = CsvWriter(files.write, encoder)
     return _Rows(RowBatches(table), columns, constants)
 
