@@ -1,8 +1,9 @@
-"""The format deepeval: single-turn goldens and test cases."""
+"""The format deepeval: single-turn goldens and test cases, and test runs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harpia_converters.deepeval.runs import dialects
 from harpia_formats.model.format import Dialect, Format, Remark
 
 JOINED_PASSAGES, NO_SCORE = "D201", "D202"
@@ -68,9 +69,12 @@ def remarks(row: Any) -> Iterator[Remark]:
 
 FORMAT = Format(
     id="deepeval",
-    title="Goldens and test cases of DeepEval, with metrics of a run",
+    title="Goldens, test cases and test runs of DeepEval, with metrics",
     vendor="DeepEval",
     adapter="harpia_converters.deepeval.mapping:DEEPEVAL",
     read_only=True,
-    dialects=(Dialect("deepeval", sniff, remarks=remarks, one_of=frozenset(_answers)),),
+    dialects=(
+        Dialect("deepeval", sniff, remarks=remarks, one_of=frozenset(_answers)),
+        *dialects(remarks),
+    ),
 )

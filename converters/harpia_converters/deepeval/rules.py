@@ -1,4 +1,4 @@
-"""The rules D2 of DeepEval's goldens and test cases, for rows that are allowed."""
+"""The rules D2 of DeepEval's goldens and runs, for what the schema allows."""
 
 from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
@@ -14,6 +14,13 @@ def _metric(more: str) -> bytes:
     """Return a test case with a metric."""
     name = '"name": "Answer Relevancy", "threshold": 0.5'
     return _case(f'"metricsData": [{{{name}, {more}}}]')
+
+
+def _run(conversations: str) -> bytes:
+    """Return a test run with one test case, and conversations."""
+    case = '{"name": "a", "input": "2+2?", "actualOutput": "4", "metricsData": []}'
+    both = f'"testCases": [{case}], "conversationalTestCases": {conversations}'
+    return f'{{{both}, "metricsScores": []}}\n'.encode()
 
 
 RULES = (
@@ -37,6 +44,17 @@ RULES = (
         "it is not known why. It is read as a score without a value.",
         _metric('"score": null, "success": false'),
         _metric('"score": 0.8, "success": true'),
+        "deepeval",
+    ),
+    Rule(
+        "D203",
+        "unread-conversations",
+        Severity.WARNING,
+        "A run should have test cases or conversations, not both.",
+        "The records of a file are at one place. Of a run with both the test cases are "
+        "read, and the conversations are what stands around them.",
+        _run('[{"name": "b", "success": true, "metricsData": [], "turns": []}]'),
+        _run("[]"),
         "deepeval",
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harpia_converters.deepeval.mapping import DEEPEVAL
-from harpia_formats import convert, detect, validate
+from harpia_formats import convert, detect, read, score, validate
 from harpia_formats.model.record import as_dict
 
 ROW = {"input": "2+2?", "actual_output": "4", "expected_output": "four"}
@@ -68,6 +68,15 @@ def test_ideal_passages_are_kept_beside_retrieved_ones() -> None:
     found = record_of(retrieval_context=["a"], context=["b"])
 
     assert found["extra"] == {"deepeval": {"context": ["b"]}}
+
+
+def test_passages_that_are_no_texts_are_kept_as_they_are() -> None:
+    """A run may hold more than the text of a passage, which is no context then."""
+    passages = [{"content": "2+2=4", "score": 0.5}, 7]
+    found = record_of(retrieval_context=passages, context=["b"])
+
+    assert found["contexts"] == ["b"]
+    assert found["extra"] == {"deepeval": {"retrieval_context": passages}}
 
 
 def test_spelling_of_the_service_is_read_as_that_of_files() -> None:
@@ -164,3 +173,113 @@ def test_case_becomes_a_row_of_haystack(tmp_path: Path) -> None:
     convert(json.dumps(row).encode(), to="haystack", output=output)
 
     assert json.loads(output.read_bytes())["contexts"] == [["2+2=4"]]
+
+
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "deepeval" / "valid"
+
+
+@pytest.mark.parametrize(
+    ("name", "dialect"),
+    [
+        ("run", "run"),
+        ("latest-run", "latest-run"),
+        ("conversations", "conversations"),
+        ("latest-conversations", "latest-conversations"),
+    ],
+)
+def test_run_is_known_by_its_dialect(name: str, dialect: str) -> None:
+    """Each file of a run is detected, and its cases are valid records."""
+    (found,) = detect(FIXTURES / f"{name}.json")
+    report = validate(FIXTURES / f"{name}.json", strict=True)
+
+    assert (found.format, found.dialect) == ("deepeval", dialect)
+    assert not report.problems
+    assert report.files[0].records == (2 if "conv" in name else 3)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("run", "latest-run"), ("conversations", "latest-conversations")],
+)
+def test_latest_run_is_read_as_the_run_in_it(one: str, other: str) -> None:
+    """What stands around a run changes neither its records nor its scores."""
+    files = (FIXTURES / f"{name}.json" for name in (one, other))
+    first, second = ([as_dict(each) for each in read(file)] for file in files)
+
+    assert first == second
+
+
+def test_scores_of_a_run_are_those_that_the_tool_printed() -> None:
+    """The mean of a metric is that of its scores; a case that failed is left out."""
+    run = json.loads((FIXTURES / "run.json").read_bytes())
+    (printed,) = run["metricsScores"]
+    found = score(FIXTURES / "run.json", stored=True, missing="skip")["Exact"]
+
+    assert found.value == sum(printed["scores"]) / len(printed["scores"])
+    assert found.count == printed["passes"] + printed["fails"]
+    assert found.unscored == printed["errors"]
+
+
+def test_conversation_is_the_turns_of_an_output() -> None:
+    """Who says what is turns; what stands beside it is kept in its order."""
+    first, second = (as_dict(each) for each in read(FIXTURES / "conversations.json"))
+    (output,) = first["outputs"]
+
+    assert first["prompt"] == "Hallo"
+    assert first["contexts"] == ["c"]
+    assert first["extra"]["deepeval"]["expectedOutcome"] == "a greeting"
+    assert [turn["role"] for turn in output["turns"]] == ["user", "assistant"] * 2
+    assert (output["text"], output["interaction_type"]) == ("Geradeaus.", "multi_turn")
+    assert output["scores"][0]["value"] == 4.0
+    assert output["extra"]["deepeval"]["turns"][1] == {"retrievalContext": ["a"]}
+    assert second["prompt"] == "Hallo"
+    assert "text" not in second["outputs"][0]
+    assert "turns" not in second["outputs"][0]
+
+
+def test_one_exchange_is_a_question_and_an_answer() -> None:
+    """A conversation of two turns needs no turns; one that the model begins does."""
+    user, model = ({"role": role, "content": role} for role in ("user", "assistant"))
+    (exchange,) = as_dict(DEEPEVAL.read({"name": "a", "turns": [user, model]}))[
+        "outputs"
+    ]
+    begun = as_dict(DEEPEVAL.read({"name": "a", "turns": [model, user]}))
+
+    assert exchange == {"text": "assistant", "interaction_type": "single_turn"}
+    assert "prompt" not in begun
+    assert begun["outputs"][0]["turns"] == [model, user]
+
+
+def test_run_with_test_cases_and_conversations_is_warned_of() -> None:
+    """The conversations beside test cases are not read, and that is said."""
+    report = validate(FIXTURES / "D203-both.json")
+    (problem,) = report.problems
+
+    assert (problem.code, problem.place.pointer) == ("D203", "/conversationalTestCases")
+    assert "2 conversations" in problem.message
+    assert report.files[0].records == 3
+
+
+def test_large_run_is_known_by_its_beginning(tmp_path: Path) -> None:
+    """A run that is longer than the sample is detected, though its end is not seen."""
+    case = {"name": "a", "input": "2+2?", "actualOutput": "x" * 100_000}
+    path = tmp_path / "run.json"
+    run = {"testCases": [case] * 100, "conversationalTestCases": []}
+    path.write_text(json.dumps(run), encoding="utf-8")
+
+    assert detect(path)[0].dialect == "run"
+    assert validate(path).files[0].records == 100
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"testCases": [{"name": "a", "input": "b"}]},
+        {"testCases": "3", "metricsScores": []},
+        {"testRunData": {"metricsScores": []}},
+        {"testRunLink": "https://x.example"},
+    ],
+)
+def test_other_documents_with_such_keys_are_no_runs(document: Any) -> None:
+    """Test cases alone may be those of any tool."""
+    assert claim_on(document) is None
