@@ -7,6 +7,7 @@ from harpia_formats.detection.detect_files import detect_files
 from harpia_formats.expectations.plan import DataSet, Stated
 from harpia_formats.expectations.table import BY_NAME
 from harpia_formats.io.exclude import Exclusion
+from harpia_formats.mapping.mapped_format import FREE_COLUMN_FORMATS
 from harpia_formats.mapping.requirements import find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Format
@@ -21,8 +22,10 @@ from harpia_formats.registry import (
     rules_for,
 )
 from harpia_formats.rules import Rule, selected_rules
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
+#: The vendor of tables with any columns.
+TABLES = FREE_COLUMN_FORMATS[0]
 #: Files of a data set whose formats are detected before the run; the others are checked
 #: when they are read.
 _DETECTED = 20
@@ -103,21 +106,26 @@ def check_format(data_set: DataSet, needed: list[Asked], format_: Format) -> Non
                     f"cannot be checked: {data_set.name} is {format_.id}, with {what}"
                 )
                 raise stated.error(reason)
-        for name in data_set.values[key] if key.endswith("-values") else ():
+        for name in data_set.values[key] if BY_NAME[key].of_fields else ():
             path = field_path(adapter, name)
             if path is None or not (adapter.carries(path) or path in mapped):
                 names = [mapping.name for mapping in adapter.fields]
-                near = nearest(name, names)
-                hint = f"; did you mean {near}?" if near else ""
+                hint = hint_on(name, names)
                 reason = f"cannot be checked: {format_.id} has no {name}{hint}"
                 raise stated.error(reason)
 
 
 def field_path(adapter: FormatAdapter, name: str) -> str | None:
-    """Return the path in records of the field called `name`, None if there is none."""
+    """Return the path in records of the field called `name`, None if there is none.
+
+    A table with any columns may have each that is no field.
+    """
     if name.startswith(("extra.", "outputs.extra.")):
         return name
-    return find_field_path(name, adapter)
+    found = find_field_path(name, adapter)
+    if found is None and adapter.vendor == TABLES:
+        return f"extra.{TABLES}.{name}"
+    return found
 
 
 def _mapped_paths(data_set: DataSet, format_: Format) -> frozenset[str]:

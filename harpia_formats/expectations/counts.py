@@ -1,7 +1,7 @@
 """Expectations on the numbers of records and findings."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harpia_formats.expectations.limit import Limit
 from harpia_formats.expectations.outcome import Outcome
@@ -45,12 +45,19 @@ def has_unread_records(data_set: DataSet, counts: Counts) -> bool:
     return has_open or not _invalid(limit, counts).is_met
 
 
-def count_outcomes(data_set: DataSet, counts: Counts) -> Iterator[Outcome]:
-    """Yield the outcomes of all expectations on counts, in the order of their keys."""
+def count_outcomes(
+    data_set: DataSet, counts: Counts, last: int | None = None
+) -> Iterator[Outcome]:
+    """Yield the outcomes of all expectations on counts, in the order of their keys.
+
+    `last` is the number of records of the last run, None if there was none.
+    """
     yield _records(data_set, counts)
     for key, compare in _more_records.items():
         if key in data_set.values:
             yield compare(key, data_set.values[key], counts)
+    if (limit := data_set.values.get("max-records-change")) is not None:
+        yield _change(limit, counts.records, last)
     yield _invalid(data_set.values.get("max-invalid", _NONE), counts)
     if (limit := data_set.values.get("max-warnings")) is not None:
         found = sum(file.warnings for file in counts.files)
@@ -58,7 +65,8 @@ def count_outcomes(data_set: DataSet, counts: Counts) -> Iterator[Outcome]:
     for name, limit in data_set.values.get("max-findings", {}).items():
         codes = rules_matching(name, rules_for(asked=[name]))
         found = sum(group.count for group in counts.groups if group.code in codes)
-        yield _findings("max-findings", f"findings of {name}", found, limit, counts)
+        outcome = _findings("max-findings", f"findings of {name}", found, limit, counts)
+        yield replace(outcome, item=name)
 
 
 def _records(data_set: DataSet, counts: Counts) -> Outcome:
@@ -97,6 +105,29 @@ def _most(key: str, most: int, counts: Counts) -> Outcome:
         messages=message,
         help=_HELP,
         value=most,
+        hides_values=True,
+    )
+
+
+def _change(limit: Limit, found: int, last: int | None) -> Outcome:
+    """Return whether the number of records is near that of the last run."""
+    shown, message = f"{found:,}; there was no run before", ""
+    if last is not None:
+        shown = f"{found:,} after {last:,}"
+        if not limit.allows(abs(found - last), last):
+            than = f"a change of more than {limit.text}"
+            message = (
+                f"there are {found:,} records after {last:,} of the last run, {than}"
+            )
+    return Outcome(
+        "max-records-change",
+        f"records changed by at most {limit.text} since the last run",
+        shown,
+        not message,
+        RECORD_COUNT,
+        messages=(message,) if message else (),
+        help="see what is missing or too much, or delete the file that `state` names",
+        value=limit.text,
         hides_values=True,
     )
 

@@ -1,6 +1,6 @@
 """Validate one data set, and read its records for what is expected of them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,10 +20,18 @@ from harpia_formats.expectations.counts import (
     has_unread_records,
 )
 from harpia_formats.expectations.error import PreflightError
+from harpia_formats.expectations.field_limits import (
+    MissingValues,
+    Pattern,
+    Unique,
+    ValueRange,
+)
 from harpia_formats.expectations.field_values import FieldValues
+from harpia_formats.expectations.file_limits import file_outcomes
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.expectations.outcome import Outcome
+from harpia_formats.expectations.own import OwnExpectation
 from harpia_formats.expectations.plan import DataSet
 from harpia_formats.expectations.question_answers import AnswersPerQuestion
 from harpia_formats.expectations.record_limits import (
@@ -36,12 +44,17 @@ from harpia_formats.expectations.relations import Keys
 from harpia_formats.expectations.row_places import row_paths
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.source import Source
-from harpia_formats.mapping.mapped_format import FREE_COLUMN_FORMATS
+from harpia_formats.mapping.mapped_format import (
+    FREE_COLUMN_FORMATS,
+    require_mapped_format,
+    takes_map,
+)
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.reading.companions import Companions, is_companion_format
 from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
+from harpia_formats.reading.merged_rows import has_several_parts
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import fields_by_column, partners_in
 from harpia_formats.reading.record_stream import RecordStream
@@ -79,6 +92,9 @@ class DataSetRun:
                 data_set.inputs(), self._options, outputs=outputs
             )
         self._outputs = outputs
+        self._is_read = False
+        #: The number of records in the last run, None if there was none.
+        self.last_records: int | None = None
         self._companions: Companions | None = None
         self._fields: dict[str, str] = {}
         self._mapped: MappedKeys | None = None
@@ -107,7 +123,7 @@ class DataSetRun:
         companion = self._options.companion
         partners = partial(partners_in, max_row_bytes=ROW_LIMIT)
         self._companions = Companions(companion, inputs, ROW_LIMIT, partners)
-        columns, name = data_set.values.get("map"), data_set.values.get("format")
+        columns, name = data_set.values.get("map"), self._options.format
         formats = formats_named(name) if name else tuple(all_formats().values())
         if columns and name in FREE_COLUMN_FORMATS:
             self._fields = fields_by_column(formats[0], columns)
@@ -138,6 +154,7 @@ class DataSetRun:
             self._fields,
             self._mapped,
             lambda variant: self._around(source, variant),
+            partial(has_several_parts, source),
         )
 
     def _around(self, source: Source, variant: FormatVariant) -> Any:
@@ -155,6 +172,12 @@ class DataSetRun:
     def __iter__(self) -> Iterator[Problem]:
         with _at(self.data_set):
             yield from self._validation
+        self._is_read = True
+
+    @property
+    def records(self) -> int:
+        """The number of records, with invalid ones."""
+        return self._counts().records
 
     def report(self) -> Report:
         """Return the counts of the files."""
@@ -185,7 +208,10 @@ class DataSetRun:
 
     def outcomes(self) -> Iterator[Outcome]:
         """Yield the outcome of each expectation but the relations."""
-        yield from count_outcomes(self.data_set, self._counts())
+        counts = self._counts()
+        yield from count_outcomes(self.data_set, counts, self.last_records)
+        files = (*counts.files, *counts.beside) if self._is_read else ()
+        yield from file_outcomes(self.data_set, files)
         for limit in self._limits:
             yield from limit.outcomes()
 
@@ -227,9 +253,12 @@ def _validation_options(data_set: DataSet, options: PreflightOptions) -> Options
         if key in values
     }
     format_ = values.get("format")
+    if "map" in values and format_ is None:
+        format_ = require_mapped_format(data_set.inputs())
     return Options(
         format=format_,
-        columns=values.get("map") if format_ == "csv" else None,
+        # Other mapped values are found when the records are read.
+        columns=values.get("map") if format_ and takes_map(format_) else None,
         delimiter=values.get("delimiter"),
         schema=located.get("schema"),
         companion=located.get("with"),
@@ -274,4 +303,20 @@ def _record_limits(data_set: DataSet, most: int) -> list[RecordLimit]:
                 RecordFindings(most),
             )
         )
+    limits += _field_limits(values, most)
+    limits += [OwnExpectation(one, most) for one in values.get("own", {}).values()]
     return limits
+
+
+def _field_limits(values: Mapping[str, Any], most: int) -> Iterator[RecordLimit]:
+    """Yield the expectations on the values of fields, in the order of their keys."""
+    more = (field_path, most)
+    for key in ("min-values", "max-values"):
+        for name, bound in values.get(key, {}).items():
+            yield ValueRange(key, name, bound, more)
+    for name, pattern in values.get("patterns", {}).items():
+        yield Pattern(name, pattern, more)
+    for name in values.get("unique-values", ()):
+        yield Unique(name, more)
+    for name, limit in values.get("max-missing-values", {}).items():
+        yield MissingValues(name, limit, more)

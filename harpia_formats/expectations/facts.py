@@ -2,9 +2,12 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
 
 from msgspec import UNSET
 
+from harpia_formats.expectations.field_limits import number_of
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.prompts import prompt_texts
 from harpia_formats.expectations.question_answers import AnswersPerQuestion
@@ -36,6 +39,9 @@ class Facts(RecordLimit):
     always: dict[str, bool] = field(
         default_factory=lambda: dict.fromkeys(FIELDS, True)  # until one has none
     )
+    #: The least and the greatest score, None without scores or if some are no numbers.
+    scores: tuple[Decimal, Decimal] | None = None
+    _has_other_scores: bool = False
     #: How often each model answers each question, 0 if not equally often.
     times: int = 0
     _questions: AnswersPerQuestion = field(
@@ -59,12 +65,25 @@ class Facts(RecordLimit):
                 self.always[name] = False
             elif len(values) < _NAMES:
                 values.add(value)
+        for output in record.outputs:
+            for score in output.scores or ():
+                self._take_score(score.value)
         self._questions.take(placed, count)
+
+    def _take_score(self, value: Any) -> None:
+        number = number_of(value)
+        if number is None or not number.is_finite():
+            self._has_other_scores |= value is not UNSET and value is not None
+            return
+        least, most = self.scores or (number, number)
+        self.scores = min(least, number), max(most, number)
 
     def end(self) -> None:
         """Take that there are no more records."""
         if self.outputs:
             self.times = self._questions.common_times()
+        if self._has_other_scores:
+            self.scores = None
 
     def close(self) -> None:
         """Delete temporary files."""

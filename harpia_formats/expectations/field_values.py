@@ -42,8 +42,8 @@ class FieldValues(RecordLimit):
     _required_keys: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._allowed_keys = frozenset(map(_key_of, self.allowed))
-        self._required_keys = frozenset(map(_key_of, self.required))
+        self._allowed_keys = frozenset(map(key_of_value, self.allowed))
+        self._required_keys = frozenset(map(key_of_value, self.required))
 
     def begin(self, adapter: FormatAdapter) -> None:
         """Find the field in records of a format."""
@@ -52,14 +52,14 @@ class FieldValues(RecordLimit):
     def take(self, placed: PlacedRecord, count: FileCount) -> None:
         """Compare the values of a record."""
         found = values_at(placed.record, self._path)
-        keys = set(map(_key_of, found))
+        keys = set(map(key_of_value, found))
         if not keys <= self._seen:
             is_full = len(self._seen) >= NAMES + len(self.required)
             self._seen |= keys & self._required_keys if is_full else keys
         if not self.allowed or (found and keys <= self._allowed_keys):
             return
         known = self._allowed_keys
-        others = [value for value in found if _key_of(value) not in known]
+        others = [value for value in found if key_of_value(value) not in known]
         if others or not found:
             self.findings.add(
                 count,
@@ -92,11 +92,14 @@ class FieldValues(RecordLimit):
                 self.findings,
                 help="mend the value, or add it to the list",
                 value=self.allowed,
+                item=self.name,
                 found_without_values=f"{with_noun(others, 'record')} with another "
                 "or none",
             )
         if self.required:
-            missing = [one for one in self.required if _key_of(one) not in self._seen]
+            missing = [
+                one for one in self.required if key_of_value(one) not in self._seen
+            ]
             yield Outcome(
                 "required-values",
                 f"{self.name} with {listed(map(shown_value, self.required))}",
@@ -111,6 +114,7 @@ class FieldValues(RecordLimit):
                 ),
                 help="add records, or change the list",
                 value=self.required,
+                item=self.name,
                 found_without_values=f"{with_noun(len(missing), 'value')} missing",
             )
 
@@ -122,7 +126,7 @@ def shown_value(value: Any) -> str:
     return "an array" if isinstance(value, list) else "an object"
 
 
-def _key_of(value: Any) -> str:
+def key_of_value(value: Any) -> str:
     """Return a text that equal scalars have: 1 and 1.0 are equal, 1 and true not.
 
     That of a long text is short, so that memory does not grow with the texts.

@@ -116,13 +116,19 @@ def _of_file(  # noqa: PLR0913 - a problem has so many parts
     rest = file.number - len(file.examples)
     if rest:
         group = (rule.code, "", because.pointer)
-        yield from tally.keep(file.count, Findings(rest, counted=((group, rest),)))
+        counts = _counts_of(rule.severity, rest)
+        yield from tally.keep(file.count, Findings(*counts, counted=((group, rest),)))
+
+
+def _counts_of(severity: Severity, number: int) -> tuple[int, int]:
+    """Return how many errors and warnings some findings of a severity are."""
+    return (number, 0) if severity is Severity.ERROR else (0, number)
 
 
 def add_problem(tally: Tally, count: FileCount, problem: Problem) -> Iterator[Problem]:
     """Count a problem of a file; yield it if it is kept as an example."""
     placed = replace(problem, place=tally.in_member(problem.place))
     group = (problem.code, placed.place.pointer, problem.cause)
-    errors = int(problem.severity is Severity.ERROR)
-    findings = Findings(errors, described=(((group, placed),),))
+    counts = _counts_of(problem.severity, 1)
+    findings = Findings(*counts, described=(((group, placed),),))
     yield from tally.keep(count, findings)

@@ -5,6 +5,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 
 from harpia_formats.detection.detect_files import detect_files
@@ -31,6 +32,8 @@ _BY_HAND = (
     'write its data set yourself, such as with format = "json" and a map, or '
     'format = "csv", a map and a delimiter'
 )
+#: The greatest bound of scores that is proposed.
+_LARGEST = 10**15
 #: Files of one data set that are named one by one.
 _NAMED = 3
 #: Models, and values of a field, that are proposed.
@@ -65,6 +68,8 @@ def preflight_file(inputs: Iterable[str], folder: Path) -> PreflightFile:
         if detected.reason is not None or detected.format is None:
             reason = detected.reason or f"{detected.why}; {_BY_HAND}"
             unread += [FileCount(detected.path, reason=reason)] * (not detected.skipped)
+        elif detected.contested:
+            unread.append(FileCount(detected.path, reason=detected.contested))
         else:
             key = os.path.dirname(detected.path), detected.format  # noqa: PTH120 - as named
             into = beside if is_companion_format(detected.format) else groups
@@ -146,6 +151,12 @@ def _lines_of_records(
         yield f"max-missing-answers = {share}  # {missing}"
     if facts.longest and can("max-prompt-characters"):
         yield f"# max-prompt-characters = {facts.longest}  # the longest now"
+    for key, bound in zip(
+        ("min-values", "max-values"), facts.scores or (), strict=False
+    ):
+        # TOML holds numbers of 64 bits; others would be read as another bound.
+        if Decimal(str(float(bound))) == bound and abs(bound) < _LARGEST:
+            yield f'# {key} = {{ "outputs.scores.value" = {bound:f} }}'
     allowed = [
         f"{field} = {_texts(sorted(values))}"
         for field, values in facts.values.items()

@@ -39,6 +39,10 @@ class Outcome:
     #: place where it may hold some.
     hides_values: bool = False
     found_without_values: str = ""
+    #: The member of the key's value that it is about, such as a field, "" for all.
+    item: str = ""
+    #: Why it is not known whether it is met, if records were read and it is not.
+    unknown: str = ""
 
     def without_records(self, number: int) -> "Outcome":
         """Return the outcome, which says that `number` records are not compared."""

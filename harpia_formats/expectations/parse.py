@@ -1,18 +1,31 @@
 """From the text of a preflight file to a checked plan."""
 
+import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from harpia_formats.expectations.error import PreflightError
+from harpia_formats.expectations.file_limits import Age, age_of
 from harpia_formats.expectations.limit import limit_of
-from harpia_formats.expectations.plan import DataSet, Places, Plan, Stated, located
+from harpia_formats.expectations.own import own_expectation
+from harpia_formats.expectations.plan import (
+    IN_PYTHON,
+    DataSet,
+    Places,
+    Plan,
+    Stated,
+    located,
+)
+from harpia_formats.expectations.prompts import Comparison
 from harpia_formats.expectations.table import (
     BY_NAME,
     DATA_SETS,
+    LIMIT_KEYS,
     RELATIONS,
     REPORTS,
+    STATE,
     TOP,
     VARIABLES,
     Key,
@@ -21,10 +34,11 @@ from harpia_formats.expectations.table import (
 from harpia_formats.expectations.variables import used_variables, with_variables
 from harpia_formats.io.reader import error_reason
 from harpia_formats.io.side_input import read_side_input
+from harpia_formats.io.urls import is_url
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.settings.error import SettingsError
-from harpia_formats.settings.toml_text import described_value, toml_document
-from harpia_formats.text.spelling import nearest
+from harpia_formats.settings.toml_text import described_value, toml_document, toml_key
+from harpia_formats.text.spelling import hint_on, nearest
 
 _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
 _line = re.compile(r"line ([0-9]+)")
@@ -51,9 +65,51 @@ def parse_plan(data: bytes, path: str, variables: Mapping[str, str]) -> Plan:
     except SettingsError as error:
         raise _with_line(error) from error
     places = Places(path, data.decode("utf-8-sig"))
-    for name in document:
+    return _plan(document, places, path, variables)
+
+
+def plan_of_values(values: Mapping[str, Any], variables: Mapping[str, str]) -> Plan:
+    """Return the plan that is given as values, as TOML would hold them.
+
+    Its paths start from the working folder. Raises `PreflightError`.
+    """
+    document = _plain(values, ())
+    return _plan(document, Places(IN_PYTHON, ""), IN_PYTHON, variables)
+
+
+def _plain(value: Any, path: tuple[str, ...]) -> Any:
+    """Return a value with paths as texts and sequences as lists.
+
+    Raises `PreflightError` for what TOML cannot hold.
+    """
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise _not_toml(f"the key {key!r} is not a text", path)
+        return {key: _plain(member, (*path, key)) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item, path) for item in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if not isinstance(value, (str, bool, int, float)):
+        raise _not_toml(f"cannot be of the type {type(value).__name__}", path)
+    return value
+
+
+def _not_toml(reason: str, path: tuple[str, ...]) -> PreflightError:
+    return PreflightError(IN_PYTHON, 0, ".".join(map(toml_key, path)), reason)
+
+
+def _plan(
+    document: dict[str, Any],
+    places: Places,
+    path: str,
+    variables: Mapping[str, str],
+) -> Plan:
+    """Return the plan of a document, checked but for the files that it names."""
+    for name, value in document.items():
         if name not in TOP:
-            raise places.of((name,)).error(_unknown_table(name, document[name]))
+            raise places.of((name,)).error(_unknown_table(name, value))
     document = with_variables(document, _values_of(document, variables, places), places)
     found = document.get(DATA_SETS)
     if not isinstance(found, dict) or not found:
@@ -61,7 +117,28 @@ def parse_plan(data: bytes, path: str, variables: Mapping[str, str]) -> Plan:
         raise places.of((DATA_SETS,)).error(reason)
     root = os.path.dirname(path)  # noqa: PTH120 - links are not resolved
     data_sets = tuple(_data_set(name, found, places, root) for name in found)
-    return Plan(path, data_sets, _reports(document, places, root))
+    state = _state(document, places, root)
+    for one in data_sets if not state else ():
+        if (key := "max-records-change") in one.values:
+            reason = (
+                "needs a file that keeps the numbers of records; add a line such as "
+                'state = "preflight.state.json" above the data sets'
+            )
+            raise one.stated(key).error(reason)
+    return Plan(path, data_sets, _reports(document, places, root), state)
+
+
+def _state(document: Mapping[str, Any], places: Places, root: str) -> str:
+    """Return the path of the file of the last run, "" if there is none."""
+    if STATE not in document:
+        return ""
+    value, stated = document[STATE], places.of((STATE,))
+    if not isinstance(value, str):
+        raise _wrong_type(stated, value, Kind.TEXT)
+    _check(value, BY_NAME["with"].check, stated)
+    if is_url(value):
+        raise stated.error("must be a path, not a URL")
+    return located(value, root)
 
 
 def _with_line(error: SettingsError) -> PreflightError:
@@ -99,8 +176,7 @@ def _values_of(
     used = used_variables(document)
     for name in given:
         if name not in used and name not in stated:
-            near = nearest(name, dict.fromkeys((*used, *stated)))
-            hint = f"; did you mean {near}?" if near else ""
+            hint = hint_on(name, dict.fromkeys((*used, *stated)))
             reason = f"--var {name}: the file has no ${{{name}}}{hint}"
             raise PreflightError(places.of(()).path, 0, "", reason)
     return {**stated, **given}
@@ -142,6 +218,7 @@ def _data_set(
         raise own.error('names no files; add a line such as files = "data/*.jsonl"')
     _check_combination(values, stated)
     _check_relations(name, values, tables, stated)
+    _check_warnings(values, stated)
     return DataSet(name, values, stated, root)
 
 
@@ -166,9 +243,34 @@ def _check_combination(values: Mapping[str, Any], stated: Mapping[str, Stated]) 
         if least is not None and most is not None and least > most:
             reason = f"is less than min-records{suffix}, which is {least:,}"
             raise stated[f"max-records{suffix}"].error(reason)
+    for name, most in values.get("max-values", {}).items():
+        least = values.get("min-values", {}).get(name, most)
+        if least > most:
+            reason = f"{name}: {most} is less than min-values has, which is {least}"
+            raise stated["max-values"].error(reason)
     for key in ("required-models", "allowed-models"):
         if key in values and "models" in values:
             raise stated[key].error("cannot be combined with models, which says both")
+
+
+def _check_warnings(values: Mapping[str, Any], stated: Mapping[str, Stated]) -> None:
+    """Raise `PreflightError` for a warning of what is not expected, or must be met."""
+    known = {key.name for key in LIMIT_KEYS if key.name != "warn"} & values.keys()
+    for name in values.get("warn", ()):
+        key, _, item = name.partition(".")
+        if key == "max-invalid":
+            reason = "max-invalid cannot only warn: records with errors are not read"
+            raise stated["warn"].error(reason)
+        if key not in known:
+            near = nearest(key, known)
+            hint = f"; did you mean {near}?" if near else ""
+            raise stated["warn"].error(f"{key} is not stated in this data set{hint}")
+        if item and not (
+            BY_NAME[key].has_members
+            and isinstance(values[key], (dict, tuple))
+            and item in values[key]
+        ):
+            raise stated["warn"].error(f"{key} has no member {item}")
 
 
 def _check_relations(
@@ -193,12 +295,10 @@ def _check_relations(
 def _checked(value: Any, key: Key, stated: Stated) -> Any:
     """Return the value of a key. Raises `PreflightError`."""
     kind = key.kind
-    if kind in {Kind.TEXTS, Kind.DATA_SETS}:
-        return _texts(value, key, stated)
-    if kind is Kind.LIMIT:
-        return _limit(value, stated)
-    if kind in {Kind.TABLE, Kind.LIMITS, Kind.VALUES}:
-        return _table(value, key, stated)
+    if kind in _checked_by_key:
+        return _checked_by_key[kind](value, key, stated)
+    if kind in _checked_alone:
+        return _checked_alone[kind](value, stated)
     wanted = {Kind.FLAG: bool, Kind.COUNT: int, Kind.TEXT: str}[kind]
     if type(value) is not wanted:
         raise _wrong_type(stated, value, kind)
@@ -209,12 +309,51 @@ def _checked(value: Any, key: Key, stated: Stated) -> Any:
     return value
 
 
+def _compared(value: Any, key: Key, stated: Stated) -> dict[str, Comparison]:
+    """Return names of data sets with how prompts are compared."""
+    if not isinstance(value, dict):
+        return dict.fromkeys(_texts(value, key, stated), Comparison.EXACT)
+    if not value:
+        raise stated.error("is empty, so that nothing is named")
+    found = {}
+    for name, how in value.items():
+        if how not in tuple(Comparison):
+            near = nearest(how, tuple(Comparison)) if isinstance(how, str) else ""
+            hint = (
+                f"did you mean {near}?" if near else "known: " + ", ".join(Comparison)
+            )
+            shown = described_value(how) if not isinstance(how, str) else repr(how)
+            raise stated.error(f"{name} cannot be compared by {shown}; {hint}")
+        found[name] = Comparison(how)
+    return found
+
+
+def _age(value: Any, stated: Stated) -> Age:
+    """Return an age. Raises `PreflightError`."""
+    if not isinstance(value, str):
+        raise _wrong_type(stated, value, Kind.AGE)
+    try:
+        return age_of(value)
+    except ValueError as error:
+        raise stated.error(str(error)) from error
+
+
+def _own(value: Any, stated: Stated) -> dict[str, Any]:
+    """Return the expectations of other packages, each with what it checks by."""
+    if not isinstance(value, dict):
+        raise _wrong_type(stated, value, Kind.OWN)
+    if not value:
+        raise stated.error("is empty, so that nothing is named")
+    return {name: own_expectation(name, one, stated) for name, one in value.items()}
+
+
 def _texts(value: Any, key: Key, stated: Stated) -> tuple[str, ...]:
     """Return one text or several. Raises `PreflightError`."""
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(one, str) for one in items):
         raise _wrong_type(stated, value, key.kind)
-    if not items and key.kind is not Kind.DATA_SETS and stated.key[-1] != REPORTS:
+    may_be_empty = key.name in RELATIONS or stated.key[-1] == REPORTS
+    if not items and not may_be_empty:
         raise stated.error("is empty, so that nothing is named")
     for item in items:
         _check(item, key.check, stated)
@@ -239,17 +378,30 @@ def _table(value: Any, key: Key, stated: Stated) -> dict[str, Any]:
     if not value:
         raise stated.error("is empty, so that nothing is named")
     found: dict[str, Any] = {}
-    for name, member in (_dotted(value) if key.kind is Kind.VALUES else value).items():
+    for name, member in (_dotted(value) if key.of_fields else value).items():
         _check(name, key.check_key, stated)
         if key.kind is Kind.LIMITS:
             found[name] = _limit(member, stated)
         elif key.kind is Kind.VALUES:
             found[name] = _values(name, member, stated)
+        elif key.kind is Kind.NUMBERS:
+            found[name] = _number(name, member, stated)
         elif isinstance(member, str):
+            _check(member, key.check, stated)
             found[name] = member
         else:
             raise _wrong_type(stated, member, Kind.TEXT)
     return found
+
+
+def _number(name: str, value: Any, stated: Stated) -> int | float:
+    """Return a bound of numbers. Raises `PreflightError`."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not math.isfinite(value):
+        reason = f"{name} must be a finite number, not {described_value(value)}"
+        raise stated.error(reason)
+    number: int | float = value
+    return number
 
 
 def _dotted(table: Mapping[str, Any], before: str = "") -> dict[str, Any]:
@@ -286,3 +438,19 @@ def _check(value: str, check: Any, stated: Stated) -> None:
 
 def _wrong_type(stated: Stated, value: Any, kind: Kind) -> PreflightError:
     return stated.error(f"must be {kind.value}, not {described_value(value)}")
+
+
+_checked_by_key: dict[Kind, Callable[[Any, Key, Stated], Any]] = {
+    Kind.COMPARED: _compared,
+    Kind.TEXTS: _texts,
+    Kind.DATA_SETS: _texts,
+    Kind.TABLE: _table,
+    Kind.LIMITS: _table,
+    Kind.VALUES: _table,
+    Kind.NUMBERS: _table,
+}
+_checked_alone: dict[Kind, Callable[[Any, Stated], Any]] = {
+    Kind.AGE: _age,
+    Kind.OWN: _own,
+    Kind.LIMIT: _limit,
+}

@@ -13,6 +13,9 @@ from harpia_formats.settings.toml_lines import TomlLines
 from harpia_formats.settings.toml_text import toml_key
 from harpia_formats.text.describe import short_literal
 
+#: What a plan is called that is given as values, and has no lines.
+IN_PYTHON = "<dict>"
+
 
 @dataclass(frozen=True, slots=True)
 class Stated:
@@ -52,7 +55,8 @@ class Stated:
     def error(self, reason: str) -> PreflightError:
         """Return the error that the expectation cannot be used."""
         place = ".".join(map(toml_key, self.key))
-        return PreflightError(self.path, self.line, place, reason)
+        line = 0 if self.path == IN_PYTHON else self.line
+        return PreflightError(self.path, line, place, reason)
 
 
 def _listed(values: list[Any]) -> str:
@@ -99,6 +103,11 @@ class DataSet:
         """Return where a key stands, or the table if the key is not given."""
         return self.places.get(key) or self.places[""]
 
+    def only_warns(self, key: str, item: str) -> bool:
+        """Tell whether an expectation, or a member of its table, only warns."""
+        warnings = self.values.get("warn", ())
+        return key in warnings or f"{key}.{item}" in warnings
+
     def of_records(self) -> list[str]:
         """Return the keys of expectations for which records are read."""
         return [
@@ -115,6 +124,8 @@ class Plan:
     data_sets: tuple[DataSet, ...]
     #: Reports that are written, as `--report` takes them.
     reports: tuple[str, ...] = ()
+    #: The file that keeps the numbers of records of the last run, "" for none.
+    state: str = ""
 
     def named(self, name: str) -> DataSet:
         """Return the data set called `name`."""

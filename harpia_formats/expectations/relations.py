@@ -1,14 +1,21 @@
 """Relations between two data sets: by the ids, or the prompts, of their records."""
 
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from msgspec import UNSET
 
 from harpia_formats.comparison.record_partitions import StoredRecord
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.outcome import Outcome
-from harpia_formats.expectations.prompts import prompt_digest
+from harpia_formats.expectations.plan import DataSet
+from harpia_formats.expectations.prompts import (
+    Comparison,
+    compared_digests,
+    prompt_digest,
+)
 from harpia_formats.expectations.record_store import HELD, RecordStore, portions
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.placed_record import PlacedRecord
@@ -21,6 +28,9 @@ from harpia_formats.rules.preflight import (
 )
 from harpia_formats.scoring.questions import question_id
 
+#: The number of a record in its data set, and whether a digest is of its whole prompt.
+_part = struct.Struct("<Q?")
+
 
 @dataclass(slots=True)
 class Keys:
@@ -30,7 +40,9 @@ class Keys:
     #: Examples of findings that are kept of each file.
     most: int
     by_id: RecordStore | None = None
-    by_prompt: RecordStore | None = None
+    by_prompt: dict[Comparison, RecordStore] = field(default_factory=dict)
+    #: Records that were taken.
+    records: int = 0
     #: Records without an id, and without a prompt.
     without_id: RecordFindings = field(init=False)
     without_prompt: RecordFindings = field(init=False)
@@ -48,12 +60,16 @@ class Keys:
             else:
                 digest = prompt_digest(record)
                 self.by_id.add(question_id(record.id), placed, count, digest)
-        if self.by_prompt is not None:
-            digest = prompt_digest(record)
-            if digest:
-                self.by_prompt.add(digest.hex(), placed, count, b"")
-            else:
-                self._add(self.without_prompt, placed, count, "prompt")
+        has_prompt = not self.by_prompt
+        for how, store in self.by_prompt.items():
+            for digest, is_whole in compared_digests(record, how):
+                has_prompt = True
+                store.add(
+                    digest.hex(), placed, count, _part.pack(self.records, is_whole)
+                )
+        if not has_prompt:
+            self._add(self.without_prompt, placed, count, "prompt")
+        self.records += 1
 
     def _add(
         self,
@@ -74,14 +90,15 @@ class Keys:
         self.by_id = self.by_id or RecordStore()
         return self.by_id
 
-    def prompts(self) -> RecordStore:
-        """Return the store of prompts, made when it is asked for."""
-        self.by_prompt = self.by_prompt or RecordStore()
-        return self.by_prompt
+    def prompts(self, how: Comparison = Comparison.EXACT) -> RecordStore:
+        """Return the store of prompts for a comparison, made when it is asked for."""
+        if how not in self.by_prompt:
+            self.by_prompt[how] = RecordStore()
+        return self.by_prompt[how]
 
     def close(self) -> None:
         """Delete the temporary files."""
-        for store in (self.by_id, self.by_prompt):
+        for store in (self.by_id, *self.by_prompt.values()):
             if store is not None:
                 store.close()
 
@@ -99,6 +116,8 @@ class Relation:
     #: Whether it compares ids, else prompts.
     is_by_id: bool
     help: str
+    #: How prompts are compared.
+    how: Comparison = Comparison.EXACT
 
     def prepare(self, own: Keys, other: Keys) -> None:
         """Have the two data sets keep what is compared."""
@@ -106,12 +125,12 @@ class Relation:
             if self.is_by_id:
                 keys.ids()
             else:
-                keys.prompts()
+                keys.prompts(self.how)
 
     def before(self, key: str, other: str) -> Outcome:
         """Return the relation to the data set `other` before anything is read."""
         expected = self.expected.format(other)
-        return Outcome(key, expected, "", is_met=False, code=self.code)
+        return Outcome(key, expected, "", is_met=False, code=self.code, item=other)
 
     def outcome(self, key: str, own: Keys, other: Keys, held: int = HELD) -> Outcome:
         """Return whether the relation holds, after both data sets were read."""
@@ -126,6 +145,7 @@ class Relation:
             messages=(message,) if message else (),
             help=self.help,
             value=other.name,
+            item=other.name,
             needs_all=self.code != SHARED_PROMPT,
             hides_values=True,
         )
@@ -207,20 +227,55 @@ def _prompts_in(own: Keys, other: Keys, held: int) -> tuple[str, RecordFindings,
     return _found(met, findings, "prompt"), findings, ""
 
 
+#: What is said of a prompt that is in both data sets, by how it was compared.
+_SHARED = {
+    Comparison.EXACT: "the prompt is in {}, too",
+    Comparison.NORMALISED: "the prompt, or a user turn of it, is in {}, too, but for "
+    "case, white space and punctuation: {}:{}",
+    Comparison.NEAR: "the prompt, or a user turn of it, has the same characters as one "
+    "in {}, perhaps in another order: {}:{}",
+}
+
+
 def _no_prompts_of(
-    own: Keys, other: Keys, held: int
+    own: Keys, other: Keys, held: int, how: Comparison = Comparison.EXACT
 ) -> tuple[str, RecordFindings, str]:
-    findings, mine = RecordFindings(own.most), own.prompts()
-    for portion in portions(mine, other.prompts(), held=held):
-        known = {stored.key for stored in portion.of(other.prompts())}
+    """Find records with a prompt of the other data set.
+
+    A single turn is compared with whole prompts only: two chats may have a turn such
+    as "Go on." in common.
+    """
+    findings, mine, theirs = (
+        RecordFindings(own.most),
+        own.prompts(how),
+        other.prompts(how),
+    )
+    #: A bit for each record that was found: it may have several turns.
+    is_found = bytearray(own.records // 8 + 1)
+    for portion in portions(mine, theirs, held=held):
+        known: dict[str, tuple[StoredRecord, bool]] = {}
+        for stored in portion.of(theirs):
+            _, is_whole = _part.unpack(stored.text)
+            if is_whole or stored.key not in known:
+                first = known.get(stored.key, (stored, False))[0]
+                known[stored.key] = first, is_whole
         for stored in portion.of(mine):
-            if stored.key in known:
-                _add(findings, mine, stored, f"the prompt is in {other.name}, too")
-    lacking = [one.name for one in (own, other) if not one.prompts().count]
+            match, other_is_whole = known.get(stored.key, (None, False))
+            number, is_whole = _part.unpack(stored.text)
+            bit = 1 << number % 8
+            if match is None or not (is_whole or other_is_whole):
+                continue
+            if not is_found[number // 8] & bit:
+                is_found[number // 8] |= bit
+                place = theirs.place_of(match)
+                text = _SHARED[how].format(other.name, place.path, place.line)
+                _add(findings, mine, stored, text)
+    prompts = own.records - own.without_prompt.total
+    lacking = [one.name for one in (own, other) if not one.prompts(how).count]
     message = f"no record of {lacking[0]} has a prompt" if lacking else ""
-    found = f"{with_noun(mine.count, 'prompt')} compared"
+    found = f"{with_noun(prompts, 'prompt')} compared"
     if findings.total:
-        found = f"{findings.total:,} of {with_noun(mine.count, 'prompt')} in both"
+        found = f"{findings.total:,} of {with_noun(prompts, 'prompt')} in both"
     return found, findings, message
 
 
@@ -258,11 +313,29 @@ RELATIONS = {
         is_by_id=False,
         help="see which run the files are of, or mend the prompts",
     ),
-    "no-prompts-of": Relation(
-        "no prompt of {}",
+}
+_COMPARED = {
+    how: Relation(
+        f"no prompt of {{}}{words}",
         SHARED_PROMPT,
-        _no_prompts_of,
+        partial(_no_prompts_of, how=how),
         is_by_id=False,
         help="take the question out of one of the data sets",
-    ),
+        how=how,
+    )
+    for how, words in {
+        Comparison.EXACT: "",
+        Comparison.NORMALISED: ", compared normalised",
+        Comparison.NEAR: ", nor a near one",
+    }.items()
 }
+RELATIONS["no-prompts-of"] = _COMPARED[Comparison.EXACT]
+
+
+def relations_of(data_set: DataSet) -> Iterator[tuple[str, Relation, str]]:
+    """Yield each relation of a data set: its key, and the name of the other one."""
+    for key, relation in RELATIONS.items():
+        names = data_set.values.get(key, ())
+        for name in names:
+            how = names[name] if isinstance(names, dict) else None
+            yield key, _COMPARED[how] if how else relation, name

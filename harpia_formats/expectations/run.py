@@ -1,5 +1,6 @@
 """Check all data sets of a preflight file, and the relations between them."""
 
+import os
 from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 from itertools import repeat
@@ -8,16 +9,17 @@ from pathlib import Path
 from harpia_formats.expectations.checkable import Asked
 from harpia_formats.expectations.data_set_run import DataSetRun
 from harpia_formats.expectations.findings import add_problem
+from harpia_formats.expectations.last_run import read_last_run, write_last_run
 from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.plan import DataSet, Plan, Stated
-from harpia_formats.expectations.relations import RELATIONS
+from harpia_formats.expectations.relations import relations_of
 from harpia_formats.expectations.table import BY_NAME
 from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.inputs import sources_of_inputs
 from harpia_formats.io.reader import SourceError
 from harpia_formats.model.check import Check, State
-from harpia_formats.model.problem import Place, Problem
+from harpia_formats.model.problem import Place, Problem, Severity, pointer_of
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import all_rules, all_unpackers
@@ -49,7 +51,12 @@ class Preflight:
         self._rules = all_rules()
         self._redaction = redaction_of(self._options)
         self._unread = list(_unread_inputs(plan))
+        last = read_last_run(plan.state) if plan.state else {}
+        if plan.state:
+            outputs |= {Path(os.path.abspath(plan.state))}  # noqa: PTH100 - as the others
         self._runs = [DataSetRun(one, self._options, outputs) for one in plan.data_sets]
+        for run in self._runs:
+            run.last_records = last.get(run.data_set.name)
         self._of_file = Tally(self._options.examples, self._options.max_problems)
         self._file: FileCount | None = None
         self._checks: list[Check] = []
@@ -70,10 +77,9 @@ class Preflight:
         """
         asked: dict[str, list[Asked]] = {}
         for run in self._runs:
-            for key, relation in RELATIONS.items():
-                for name in run.data_set.values.get(key, ()):
-                    relation.prepare(run.keys, self._run_of(name).keys)
-                    asked.setdefault(name, []).append((key, run.data_set.stated(key)))
+            for key, relation, name in relations_of(run.data_set):
+                relation.prepare(run.keys, self._run_of(name).keys)
+                asked.setdefault(name, []).append((key, run.data_set.stated(key)))
         return asked
 
     def _run_of(self, name: str) -> DataSetRun:
@@ -106,13 +112,11 @@ class Preflight:
         for run in self._runs:
             if self._unread:
                 self._checks += self._checks_of(run.data_set, run.outcomes())
-            for key, relation in RELATIONS.items():
-                for name in run.data_set.values.get(key, ()):
-                    other = self._run_of(name)
-                    outcome = relation.outcome(key, run.keys, other.keys)
-                    unread = run.invalid_records + other.invalid_records
-                    outcome = outcome.without_records(unread)
-                    yield from self._settled(outcome, run, other)
+            for key, relation, name in relations_of(run.data_set):
+                other = self._run_of(name)
+                outcome = relation.outcome(key, run.keys, other.keys)
+                unread = run.invalid_records + other.invalid_records
+                yield from self._settled(outcome.without_records(unread), run, other)
 
     def _of_data_set(self, run: DataSetRun) -> Iterator[Problem]:
         """Yield the problems of a data set that was read, and note its checks."""
@@ -134,8 +138,14 @@ class Preflight:
         tallies = [run.tally for run in runs]
         because = stated.because(outcome.value)
         rule = self._rules[outcome.code]
+        own = self._rules[outcome.record_code or outcome.code]
+        if data_set.only_warns(outcome.key, outcome.item):
+            # Its findings are a group of their own: others of the key may be errors.
+            pointer = f"{because.pointer}{pointer_of((outcome.item,))}"
+            because = replace(because, pointer=pointer)
+            rule = replace(rule, severity=Severity.WARNING)
+            own = replace(own, severity=Severity.WARNING)
         if outcome.records is not None:
-            own = self._rules[outcome.record_code or outcome.code]
             redact = self._redaction is not None
             yield from outcome.records.problems(
                 own, because, outcome.help, tallies, redact=redact
@@ -166,10 +176,25 @@ class Preflight:
             state = State.MET if outcome.is_met else State.BROKEN
             if outcome.is_met is None:
                 state = State.UNDECIDED
+            is_known = outcome.is_met is False or outcome.unknown
+            if is_known and data_set.only_warns(outcome.key, outcome.item):
+                state = State.WARNED
             found = outcome.found
             if self._redaction is not None and not outcome.hides_values:
                 found = outcome.found_without_values
-            yield _check(data_set, outcome.key, outcome.expected, found, state, stated)
+            check = _check(
+                data_set, outcome.key, outcome.expected, found, state, stated
+            )
+            yield replace(check, reason=outcome.unknown)
+
+    def save_state(self) -> None:
+        """Keep the numbers of records for the next run, if all expectations are met.
+
+        Raises `SinkError`.
+        """
+        if self._plan.state and self._is_read and self.report().ok:
+            counts = {run.data_set.name: run.records for run in self._runs}
+            write_last_run(self._plan.state, counts)
 
     def report_before(self) -> Report:
         """Return the report before anything is read: each expectation is undecided."""
@@ -177,11 +202,12 @@ class Preflight:
         checks: list[Check] = []
         for run in self._runs:
             expected = [*run.outcomes()]
-            for key, relation in RELATIONS.items():
-                names = run.data_set.values.get(key, ())
-                expected += [relation.before(key, name) for name in names]
+            expected += [
+                relation.before(key, name)
+                for key, relation, name in relations_of(run.data_set)
+            ]
             checks += self._checks_of(run.data_set, expected)
-        undecided = (replace(one, state=State.UNDECIDED) for one in checks)
+        undecided = (replace(one, state=State.UNDECIDED, reason="") for one in checks)
         return replace(found, checks=tuple(undecided))  # nothing is found yet
 
     def report(self) -> Report:
@@ -211,7 +237,11 @@ class Preflight:
                     continue
                 is_open = bool(found) or not self._is_read
                 is_open |= bool(report.failures) and check.state is State.MET
-                yield replace(check, state=State.UNDECIDED) if is_open else check
+                yield (
+                    replace(check, state=State.UNDECIDED, reason="")
+                    if is_open
+                    else check
+                )
             undetermined = sum(file.undetermined for file in run.report().files)
             if undetermined and self._is_read:
                 shown = f"{with_noun(undetermined, 'record')} without one"

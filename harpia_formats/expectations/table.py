@@ -1,5 +1,6 @@
 """The table of the keys of a preflight file: what they hold, and what they state."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -24,6 +25,15 @@ class Kind(Enum):
     VALUES = "a table of arrays"
     #: One data set or several, by their names.
     DATA_SETS = "the name of a data set or an array of names"
+    #: Likewise, or with how they are compared.
+    COMPARED = (
+        "the name of a data set, an array of names, or a table of names with exact, "
+        "normalised or near"
+    )
+    NUMBERS = "a table of numbers"
+    AGE = 'a text such as "7 days"'
+    #: Values of any type, by the names of expectations of other packages.
+    OWN = "a table of values"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,14 @@ class Key:
     needs: tuple[tuple[str, ...], ...] = ()
     #: Whether it is about records, which are read for it.
     of_records: bool = False
+    #: Whether its value names fields.
+    of_fields: bool = False
+
+    @property
+    def has_members(self) -> bool:
+        """Whether there is an expectation for each member of its value."""
+        kinds = {Kind.LIMITS, Kind.OWN, Kind.DATA_SETS, Kind.COMPARED}
+        return self.of_fields or self.kind in kinds or self.name == "checksums"
 
 
 def _rule(name: str) -> None:
@@ -62,6 +80,25 @@ def _field(name: str) -> None:
     check_field_names({name: ""})
 
 
+def _regex(pattern: str) -> None:
+    try:
+        re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"the pattern {pattern!r} is not valid: {error}") from error
+
+
+def _checksum(text: str) -> None:
+    algorithm, _, digest = text.partition(":")
+    size = CHECKSUMS.get(algorithm)
+    if size is None:
+        known = ", ".join(CHECKSUMS)
+        raise ValueError(
+            f"{text!r} is no checksum; write it as sha256:DIGEST (known: {known})"
+        )
+    if not re.fullmatch(f"[0-9A-Fa-f]{{{size}}}", digest):
+        raise ValueError(f"a {algorithm} checksum has {size} digits from 0 to f")
+
+
 def _path(path: str) -> None:
     if not path.strip():
         raise ValueError("must not be empty")
@@ -69,6 +106,8 @@ def _path(path: str) -> None:
         raise ValueError("standard input cannot be named here")
 
 
+#: The algorithms of checksums, with how many hexadecimal digits they have.
+CHECKSUMS = {"sha256": 64, "sha512": 128, "sha1": 40, "md5": 32}
 _ID = (("id",),)
 _PROMPT = (("prompt", "messages"),)
 _ANSWER = (("outputs.text", "outputs.turns"),)
@@ -171,6 +210,14 @@ LIMIT_KEYS = (
         "max-records = 5000",
     ),
     Key(
+        "max-records-change",
+        Kind.LIMIT,
+        "The number of records differs by at most so many, or such a share, from that "
+        "of the last run that succeeded, which the file named by `state` keeps. The "
+        "first run meets it.",
+        'max-records-change = "10 %"',
+    ),
+    Key(
         "min-records-per-file",
         Kind.COUNT,
         "Each file has at least so many records.",
@@ -204,6 +251,22 @@ LIMIT_KEYS = (
         'max-findings = { J202 = 0, X101 = "0.1 %" }',
         None,
         _rule,
+    ),
+    Key(
+        "max-age",
+        Kind.AGE,
+        "No file was changed longer ago: minutes, hours, days or weeks. That of a URL "
+        "is not known.",
+        'max-age = "7 days"',
+    ),
+    Key(
+        "checksums",
+        Kind.TABLE,
+        "The checksum of each of these files as it is stored, from the folder of this "
+        "file: sha256, sha512, sha1 or md5.",
+        f'checksums = {{ "answers.jsonl" = "sha256:{"0" * 64}" }}',
+        _checksum,
+        _path,
     ),
     Key(
         "models",
@@ -270,6 +333,7 @@ LIMIT_KEYS = (
         "Each record has one of these values in the field.",
         'allowed-values = { category = ["math", "code"] }',
         of_records=True,
+        of_fields=True,
     ),
     Key(
         "required-values",
@@ -277,6 +341,53 @@ LIMIT_KEYS = (
         "Each of these values is in the field of some record.",
         'required-values = { category = ["math", "code"] }',
         of_records=True,
+        of_fields=True,
+    ),
+    Key(
+        "min-values",
+        Kind.NUMBERS,
+        "Each value of the field is a number that is not less; a record without one is "
+        "passed over.",
+        'min-values = { "outputs.scores.value" = 0 }',
+        of_records=True,
+        of_fields=True,
+    ),
+    Key(
+        "max-values",
+        Kind.NUMBERS,
+        "Each value of the field is a number that is not greater; a record without one "
+        "is passed over.",
+        'max-values = { "outputs.scores.value" = 1 }',
+        of_records=True,
+        of_fields=True,
+    ),
+    Key(
+        "patterns",
+        Kind.TABLE,
+        "Each value of the field is a text that matches the regular expression of "
+        "Python from its beginning to its end; a record without one is passed over.",
+        'patterns = { id = "[a-z]+-[0-9]+" }',
+        _regex,
+        of_records=True,
+        of_fields=True,
+    ),
+    Key(
+        "unique-values",
+        Kind.TEXTS,
+        "No two values of the field are equal; a record without one is passed over.",
+        'unique-values = ["id"]',
+        of_records=True,
+        of_fields=True,
+    ),
+    Key(
+        "max-missing-values",
+        Kind.LIMITS,
+        "At most so many values of the field, or such a share of them, are missing: "
+        "absent, null, an empty array, or a text that is empty or only white space. "
+        "Those of answers are counted by answer, others by record.",
+        'max-missing-values = { category = "5 %" }',
+        of_records=True,
+        of_fields=True,
     ),
     Key(
         "ids-in",
@@ -312,18 +423,36 @@ LIMIT_KEYS = (
     ),
     Key(
         "no-prompts-of",
-        Kind.DATA_SETS,
-        "No prompt is one of the other data set, such as the training data.",
-        'no-prompts-of = "training"',
+        Kind.COMPARED,
+        "No prompt is one of the other data set, such as the training data: exact, or "
+        "as a table normalised (but for case, white space and punctuation; of chats "
+        "the user turns) or near (likewise, with the same characters in any order).",
+        'no-prompts-of = { training = "normalised" }',
         needs=_PROMPT,
         of_records=True,
+    ),
+    Key(
+        "own",
+        Kind.OWN,
+        "Expectations that other packages add, by their names, with their values.",
+        'own = { balanced-labels = "10 %" }',
+        of_records=True,
+    ),
+    Key(
+        "warn",
+        Kind.TEXTS,
+        "Expectations of this data set that only warn when they are not met: their "
+        "keys, or KEY.NAME for one member of a table.",
+        'warn = ["max-records"]',
     ),
 )
 KEYS = (*SOURCE_KEYS, *LIMIT_KEYS)
 #: The keys of a data set by their names.
 BY_NAME = {key.name: key for key in KEYS}
 #: The relations between two data sets.
-RELATIONS = tuple(key.name for key in LIMIT_KEYS if key.kind is Kind.DATA_SETS)
+RELATIONS = tuple(
+    key.name for key in LIMIT_KEYS if key.kind in {Kind.DATA_SETS, Kind.COMPARED}
+)
 #: The keys beside the data sets.
-DATA_SETS, VARIABLES, REPORTS = "datasets", "variables", "reports"
-TOP = (VARIABLES, REPORTS, DATA_SETS)
+DATA_SETS, VARIABLES, REPORTS, STATE = "datasets", "variables", "reports", "state"
+TOP = (VARIABLES, REPORTS, STATE, DATA_SETS)

@@ -27,7 +27,11 @@ def fixtures(kind: str, most: int | None = None) -> Iterator[Path]:
 
 def proposal_failures(path: Path, folder: Path) -> list[str]:
     """Return what is wrong with the preflight file that is written for a file."""
-    text = preflight_file([str(path)], folder).text
+    proposal = preflight_file([str(path)], folder)
+    reasons = [file.reason or "" for file in proposal.report.files]
+    if any("nothing tells whether" in reason for reason in reasons):
+        return []  # its answers may be expected ones, so that the format must be named
+    text = proposal.text
     start = text.index("[datasets")
     target = folder / "preflight.toml"
     found = []

@@ -8,10 +8,12 @@ from typing import Any
 import jsonschema
 import pytest
 
+from harpia_formats.expectations import own
 from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.parse import parse_plan
 from harpia_formats.expectations.plan import Plan
 from harpia_formats.expectations.table import KEYS, Key, Kind
+from harpia_formats.model.expectation import Expectation, ExpectationCheck
 from harpia_formats.schema.bundled import schema_text
 from harpia_formats.settings.toml_lines import TomlLines
 
@@ -20,6 +22,10 @@ OTHERS = "".join(
     f'\n[datasets.{name}]\nfiles = "{name}.jsonl"\n'
     for name in ("questions", "training")
 )
+#: What stands above the data sets, on the line of the first one.
+TOP = {"max-records-change": 'state = "last.json"\n'}
+#: Stands for an expectation of another package.
+OWN = Expectation("Nothing.", lambda _: ExpectationCheck())
 SCHEMA = json.loads(schema_text("preflight-1"))
 
 
@@ -31,18 +37,23 @@ def plan_of(text: str, **variables: str) -> Plan:
 def text_with(key: Key) -> str:
     """Return a preflight file with the example of a key."""
     start = "[datasets.a]\n" if key.name == "files" else START
-    return f"{start}{key.example}\n{OTHERS}"
+    more = "max-records = 5000\n" if key.name == "warn" else ""
+    return f"{TOP.get(key.name, '')}{start}{key.example}\n{more}{OTHERS}"
 
 
 @pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
-def test_the_example_of_each_key_is_valid(key: Key) -> None:
+def test_the_example_of_each_key_is_valid(
+    key: Key, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The example of the documents is accepted here, and by the schema for editors."""
     text = text_with(key)
 
+    monkeypatch.setattr(own, "plugin_named", lambda *_: OWN)
     (first, *_) = plan_of(text).data_sets
 
     assert key.name in first.values
-    assert first.stated(key.name).line == (2 if key.name == "files" else 3)
+    line = (2 if key.name == "files" else 3) + (key.name in TOP)
+    assert first.stated(key.name).line == line
     jsonschema.validate(tomllib.loads(text), SCHEMA)
 
 
@@ -67,6 +78,10 @@ WRONG: dict[Kind, list[str]] = {
     Kind.LIMITS: ["1", "{ J202 = true }", "{}"],
     Kind.VALUES: ["1", "{ category = [] }", "{}"],
     Kind.DATA_SETS: ["1", "[1]"],
+    Kind.COMPARED: ["1", "[1]", "{}", '{ training = "fuzzy" }', "{ training = 1 }"],
+    Kind.NUMBERS: ["1", '{ score = "1" }', "{ score = true }", "{}"],
+    Kind.AGE: ["7", '"7"', '"7 years"', '"-1 days"', '"days"'],
+    Kind.OWN: ["1", "[]", "{}"],
 }
 
 
@@ -75,7 +90,7 @@ def test_wrong_values_are_refused_with_their_line(key: Key) -> None:
     """A value of another kind is refused here, at its line, and by the schema."""
     for value in WRONG[key.kind]:
         text = text_with(key).replace(key.example, f"\n{key.name} = {value}")
-        line = 3 if key.name == "files" else 4
+        line = (3 if key.name == "files" else 4) + (key.name in TOP)
         with pytest.raises(PreflightError) as caught:
             plan_of(text)
 

@@ -1,0 +1,290 @@
+"""Expectations on the values of a field: range, pattern, uniqueness, missing ones."""
+
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+from harpia_formats.comparison.record_partitions import StoredRecord
+from harpia_formats.expectations.checkable import TABLES
+from harpia_formats.expectations.field_values import (
+    key_of_value,
+    shown_value,
+    values_at,
+    values_at_part,
+)
+from harpia_formats.expectations.findings import RecordFindings
+from harpia_formats.expectations.limit import Limit
+from harpia_formats.expectations.outcome import Outcome
+from harpia_formats.expectations.record_limits import RecordLimit
+from harpia_formats.expectations.record_store import HELD, RecordStore, portions
+from harpia_formats.expectations.row_places import where_of
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.exact_json import ExactFloat, encode
+from harpia_formats.model.report import FileCount
+from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.reporters.text import with_noun
+from harpia_formats.rules.preflight import (
+    MISSING_FIELD,
+    OUT_OF_RANGE,
+    REPEATED_VALUE,
+    WRONG_PATTERN,
+)
+
+#: Returns the path in records of a field of a format, None if there is none.
+PathOf = Callable[[FormatAdapter, str], str | None]
+#: A cell of a table that is a number.
+_number = re.compile(r"\s*[+-]?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?\s*")
+#: Characters of a value in a message.
+_SHOWN = 80
+
+
+class FieldLimit(RecordLimit):
+    """An expectation on the values of one field."""
+
+    key: str
+    code: str
+    #: What is expected, and how to mend what is not.
+    expected: str
+    help: str
+    #: The value that the file states.
+    value: object
+
+    def __init__(self, name: str, path_of: PathOf, most: int) -> None:
+        self.name = name
+        self.findings = RecordFindings(most)
+        self.path = name
+        self._path_of = path_of
+        #: Values that were compared, and records that were read.
+        self.compared = 0
+        self.records = 0
+
+    def begin(self, adapter: FormatAdapter) -> None:
+        """Find the field in records of a format."""
+        self.path = self._path_of(adapter, self.name) or self.name
+
+    def take(self, placed: PlacedRecord, count: FileCount) -> None:
+        """Compare the values of a record that are neither absent nor null."""
+        self.records += 1
+        for value in values_at(placed.record, self.path):
+            if value is not None:
+                self.compared += 1
+                self.take_value(value, placed, count)
+
+    @abstractmethod
+    def take_value(self, value: Any, placed: PlacedRecord, count: FileCount) -> None:
+        """Compare one value."""
+
+    def add(self, placed: PlacedRecord, count: FileCount, message: str) -> None:
+        """Count a finding on a record."""
+        self.findings.add(
+            count,
+            placed.number,
+            lambda: where_of(placed, self.row_paths, self.path),
+            lambda: message,
+        )
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield whether all values are as expected: unknown if records have none."""
+        found = f"{with_noun(self.compared, 'value')} compared"
+        wrong = self.findings.total
+        if wrong:
+            found = f"{wrong:,} of {with_noun(self.compared, 'value')} not"
+        lacking = f"no record has a value in {self.name}"
+        is_unknown = bool(self.records) and not self.compared
+        yield Outcome(
+            self.key,
+            self.expected,
+            lacking if is_unknown else found,
+            None if is_unknown else not wrong,
+            self.code,
+            self.findings,
+            help=self.help,
+            value=self.value,
+            item=self.name,
+            hides_values=True,
+            unknown=lacking if is_unknown else "",
+        )
+
+
+class ValueRange(FieldLimit):
+    """Whether values are numbers that are not less, or not greater, than a bound."""
+
+    code = OUT_OF_RANGE
+    help = "mend the value, or change the bound"
+
+    def __init__(self, key: str, name: str, bound: float, more: Any) -> None:
+        super().__init__(name, *more)
+        self.key, self.value = key, bound
+        self._least = key == "min-values"
+        # A float of a file means its digits: 0.1 is not greater than 0.1.
+        self._bound = Decimal(str(bound))
+        words = "at least" if self._least else "at most"
+        self.expected = f"{name} {words} {bound}"
+        self._reads_texts = False
+
+    def begin(self, adapter: FormatAdapter) -> None:
+        """Find the field; the cells of a table are texts, which may be numbers."""
+        super().begin(adapter)
+        self._reads_texts = self.path.startswith(f"extra.{TABLES}.")
+
+    def take_value(self, value: Any, placed: PlacedRecord, count: FileCount) -> None:
+        """Compare a value with the bound."""
+        number = number_of(value)
+        if self._reads_texts and isinstance(value, str) and _number.fullmatch(value):
+            number = Decimal(value.strip())
+        if number is None or number.is_nan():
+            shown = shown_value(value)
+            self.add(placed, count, f"{self.name} is {shown}, which is no number")
+        elif number < self._bound if self._least else number > self._bound:
+            than = "less" if self._least else "greater"
+            shown = shown_value(value)
+            message = f"{self.name} is {shown}, which is {than} than {self.value}"
+            self.add(placed, count, message)
+
+
+def number_of(value: Any) -> Decimal | None:
+    """Return a value as an exact number, None if it is none."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, ExactFloat)):
+        return None
+    return Decimal(value) if isinstance(value, int) else Decimal(str(value))
+
+
+class Pattern(FieldLimit):
+    """Whether values are texts that match a regular expression as a whole."""
+
+    key, code = "patterns", WRONG_PATTERN
+    help = "mend the value, or change the pattern"
+
+    def __init__(self, name: str, pattern: str, more: Any) -> None:
+        super().__init__(name, *more)
+        self.value = pattern
+        self.expected = f"{name} matching {pattern}"
+        self._match = re.compile(pattern).fullmatch
+
+    def take_value(self, value: Any, placed: PlacedRecord, count: FileCount) -> None:
+        """Match a value; one that is no text does not."""
+        if not isinstance(value, str):
+            shown = shown_value(value)
+            self.add(placed, count, f"{self.name} is {shown}, which is no text")
+        elif self._match(value) is None:
+            message = f"{self.name} is {shown_value(value)}, which does not match"
+            self.add(placed, count, f"{message} {self.value}")
+
+
+class Unique(FieldLimit):
+    """Whether no two values of a field are equal; keys are on disk."""
+
+    key, code = "unique-values", REPEATED_VALUE
+    help = "keep one of the records, or mend the value"
+
+    def __init__(self, name: str, more: Any) -> None:
+        super().__init__(name, *more)
+        self.value = name
+        self.expected = f"{name} without repeated values"
+        self._store = RecordStore()
+        self._is_compared = False
+
+    def take_value(self, value: Any, placed: PlacedRecord, count: FileCount) -> None:
+        """Note a value with its record."""
+        self._store.add(_unique_key(value), placed, count, b"")
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield whether no value was there before."""
+        self._compare()
+        yield from super().outcomes()
+
+    def _compare(self, held: int = HELD) -> None:
+        """Find the values that were there before, once."""
+        if self._is_compared or not self.compared:
+            return
+        self._is_compared = True
+        store = self._store
+        for portion in portions(store, held=held):
+            seen: dict[str, StoredRecord] = {}
+            for stored in portion.of(store):
+                first = seen.setdefault(stored.key, stored)
+                if first is not stored:
+                    self._add_repeated(stored, first)
+
+    def _add_repeated(self, stored: StoredRecord, first: StoredRecord) -> None:
+        """Count a value that another record, or the same one, had before."""
+        store = self._store
+        place, shown = store.place_of(first), stored.key.partition("\0")[0][:_SHOWN]
+        message = f"{self.name} is {shown}, as in {place.path}:{place.line}"
+        self.findings.add(
+            store.count_of(stored),
+            store.number_of(stored),
+            lambda: (store.place_of(stored), None),
+            lambda: message,
+        )
+
+    def close(self) -> None:
+        """Delete the temporary file."""
+        self._store.close()
+
+
+def _unique_key(value: Any) -> str:
+    """Return a text that only equal values have: objects in any order of their keys."""
+    if isinstance(value, (dict, list)):
+        return encode(_sorted(value)).decode()
+    return key_of_value(value)
+
+
+def _sorted(value: Any) -> Any:
+    """Return a value with the keys of its objects sorted."""
+    if isinstance(value, dict):
+        return {key: _sorted(value[key]) for key in sorted(value)}
+    return list(map(_sorted, value)) if isinstance(value, list) else value
+
+
+class MissingValues(FieldLimit):
+    """How many values of a field are missing."""
+
+    key, code = "max-missing-values", MISSING_FIELD
+    help = "fill in the value, or change the limit"
+
+    def __init__(self, name: str, limit: Limit, more: Any) -> None:
+        super().__init__(name, *more)
+        self._limit = limit
+        self.value = limit.text
+        self.expected = f"missing values of {name} at most {limit.text}"
+
+    def take(self, placed: PlacedRecord, count: FileCount) -> None:
+        """Count the values that a record, or each of its answers, has or lacks."""
+        first, _, rest = self.path.partition(".")
+        parts: list[Any] = [placed.record]
+        if first == "outputs" and rest:
+            parts = list(placed.record.outputs) or [None]
+        for part in parts:
+            self.compared += 1
+            path = self.path if part is placed.record else rest
+            found = [] if part is None else values_at_part(part, path)
+            if all(map(_is_missing, found)):
+                self.add(placed, count, f"{self.name} is missing")
+
+    def take_value(self, value: Any, placed: PlacedRecord, count: FileCount) -> None:
+        """Do nothing: `take` counts."""
+
+    def outcomes(self) -> Iterator[Outcome]:
+        """Yield whether few values are missing."""
+        missing, limit = self.findings.total, self._limit
+        is_met = limit.allows(missing, self.compared)
+        yield Outcome(
+            self.key,
+            self.expected,
+            limit.found_text(missing, self.compared),
+            is_met,
+            self.code,
+            None if is_met else self.findings,
+            help=self.help,
+            value=self.value,
+            item=self.name,
+            needs_all=limit.share is not None,
+            hides_values=True,
+        )
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())

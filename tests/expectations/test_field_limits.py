@@ -1,0 +1,266 @@
+"""Ranges, patterns, uniqueness and missing values of any field of records."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import harpia_formats
+from harpia_formats import PreflightError, Report
+from harpia_formats.expectations.init import preflight_file
+from harpia_formats.model.check import State
+from harpia_formats.reporters.checks import check_lines
+
+#: Writes rows as lines of JSON into a file below the folder of the test.
+Write = Callable[..., Path]
+
+
+def checked(path: Path, expected: dict[str, Any], **options: Any) -> Report:
+    """Return the report of a preflight of one file of records."""
+    data_set = {"files": path, "format": "record", **expected}
+    return harpia_formats.preflight({"datasets": {"a": data_set}}, **options)
+
+
+def lines_of(report: Report, code: str) -> list[int]:
+    """Return the lines of the problems of a rule."""
+    return [each.place.line for each in report.problems if each.code == code]
+
+
+def state_of(report: Report, key: str) -> str:
+    """Return the state of the only check of a key."""
+    (found,) = (each for each in report.checks if each.key == key)
+    return found.state.value
+
+
+def rows(*values: Any, field: str = "level") -> list[dict[str, Any]]:
+    """Return a record for each value of a field of its metadata."""
+    return [
+        {"prompt": str(number), "metadata": {} if value is ... else {field: value}}
+        for number, value in enumerate(values)
+    ]
+
+
+def test_numbers_outside_of_a_range_are_found(write: Write) -> None:
+    """Bounds belong to the range; texts, booleans and lists of others do not."""
+    path = write("a.jsonl", *rows(0, 1, 1.5, -0.1, "0.5", True, None, ..., [0, 2]))
+
+    report = checked(
+        path,
+        {"min-values": {"metadata.level": 0}, "max-values": {"metadata": {"level": 1}}},
+    )
+
+    assert lines_of(report, "P304") == [4, 5, 6, 3, 5, 6, 9]
+    assert [state_of(report, key) for key in ("min-values", "max-values")] == [
+        "broken",
+        "broken",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "bound", "is_met"),
+    [("0.1", 0.1, True), ("0.1000000000000001", 0.1, False), ("1e400", 9, False)],
+)
+def test_numbers_are_compared_exactly(
+    tmp_path: Path, value: str, bound: float, *, is_met: bool
+) -> None:
+    """Digits beyond those of a float, and numbers beyond its range, count."""
+    path = tmp_path / "a.jsonl"
+    path.write_text(
+        f'{{"prompt": "1", "outputs": [], "metadata": {{"level": {value}}}}}\n'
+    )
+
+    report = checked(path, {"max-values": {"metadata.level": bound}})
+
+    assert (state_of(report, "max-values") == "met") is is_met
+
+
+def test_scores_of_answers_have_a_range(write: Write) -> None:
+    """A path into answers and scores compares each of them."""
+    answers = [
+        {"model": "m", "text": "4", "scores": [{"metric": "em", "value": value}]}
+        for value in (1, 7)
+    ]
+    path = write("a.jsonl", {"prompt": "1", "outputs": answers})
+
+    report = checked(path, {"max-values": {"outputs.scores.value": 1}})
+
+    assert lines_of(report, "P304") == [1]
+    assert report.checks[-1].found == "1 of 2 values not"
+
+
+def test_patterns_match_whole_texts(write: Write) -> None:
+    """A part, a line end behind it, and a number do not match."""
+    path = write("a.jsonl", *rows("q-1", "q-1\n", "xq-1", "q-", 1, None))
+
+    report = checked(path, {"patterns": {"metadata.level": "q-[0-9]+"}})
+
+    assert lines_of(report, "P305") == [2, 3, 4, 5]
+
+
+def test_equal_values_are_found_by_their_first_place(write: Write) -> None:
+    """1 and 1.0 are equal, 1 and "1" and true are not; null is equal to nothing."""
+    values = (1, "1", True, 1.0, None, None, {"a": 1, "b": 2}, {"b": 2, "a": 1}, ...)
+    path = write("a.jsonl", *rows(*values))
+
+    report = checked(path, {"unique-values": ["metadata.level"]})
+
+    assert lines_of(report, "P306") == [4, 8]
+    assert all(f"{path}:" in each.message for each in report.problems)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=12))
+@settings(deadline=None, max_examples=25)
+def test_repeated_values_are_those_of_a_counter(values: list[int]) -> None:
+    """Of each value all records but the first are found, wherever they stand."""
+    text = "".join(
+        f'{{"prompt": "{n}", "outputs": [], "category": "{value}"}}\n'
+        for n, value in enumerate(values)
+    )
+    path = Path("a.jsonl")
+    with pytest.MonkeyPatch.context() as patch:
+        import tempfile  # noqa: PLC0415 - hypothesis takes no fixture of a function
+
+        with tempfile.TemporaryDirectory() as folder:
+            patch.chdir(folder)
+            path.write_text(text)
+            report = checked(path, {"unique-values": "category"}, examples=0)
+
+    repeated = sum(number - 1 for number in Counter(values).values())
+    assert len(lines_of(report, "P306")) == repeated
+    assert report.ok is not bool(repeated)
+
+
+def test_missing_values_are_counted_as_a_share(write: Write) -> None:
+    """Absent, null, blank and empty values are missing; 0 and false are not."""
+    path = write("a.jsonl", *rows(..., None, " ", "", [], 0, False, "x"))
+
+    five = checked(path, {"max-missing-values": {"metadata.level": 5}})
+    half = checked(path, {"max-missing-values": {"metadata.level": "62 %"}})
+
+    assert five.ok
+    assert five.checks[-1].found == "5 of 8"
+    assert lines_of(half, "P307") == [1, 2, 3, 4, 5]
+
+
+def test_missing_values_of_answers_are_counted_by_answer(write: Write) -> None:
+    """Each answer without the field counts, and a record without answers."""
+    answers = [{"model": "m", "text": "4"}, {"text": "5"}]
+    path = write("a.jsonl", {"prompt": "1", "outputs": answers}, {"prompt": "2"})
+
+    report = checked(path, {"max-missing-values": {"outputs.model": 0}})
+
+    assert report.checks[-1].found == "2 of 3"
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        {"min-values": {"metadata.nothing": 0}},
+        {"patterns": {"extra.nothing": "x"}},
+        {"unique-values": ["metadata.nothing"]},
+    ],
+)
+def test_a_field_without_values_leaves_it_undecided(
+    write: Write, expected: dict[str, Any]
+) -> None:
+    """What no record has is not met: the name may be wrong."""
+    report = checked(write("a.jsonl", *rows(1, None)), expected)
+
+    assert not report.ok
+    assert report.checks[-1].state is State.UNDECIDED
+    assert any("no record has a value in" in line for line in check_lines(report))
+
+
+def test_unknown_fields_are_refused(write: Write) -> None:
+    """A field that the format has not is an error of the file, with a near one."""
+    for key, value in {
+        "min-values": {"categry": 0},
+        "patterns": {"categry": "x"},
+        "unique-values": "categry",
+        "max-missing-values": {"categry": 0},
+    }.items():
+        with pytest.raises(PreflightError, match="did you mean category"):
+            checked(write("a.jsonl", *rows(1)), {key: value})
+
+
+@pytest.mark.parametrize(
+    ("expected", "reason"),
+    [
+        ({"min-values": {"id": 2}, "max-values": {"id": 1}}, "1 is less than"),
+        ({"min-values": {"id": float("nan")}}, "finite number"),
+        ({"max-values": {"id": float("inf")}}, "finite number"),
+        ({"patterns": {"id": "("}}, "not valid"),
+        ({"patterns": {"id": 1}}, "must be a text"),
+        ({"unique-values": []}, "is empty"),
+        ({"max-missing-values": {"id": "101 %"}}, "at most 100 %"),
+    ],
+)
+def test_what_cannot_hold_is_refused(
+    write: Write, expected: dict[str, Any], reason: str
+) -> None:
+    """Bounds and patterns that cannot be used are errors, with what is wrong."""
+    with pytest.raises(PreflightError, match=reason):
+        checked(write("a.jsonl", *rows(1)), expected)
+
+
+def test_empty_data_breaks_the_number_of_records(tmp_path: Path) -> None:
+    """A range over no records is not enough: there must be one."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"")
+
+    report = checked(path, {"min-values": {"id": 0}, "unique-values": "id"})
+
+    assert not report.ok
+
+
+def test_findings_are_the_same_for_any_number_of_workers(write: Write) -> None:
+    """One process or two: the same report, which shows no value with `redact`."""
+    path = write("a.jsonl", *rows(*range(300)))
+    expected = {
+        "max-values": {"metadata.level": 100},
+        "patterns": {"prompt": "[0-5]+"},
+        "unique-values": ["prompt"],
+    }
+
+    found = [checked(path, expected, jobs=jobs).to_dict() for jobs in (1, 2)]
+    redacted = checked(path, expected, redact=True)
+
+    assert found[0] == found[1]
+    assert all("is 1" not in each.message for each in redacted.problems)
+
+
+def test_the_range_of_scores_is_proposed(write: Write, tmp_path: Path) -> None:
+    """A preflight file for scored answers has their least and greatest score."""
+    answers = [
+        {"model": "m", "text": "4", "scores": [{"metric": "em", "value": value}]}
+        for value in (0.25, 1, 0)
+    ]
+    path = write("a.jsonl", {"prompt": "1", "outputs": answers})
+
+    text = preflight_file([str(path)], tmp_path).text
+
+    assert '# min-values = { "outputs.scores.value" = 0 }\n' in text
+    assert '# max-values = { "outputs.scores.value" = 1 }\n' in text
+
+
+def test_any_column_of_a_table_is_a_field(tmp_path: Path) -> None:
+    """A column that is no field of records is one here, and its cells are numbers."""
+    path = tmp_path / "a.csv"
+    path.write_text("prompt,response,level\na,b,3\nc,d,12\ne,f,many\ng,h,\n")
+    expected = {
+        "files": path,
+        "format": "csv",
+        "max-values": {"level": 10},
+        "max-missing-values": {"level": 1},
+        "patterns": {"lvl": "x"},
+    }
+
+    report = harpia_formats.preflight({"datasets": {"a": expected}})
+
+    assert lines_of(report, "P304") == [3, 4]
+    assert state_of(report, "max-missing-values") == "met"
+    assert state_of(report, "patterns") == "undecided"
