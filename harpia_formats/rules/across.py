@@ -9,6 +9,8 @@ REPEATED_ID = "X101"
 NEAR_DUPLICATE, LOOK_ALIKE_ID = "X102", "X103"
 #: The code of the lint against ids of several types.
 ID_KIND = "X104"
+#: The code of the lint against a question with several references.
+OTHER_REFERENCE = "X105"
 _row = (
     b'{"schema_version": "0.2.0", "evaluation_id": "e", "model_id": "org/m", '
     b'"evaluation_name": "n", "sample_id": "1", "interaction_type": "single_turn", '
@@ -39,7 +41,8 @@ RULES = (
         "The texts that are compared are the prompt, system and other messages, "
         "references, choices, contexts and answers, after NFKC and case folding and "
         "without white space and punctuation that carries no meaning: symbols, "
-        "brackets, signs and points of numbers, and marks as in C# and 50% count. "
+        "brackets, signs and points of numbers, and marks as in C# and 50% count, and "
+        "so do the apostrophe of it's, the factorial of x! and the capitals of US. "
         "Model, evaluation, metric and category must be the same, ids need not. Each "
         "record that says what an earlier one says is reported.",
         b'{"id": 1, "prompt": "Add 2 to 2!", "references": ["Four"], "outputs": []}\n'
@@ -79,6 +82,23 @@ RULES = (
         b'{"id": "1", "prompt": "2 + 3?", "outputs": []}\n',
         b'{"id": "1", "prompt": "2 + 2?", "outputs": []}\n'
         b'{"id": "2", "prompt": "2 + 3?", "outputs": []}\n',
+        "record",
+        lint=True,
+    ),
+    Rule(
+        OTHER_REFERENCE,
+        "other-reference",
+        Severity.WARNING,
+        "A question should not have another reference in another record.",
+        "One of the two is wrong, or each lacks an answer that is right: the same "
+        "answer then counts as right in one record and as wrong in the other. The "
+        "prompt, messages, choices, contexts and category are compared as they are, "
+        "references but for case and their order. If the question depends on a field "
+        "that the format does not know, such as a picture, ignore the rule.",
+        b'{"id": 1, "prompt": "2 + 2?", "references": ["4"], "outputs": []}\n'
+        b'{"id": 2, "prompt": "2 + 2?", "references": ["5"], "outputs": []}\n',
+        b'{"id": 1, "prompt": "2 + 2?", "references": ["4"], "outputs": []}\n'
+        b'{"id": 2, "prompt": "2 + 3?", "references": ["5"], "outputs": []}\n',
         "record",
         lint=True,
     ),

@@ -15,6 +15,7 @@ from harpia_formats.rules.doubtful_text import (
     MISDECODED,
     REPLACED,
 )
+from harpia_formats.rules.misread_chinese import read_as_latin
 from harpia_formats.text.describe import short_json
 
 #: The largest integer that a float holds with all smaller ones.
@@ -46,6 +47,12 @@ _lower = bytes(range(256)).lower()
 _raw_marks = (b"\xef\xbf\xbd", b"\xef\xbb\xbf")
 
 _invisible = re.compile("[\0\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+#: A letter of a script that puts no spaces between words, in which zero-width spaces
+#: say where a line may break: Thai, Lao, Burmese and Khmer.
+_unspaced = (
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u19e0-\u19ff\ua9e0-\ua9ff\uaa60-\uaa7f]"
+)
+_word_breaks = re.compile(f"(?<={_unspaced})\u200b+(?={_unspaced})")
 _misdecoded = re.compile(
     "[\u00c2-\u00f4][\u0080-\u00bf\u0152\u0153\u0160\u0161\u0178\u017d\u017e\u0192"
     "\u02c6\u02dc\u2013\u2014\u2018-\u201a\u201c-\u201e\u2020-\u2022\u2026\u2030\u2039"
@@ -142,7 +149,7 @@ def text_remarks(row: Any) -> Iterator[Remark]:
                 "decode the source again in its own encoding",
             )
         found = None if value.isascii() else misdecoded(value)
-        if found is not None:
+        if found is not None and read_as_latin(value) is None:
             wrong, meant = found
             yield Remark(
                 MISDECODED,
@@ -152,6 +159,8 @@ def text_remarks(row: Any) -> Iterator[Remark]:
                 "encode the text as Windows-1252 and decode it as UTF-8",
             )
         hidden = _invisible.search(value)
+        if hidden is not None and hidden[0] == "\u200b":
+            hidden = _invisible.search(_word_breaks.sub("", value))
         if hidden is not None:
             yield Remark(
                 INVISIBLE,

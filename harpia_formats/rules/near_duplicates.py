@@ -62,8 +62,23 @@ _letters = _Letters(
 _meaningless = re.compile(
     r"[.,:](?!\d|(?<=\d.) \d)"
     r"|-(?! ?\d|(?<=\b\w-)\w\b|(?<=\b\w -) \w\b)"
-    r"|!(?!=)|'(?!\()"
+    r"|!(?!=|(?<=\b[^\W\d_]!)|(?<=[)\]]!)|(?<=\d!)\s*[=+*/^?<>-])"
+    r"|'(?!\(|(?<=\w')s\b|(?<=\bwe')(?:re|ll|d)\b|(?<=\b(?:can|won)')t\b"
+    r"|(?<=\bshe')(?:ll|d)\b|(?<=\bhe')(?:ll|d)\b|(?<=\bi')(?:ll|d)\b)"
 )
+#: A number with "!" behind it at the end of a text, after what makes a formula of it.
+_factorial = re.compile(
+    r"((?:[=+*/^(-]\s*|\b(?:is|of|compute|calculate|evaluate|find|simplify|by)\s+)\d+)!"
+    r"(?=\s*(?:\0|\Z))",
+    re.IGNORECASE,
+)
+#: Words that mean another thing in capitals, such as names of countries.
+_capitals = re.compile(
+    r"\b(?:US|IT|WHO|AIDS|ACT|ARM|CAT|GAP|LA|MA|PA|PET|PIN|RAM|SAD|SAT)\b"
+)
+_small_letter = re.compile(r"[^\W\d_A-Z]")
+#: What is put before a word that is kept in capitals, and for a "!" that is kept.
+_kept = "\u2303"
 
 
 def near_duplicate_lints(
@@ -123,7 +138,8 @@ class SaidTexts:
         if said is None:
             return None
         context, text = said
-        folded = _meaningless.sub("", normal_bytes(text).decode().casefold())
+        marked = _marked(normal_bytes(text).decode())
+        folded = _meaningless.sub("", marked.casefold())
         parts = filter(None, folded.translate(_letters).split("\0"))
         return "\0".join((context, "", *parts))
 
@@ -203,3 +219,21 @@ class SaidTexts:
             elif value is not None and value is not UNSET:
                 add_texts(value, self.rests[number], texts)
         return texts
+
+
+def _marked(text: str) -> str:
+    """Return a text with marks where case or "!" has a meaning, and quotes as "'".
+
+    In a text in capitals only, capitals mean nothing, unless it is a single word.
+    """
+    text = text.replace("\u2019", "'")
+    if "!" in text:
+        text = _factorial.sub(rf"\1{_kept}", text)
+    if _capitals.search(text) is None:
+        return text
+    return "\0".join(
+        _capitals.sub(rf"{_kept}\g<0>", part)
+        if _small_letter.search(part) or " " not in part.strip()
+        else part
+        for part in text.split("\0")
+    )

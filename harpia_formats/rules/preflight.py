@@ -6,6 +6,7 @@ from harpia_formats.model.problem import Severity
 from harpia_formats.rules import Rule
 
 RECORD_COUNT, TOO_MANY_INVALID, TOO_MANY_FINDINGS = "P101", "P102", "P103"
+OTHER_FILE = "P104"
 MISSING_MODEL, OTHER_MODEL, ANSWER_COUNT, MISSING_ANSWER = (
     "P201",
     "P202",
@@ -13,10 +14,19 @@ MISSING_MODEL, OTHER_MODEL, ANSWER_COUNT, MISSING_ANSWER = (
     "P204",
 )
 PROMPT_LENGTH, OTHER_VALUE, MISSING_VALUE = "P301", "P302", "P303"
+OUT_OF_RANGE, WRONG_PATTERN, REPEATED_VALUE, MISSING_FIELD = (
+    "P304",
+    "P305",
+    "P306",
+    "P307",
+)
 UNKNOWN_ID, OTHER_PROMPT, UNKNOWN_PROMPT, SHARED_PROMPT = "P401", "P402", "P403", "P404"
+OWN_EXPECTATION = "P501"
 
 #: Of the rules on records, those whose messages hold no value of a record.
-WITHOUT_VALUES = frozenset({PROMPT_LENGTH, UNKNOWN_PROMPT, SHARED_PROMPT})
+WITHOUT_VALUES = frozenset(
+    {PROMPT_LENGTH, UNKNOWN_PROMPT, SHARED_PROMPT, MISSING_FIELD}
+)
 
 
 def _record(**fields: object) -> bytes:
@@ -31,6 +41,9 @@ def _answered(prompt: str, *models: str, text: str | None = "4") -> bytes:
 
 
 _one, _two = _record(id="1", prompt="2+2?"), _record(id="2", prompt="3+3?")
+_SHA256_OF_ONE = (
+    "sha256:b01a8392a3dda900cc8a7fa4b6b47added0c79e664b161c28700b632409a3018"
+)
 _both = _answered("2+2?", "small", "large")
 
 RULES = (
@@ -72,6 +85,19 @@ RULES = (
         _one,
         "record",
         ("max-findings = { J202 = 0 }",),
+        command="preflight",
+    ),
+    Rule(
+        OTHER_FILE,
+        "file-version",
+        Severity.ERROR,
+        "A file must be as new, and have the checksum, as the preflight file says.",
+        "An old file is often what a step before did not write anew; another checksum "
+        "is that of another version of the data.",
+        _two,
+        _one,
+        "record",
+        (f'checksums = {{ "data.jsonl" = "{_SHA256_OF_ONE}" }}',),
         command="preflight",
     ),
     Rule(
@@ -171,6 +197,59 @@ RULES = (
         command="preflight",
     ),
     Rule(
+        OUT_OF_RANGE,
+        "value-range",
+        Severity.ERROR,
+        "Each value of a field must be a number in the range that the preflight file "
+        "states.",
+        "Scores in percent among shares, or -1 for a failure, make means wrong. A text "
+        'such as "0.5" breaks the rule, too; an absent value or null does not.',
+        _record(prompt="2+2?", metadata={"level": 12}),
+        _record(prompt="2+2?", metadata={"level": 10}),
+        "record",
+        ("max-values = { metadata.level = 10 }",),
+        command="preflight",
+    ),
+    Rule(
+        WRONG_PATTERN,
+        "value-pattern",
+        Severity.ERROR,
+        "Each value of a field must match the pattern that the preflight file states.",
+        "The pattern is a regular expression of Python that must match the whole text. "
+        "A number breaks the rule, too; an absent value or null does not.",
+        _record(id="q1", prompt="2+2?"),
+        _record(id="q-1", prompt="2+2?"),
+        "record",
+        ("patterns = { id = 'q-[0-9]+' }",),
+        command="preflight",
+    ),
+    Rule(
+        REPEATED_VALUE,
+        "value-repeated",
+        Severity.ERROR,
+        "No two values of a field may be equal, as the preflight file says.",
+        "The place is the second record; the message names the first one. Absent "
+        "values and null are equal to nothing.",
+        _record(prompt="2+2?") * 2,
+        _record(prompt="2+2?") + _record(prompt="3+3?"),
+        "record",
+        ('unique-values = ["prompt"]',),
+        command="preflight",
+    ),
+    Rule(
+        MISSING_FIELD,
+        "values-missing",
+        Severity.ERROR,
+        "No more values of a field may be missing than the preflight file allows.",
+        "A value is missing if it is absent or null, an empty array, or a text that is "
+        "empty or only white space.",
+        _record(prompt="2+2?", category=" "),
+        _record(prompt="2+2?", category="math"),
+        "record",
+        ("max-missing-values = { category = 0 }",),
+        command="preflight",
+    ),
+    Rule(
         UNKNOWN_ID,
         "id-in-one-data-set",
         Severity.ERROR,
@@ -220,13 +299,24 @@ RULES = (
         Severity.ERROR,
         "No prompt may be in both data sets, as the preflight file says.",
         "Questions that a model was trained on do not measure what it can do. Prompts "
-        "are compared exactly.",
+        "are compared exactly, unless the file says normalised or near.",
         _record(prompt="3+3?"),
         _record(prompt="4+4?"),
         "record",
         ('no-prompts-of = "other"',),
         command="preflight",
         companion=_one + _two,
+    ),
+    Rule(
+        OWN_EXPECTATION,
+        "own-expectation",
+        Severity.ERROR,
+        "An expectation that another package adds must be met.",
+        "What it requires is said as help; the package documents it.",
+        _one,
+        _one,
+        "record",
+        command="preflight",
     ),
 )
 CODES = frozenset(rule.code for rule in RULES)

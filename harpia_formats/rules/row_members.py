@@ -1,14 +1,29 @@
 """Read members and texts of rows, decoded or typed."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+
+from harpia_formats.model.problem import Path
 
 #: The keys of a message that hold texts.
 MESSAGE_KEYS = ("role", "content")
 #: The attribute of each key, of the classes of typed rows, and the most such classes.
 _attributes: dict[type, dict[str, str]] = {}
 _most_classes = 256
+
+
+def texts_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
+    """Yield every text in a decoded value with its path."""
+    if type(value) is dict:
+        for key, member_ in value.items():
+            yield from texts_in(member_, (*path, key))
+    elif type(value) is list:
+        for index, item in enumerate(value):
+            yield from texts_in(item, (*path, index))
+    elif type(value) is str:
+        yield path, value
 
 
 def add_texts(

@@ -20,6 +20,7 @@ from harpia_formats.rules.sample_texts import (
 from harpia_formats.rules.sample_values import has_repeated, is_null_word
 from harpia_formats.rules.samples import EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REFERENCE
 from harpia_formats.rules.text_columns import text_columns
+from harpia_formats.rules.text_faults import may_loop, repeated_part
 from harpia_formats.rules.typed_texts import attributes_of
 
 _Column = Sequence[str]
@@ -180,7 +181,9 @@ def _are_wrong(answers: _Column) -> bool:
     joined = "\n".join(answers)
     if "<" in joined or "INST]" in joined:
         return True
-    return bool(possible_errors(answers)) or any(map(is_null_word, answers))
+    if possible_errors(answers) or any(map(is_null_word, answers)):
+        return True
+    return any(repeated_part(answers[place]) for place in may_loop(answers))
 
 
 def _begin(answers: _Column, questions: _Column) -> bool:

@@ -1,7 +1,7 @@
-"""Check the texts of samples, in rows of any format (V301-V311)."""
+"""Check the texts of samples, in rows of any format (V301-V315)."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +10,10 @@ import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import RowLint, TextColumns
+from harpia_formats.model.lint import CaseDecision, RowLint, TextColumns
 from harpia_formats.model.problem import Path
 from harpia_formats.rules.api_errors import api_error, may_be_error
+from harpia_formats.rules.damaged_values import no_value_lint
 from harpia_formats.rules.leaks import is_leaked, may_leak
 from harpia_formats.rules.sample_columns import are_scored, of_table, of_typed
 from harpia_formats.rules.sample_texts import (
@@ -33,12 +34,24 @@ from harpia_formats.rules.samples import (
     EMPTY_QUESTION,
     EMPTY_REFERENCE,
     LEAK,
+    LOOP,
     NULL_ANSWER,
+    PLACEHOLDER,
+    REASONING,
     REPEATED_CHOICE,
     REPEATED_PROMPT,
     SCORED_EMPTY,
+    STACK_TRACE,
     TEMPLATE_MARK,
     TRUNCATED,
+)
+from harpia_formats.rules.text_faults import (
+    fault_remarks,
+    loop_remarks,
+    may_hold_placeholder,
+    may_hold_reasoning,
+    may_hold_stack_trace,
+    may_loop,
 )
 from harpia_formats.rules.typed_columns import TypedColumns, typed_columns
 from harpia_formats.rules.typed_texts import TypedTexts, typed_texts
@@ -62,6 +75,9 @@ _cut = frozenset(
 #: How a key of a reason ends in JSON, and what follows where the answer was cut.
 _reason_end = b'eason"'
 _cut_text = re.compile(rb'\s*:\s*"(?:length|max_|model_|token_)', re.IGNORECASE)
+_LEAKED = "leaked"
+#: Records of a file that say whether prompts are meant to hold the reference.
+_SEVERAL = 4
 _codes = (
     LEAK,
     API_ERROR,
@@ -73,7 +89,21 @@ _codes = (
     TEMPLATE_MARK,
     REPEATED_CHOICE,
     NULL_ANSWER,
+    LOOP,
 )
+#: The rules on faults that are searched for in bytes, each with its search.
+_faults = (
+    (STACK_TRACE, may_hold_stack_trace),
+    (REASONING, may_hold_reasoning),
+    (PLACEHOLDER, may_hold_placeholder),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _ByteSearch:
+    """Searches in bytes by a function."""
+
+    search: Callable[[bytes], bool]
 
 
 class _CutSearch:
@@ -97,8 +127,6 @@ def sample_lints(
 
     They leave out the rules `without`, which the vendor's own lints check.
     """
-    if adapter.blank_is_absent:
-        without |= {EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REFERENCE}
     normalise = adapter.dialect_normalizers.get(dialect)
     checks = _SampleChecks(sample_paths(adapter), normalise, without)
     codes = tuple(code for code in _codes if code not in without)
@@ -118,7 +146,21 @@ def sample_lints(
             are_clean=lambda rows: _reasons.isdisjoint(rows.texts),
             takes_refused=True,
         ),
+        *(checks.fault_lint(code, search) for code, search in _faults),
+        no_value_lint(checks.answer_paths),
     )
+
+
+def _reported_leaks(counts: Mapping[str, int], records: int) -> tuple[str, ...]:
+    """Return the case of references in prompts, unless most prompts hold theirs.
+
+    Then the task is to find it there: a text to extract it from, or a list of labels.
+    """
+    is_meant = records >= _SEVERAL and counts[_LEAKED] * 2 > records
+    return () if is_meant else (_LEAKED,)
+
+
+LEAK_DECISION = CaseDecision(LEAK, (_LEAKED,), _reported_leaks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,17 +228,50 @@ class _SampleChecks:
 
     def remarks(self, row: Any) -> Iterator[Remark]:
         """Yield remarks on the texts of a decoded row."""
+        for remark in self._remarks_by(_remarks, row):
+            if remark.code not in self.without:
+                yield remark
+
+    def fault_lint(self, code: str, search: Callable[[bytes], bool]) -> RowLint:
+        """Return the check for one kind of fault, which `search` looks for in bytes."""
+
+        def remarks(row: Any) -> Iterator[Remark]:
+            for remark in self._remarks_by(fault_remarks, row):
+                if remark.code == code:
+                    yield remark
+
+        return RowLint(
+            (code,),
+            remarks,
+            text=_ByteSearch(search),
+            are_clean=lambda rows: not search(rows.data),
+            takes_refused=True,
+        )
+
+    def answer_paths(self, row: Any) -> frozenset[Path]:
+        """Return the places of the answers in a decoded row."""
+        if not isinstance(row, dict):
+            return frozenset()
+        texts = self.paths.texts_of(
+            row if self.normalise is None else self.normalise(row)
+        )
+        if self.normalise is not None:
+            self._place(texts, row, self.normalise)
+        return frozenset(path for path, _ in texts.answers)
+
+    def _remarks_by(
+        self, check: Callable[[SampleTexts], Iterator[Remark]], row: Any
+    ) -> Iterator[Remark]:
+        """Yield the remarks of a check on a decoded row, at their places in it."""
         if not isinstance(row, dict):
             return
         if self.normalise is None:
             texts = self.paths.texts_of(row)
         else:
             texts = self.paths.texts_of(self.normalise(row))
-            if any(True for _ in _remarks(texts)):
+            if any(True for _ in check(texts)):
                 self._place(texts, row, self.normalise)
-        for remark in _remarks(texts):
-            if remark.code not in self.without:
-                yield remark
+        yield from check(texts)
 
     def _place(
         self, texts: SampleTexts, row: Row, normalise: Callable[[Row], Row]
@@ -207,7 +282,7 @@ class _SampleChecks:
         """
         places: list[Path] = []
         numbered = self.paths.texts_of(normalise(_numbered(row, (), places)))
-        for name in ("questions", "references", "choices", "answers"):
+        for name in ("prompts", "questions", "references", "choices", "answers"):
             placed, numbers = getattr(texts, name), getattr(numbered, name)
             placed[:] = [
                 (places[int(number)], text)
@@ -217,6 +292,8 @@ class _SampleChecks:
 
 def _may_be_wrong(answer: str) -> bool:
     if not answer or answer.isspace() or is_null_word(answer) or may_be_error(answer):
+        return True
+    if may_loop((answer,)):
         return True
     return "<" in answer or "INST]" in answer
 
@@ -256,6 +333,7 @@ def _numbered(value: Any, path: Path, places: list[Path]) -> Any:
 def _remarks(texts: SampleTexts) -> Iterator[Remark]:
     yield from _empty(texts)
     yield from value_remarks(texts)
+    yield from loop_remarks(texts)
     prompts = [text for _, text in texts.prompts]
     references = [text for _, text in texts.references]
     choices = [text for _, text in texts.choices]
@@ -266,6 +344,7 @@ def _remarks(texts: SampleTexts) -> Iterator[Remark]:
                 path,
                 f"the prompt holds the reference {short_json(reference)}",
                 "take it out of the prompt, unless it is meant to be there",
+                case=_LEAKED,
             )
             break
     questions = [text for _, text in texts.questions if len(text) >= BY_CHANCE]

@@ -9,7 +9,9 @@ from harpia_formats.rules.samples import NULL_ANSWER, REPEATED_CHOICE
 from harpia_formats.text.describe import short_json
 
 #: What programs in Python, JavaScript and SQL write for no value.
-_null_words = frozenset({"null", "NULL", "None", "NaN", "nan", "undefined"})
+_null_words = frozenset(
+    {"null", "NULL", "None", "NaN", "nan", "undefined", "[object Object]"}
+)
 #: Characters of the longest answer that is looked up.
 LONGEST_WORD = 20
 
@@ -33,7 +35,8 @@ def has_repeated(choices: Sequence[str], references: Sequence[str] = ()) -> bool
 
 def has_word(word: str, texts: Iterable[str]) -> bool:
     """Tell whether one of some texts has a word, in any case of letters."""
-    pattern = re.compile(rf"\b{word.strip()}\b", re.IGNORECASE)
+    plain = re.escape(word.strip())
+    pattern = re.compile(rf"(?<!\w){plain}(?!\w)", re.IGNORECASE)
     return any(map(pattern.search, texts))
 
 

@@ -10,6 +10,7 @@ LEAK, API_ERROR, TRUNCATED, SCORED_EMPTY = "V301", "V302", "V303", "V304"
 EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REFERENCE = "V305", "V306", "V307"
 REPEATED_PROMPT, TEMPLATE_MARK = "V308", "V309"
 REPEATED_CHOICE, NULL_ANSWER = "V310", "V311"
+STACK_TRACE, REASONING, PLACEHOLDER, LOOP = "V312", "V313", "V314", "V315"
 
 
 def _record(answer: str = "Rio", **fields: object) -> bytes:
@@ -30,8 +31,9 @@ RULES = (
         "A prompt should not hold the reference.",
         "The model may copy what it should find. Looked for are references of more "
         "than three characters, as whole words, but for case and white space; not "
-        "those that are among the choices. Where the prompt is a text that holds the "
-        "answer, as for extraction, ignore the rule.",
+        "those that are among the choices. Where the prompts of more than half of the "
+        "records of a file, and of four at least, hold the reference, it is meant, as "
+        "for extraction or labels, and none is reported.",
         _record(prompt=f"{_prompt} (Brasília)"),
         _good,
         "record",
@@ -152,12 +154,71 @@ RULES = (
         "null-as-answer",
         Severity.NOTE,
         "An answer should not be only a word that programs write for no value.",
-        "These are null, None, NaN, nan and undefined: mostly a program turned a "
-        "missing answer into text, and it is scored as one. A model may mean the word, "
-        "so an answer is not reported if the prompt, a choice or a reference has it, "
-        "in any case of letters.",
+        "These are null, None, NaN, nan, undefined and [object Object]: mostly a "
+        "program turned a missing answer into text, and it is scored as one. A model "
+        "may mean the word, so an answer is not reported if the prompt, a choice or a "
+        "reference has it, in any case of letters.",
         _record("None"),
         _record("None of them."),
+        "record",
+        lint=True,
+    ),
+    Rule(
+        STACK_TRACE,
+        "stack-trace-as-answer",
+        Severity.WARNING,
+        "An answer should not hold the stack trace of a program that failed.",
+        "A program around the model failed, and what it printed was stored as the "
+        "answer. Known are those of Python, Java and JavaScript. Not reported are "
+        "traces in blocks of code, and answers to prompts about programs or failures. "
+        "Errors of an API are V302.",
+        _record(
+            "Traceback (most recent call last):\n"
+            '  File "run.py", line 7, in <module>\nKeyError: 0'
+        ),
+        _good,
+        "record",
+        lint=True,
+    ),
+    Rule(
+        REASONING,
+        "reasoning-in-answer",
+        Severity.WARNING,
+        "An answer should not hold the marked reasoning of a model.",
+        "Models mark it, as with <think> and </think>, and the program that serves "
+        "them was to take it out. Metrics compare all of it with the reference. Many "
+        "formats have a field of its own for it. Answers to prompts that name the mark "
+        "are not reported.",
+        _record("<think>The capital moved in 1960.</think>Brasília"),
+        _good,
+        "record",
+        lint=True,
+    ),
+    Rule(
+        PLACEHOLDER,
+        "unfilled-placeholder",
+        Severity.WARNING,
+        "A prompt should not hold an open place of a template.",
+        "The template was not filled with the row, such as {question} or "
+        "{{ item.question }}: the model never saw the question. Looked for are names "
+        "that templates of evaluations use. Lines of code and prompts about templates "
+        "are not reported.",
+        _record(prompt="Answer in one word: {question}"),
+        _good,
+        "record",
+        lint=True,
+    ),
+    Rule(
+        LOOP,
+        "repeating-answer",
+        Severity.NOTE,
+        "An answer should not repeat a part of it to its end.",
+        "A model that is caught in a loop repeats a word or a sentence until the limit "
+        "of tokens. Reported are parts with letters that are there eight times, or "
+        "four times if that is a long text, at the end of an answer, unless the prompt "
+        "asks to repeat something.",
+        _record("Brasília is the capital. " * 12),
+        _good,
         "record",
         lint=True,
     ),

@@ -321,4 +321,57 @@ RULES = (
         b'{"allOf": [{"type": "string"}, {"type": ["integer", "null"]}]}',
         b'{"allOf": [{"type": ["string", "null"]}, {"type": ["integer", "null"]}]}',
     ),
+    _rule(
+        "S431",
+        "schema-outside-of-properties",
+        _W,
+        "A schema must stand where a keyword expects it.",
+        "Validators pass over keys that are no keywords, so a schema of a key of the "
+        "data checks nothing unless it stands in properties.",
+        b'{"type": "object", "question": {"type": "string"}}',
+        b'{"type": "object", "properties": {"question": {"type": "string"}}}',
+    ),
+    _rule(
+        "S432",
+        "covered-branch",
+        _W,
+        "A branch of a oneOf must not match all values of another one.",
+        "A value must match exactly one branch. Integers are numbers, so that with "
+        "these two every integer matches both, and is refused.",
+        b'{"oneOf": [{"type": "integer"}, {"type": "number"}]}',
+        b'{"oneOf": [{"type": "integer"}, {"type": "string"}]}',
+    ),
+    _rule(
+        "S433",
+        "impossible-condition",
+        _W,
+        "The condition in an if must be possible.",
+        "What the if tests for is refused by properties in any case, so that then "
+        "never applies. Usually one of the values is misspelt.",
+        b'{"properties": {"kind": {"enum": ["chat", "text"]}}, "if": {"required": '
+        b'["kind"], "properties": {"kind": {"const": "dialog"}}}, "then": {}}',
+        b'{"properties": {"kind": {"enum": ["chat", "text"]}}, "if": {"required": '
+        b'["kind"], "properties": {"kind": {"const": "chat"}}}, "then": {}}',
+    ),
+    _rule(
+        "S434",
+        "empty-branch",
+        _W,
+        "The branches of an anyOf should not allow any value.",
+        "A value must match one of them, and any value matches an empty one, so that "
+        "the others check nothing.",
+        b'{"anyOf": [{"type": "string"}, {}]}',
+        b'{"anyOf": [{"type": "string"}, {"type": "null"}]}',
+    ),
+    _rule(
+        "S435",
+        "contradicting-pattern",
+        _W,
+        "The types of a property and of a pattern that matches its name must agree.",
+        "Both apply to the property, so that no value of it is allowed.",
+        b'{"properties": {"score_note": {"type": "string"}}, "patternProperties": '
+        b'{"^score_": {"type": "number"}}}',
+        b'{"properties": {"score_a": {"type": "integer"}}, "patternProperties": '
+        b'{"^score_": {"type": "number"}}}',
+    ),
 )

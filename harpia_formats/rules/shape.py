@@ -101,6 +101,19 @@ RULES = (
         "eee@0.2.0",
     ),
     Rule(
+        "S211",
+        "other-label",
+        Severity.ERROR,
+        "A record must have the version label of its shape, if --strict is given.",
+        "The version is detected by the keys, and files with the label of another "
+        "version are frequent. A reader that goes by the label reads such a record "
+        "wrongly. Without --strict the lint of the vendor says so, such as E101.",
+        _seed_row.replace(b'"0.2.0"', b'"0.3.0"'),
+        _seed_row,
+        "eee@0.2.0",
+        arguments=("--strict",),
+    ),
+    Rule(
         "S301",
         "unknown-format",
         Severity.ERROR,

@@ -82,8 +82,10 @@ RULES = (
         Severity.ERROR,
         "The fields of a table must be separated by the delimiter it is read with.",
         "The header is one column, and another delimiter cuts it and the first row "
-        "into equally many fields: spreadsheets write semicolons or tabs. No row was "
-        "read. Name it with --delimiter; files called .tsv are read with tabs.",
+        "into equally many fields: spreadsheets write semicolons or tabs, input "
+        "methods full-width commas. No row was read. Name it with "
+        "--delimiter; files called .tsv are read with tabs. "
+        "--unsafe-fixes replaces a full-width one.",
         b"prompt;response\n2+2?;4\n",
         b"prompt,response,note\n2+2?,4,\n",
         "csv",

@@ -15,6 +15,7 @@ from harpia_formats.rules.api_errors import possible_errors
 from harpia_formats.rules.leaks import possible_leaks
 from harpia_formats.rules.sample_texts import SamplePaths
 from harpia_formats.rules.sample_values import LONGEST_WORD, has_repeated, is_null_word
+from harpia_formats.rules.text_faults import may_loop, repeated_part
 from harpia_formats.rules.typed_texts import adder, attributes_of, plain_attributes
 
 #: The types of members that are absent or null.
@@ -153,6 +154,7 @@ def _of_answers(given: _Texts, prompts: list[str]) -> set[int]:
     texts, owners = given
     found = _blank(given)
     found.update(owners[each] for each in possible_errors(texts))
+    found.update(owners[each] for each in may_loop(texts) if repeated_part(texts[each]))
     found.update(
         owners[place]
         for place, text in enumerate(texts)

@@ -88,3 +88,27 @@ def test_written_marks_are_not_taken_for_misdecoded_text(text: str) -> None:
 def test_misdecoded_text_is_found(text: str, wrong: str, meant: str) -> None:
     """What no writer would put together is found, and what was meant by it."""
     assert misdecoded(text) == (wrong, meant)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_found"),
+    [
+        ("ภาษา\u200bไทย", False),
+        ("ភាសា\u200bខ្មែរ\u200b\u200bនេះ", False),
+        ("ພາສາ\u200bລາວ", False),
+        ("ภาษาไทย\u200b", True),
+        ("\u200bภาษาไทย", True),
+        ("ภาษา\u200b yes", True),
+        ("ภาษา\u200bไทย and ye\u200bs", True),
+        ("ภาษา\u200bไทย\ufeff", True),
+        ("ye\u200bs", True),
+        ("答\u200b案", True),
+    ],
+)
+def test_zero_width_spaces_separate_words_of_some_scripts(
+    text: str, *, is_found: bool
+) -> None:
+    """Between letters of scripts without spaces they are meant, elsewhere not."""
+    found = [remark.code for remark in TEXTS.remarks({"answer": text})]
+
+    assert found == ["J208"] * is_found

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harpia_formats import validate
 from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.model.lint import TextColumns
+from harpia_formats.model.lint import Agreement, TextColumns
 from harpia_formats.registry import adapter_of, all_formats, all_rules
 from harpia_formats.rules import near_duplicates
 from harpia_formats.rules.sample_lints import _SampleChecks
@@ -106,7 +106,9 @@ def test_columns_are_clean_only_if_each_row_is(
     for reader, together, singly in zip(
         linter.across, linter.digests_of_texts(columns), one_by_one, strict=True
     ):
-        if reader.rule.are_plain is None:
+        if reader.rule.agreement is Agreement.BY_KEY:  # one of equal rows is enough
+            assert set(together) == set(singly)
+        elif reader.rule.are_plain is None:
             assert together == singly
         else:  # ids are left out if all that are asked of together are plain
             assert set(singly) <= set(together)

@@ -1,7 +1,6 @@
 """The lints on texts of samples, in rows of every format that has them."""
 
 import json
-import os
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from corpora import CORPORA
 from harpia_formats import validate
 from harpia_formats.registry import adapter_of, all_formats, all_rules, writable_formats
 from harpia_formats.rules.sample_lints import sample_lints
@@ -17,8 +17,9 @@ from harpia_formats.rules.samples import RULES
 from unchecked import convert
 
 ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 CODES = {rule.code for rule in RULES}
+#: The rule on texts that stand for no value, which leaves answers to the others.
+NO_VALUE = "J210"
 QUESTION = "Qual é a capital do Brasil, e de que ano é ela?"
 #: Rules on rows of one vendor, of which clean records have none either.
 OWN = {code for code, rule in all_rules().items() if rule.lint and code[0] in "HNTK"}
@@ -206,7 +207,9 @@ def test_rows_are_read_alike_by_type_and_without() -> None:
     rows = [nemo(one, "Brasília", other) for one in prompts for other in texts] * 20
     single = [code for row in rows for code, _ in found_in(line(row))]
 
-    assert [code for code, _ in found_in(b"".join(map(line, rows)))] == single
+    # V301 comes last, where the whole file was read.
+    found = [code for code, _ in found_in(b"".join(map(line, rows)))]
+    assert sorted(found) == sorted(single)
 
 
 @pytest.mark.parametrize("format_", sorted(writable_formats()))
@@ -272,9 +275,11 @@ def test_any_value_is_decided(value: Any) -> None:
         if format_.adapter:
             for dialect in format_.dialects:
                 for lint in sample_lints(adapter_of(format_), dialect.name):
-                    assert all(each.code in CODES for each in lint.remarks(value))
+                    codes = {each.code for each in lint.remarks(value)}
+                    assert codes <= {*CODES, NO_VALUE}
 
 
+@pytest.mark.corpora
 @pytest.mark.parametrize(
     ("pattern", "expected"),
     [
@@ -283,8 +288,9 @@ def test_any_value_is_decided(value: Any) -> None:
         ("eee/samples/conv_inspect_cyse2*_samples.jsonl", ["V301"]),
         ("eee/samples/conv_helm*_samples.jsonl", []),
         ("eee/samples/*arc*_samples.jsonl", []),
-        ("eee/samples/*math*_samples.jsonl", []),
-        ("eee/valid-*.jsonl", ["V301"] * 6),
+        # A small model repeats itself until the limit of tokens.
+        ("eee/samples/*math*_samples.jsonl", ["V315"] * 8),
+        ("eee/valid-*.jsonl", [*["V315"] * 8, *["V301"] * 3] * 2),
         ("harpia/tencent_*", []),
         ("harpia/lab_*", []),
     ],
@@ -292,8 +298,6 @@ def test_any_value_is_decided(value: Any) -> None:
 def test_findings_on_real_records(pattern: str, expected: list[str]) -> None:
     """The findings on real records are those that were found by hand."""
     files = sorted(CORPORA.glob(pattern))
-    if not files:
-        pytest.skip("the corpora are not there")
     found = [
         each.code
         for file in files

@@ -1,0 +1,162 @@
+"""The lints on damaged values, and on faults of prompts and answers."""
+# ruff: noqa: RUF001 - texts with the letters that people write
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harpia_formats import validate
+
+#: Questions and answers of four kinds of text: pieces that rows are put together from.
+ENGLISH = (
+    ("Is {a} larger than {b}? Yes or no", "Yes: {a} is larger."),
+    ("Who wrote about AT&T in {a}?", "R&D; I think it was {b}. <3"),
+    ("Really? why {a}?! And {b}???", "No. None of them, I'm afraid (see p. {a})."),
+    ("Guess the letter: c?t, {a} times", "cat, cat, cat ({b})"),
+    ("What is tan(90°) in the set {{a, b, {a}}}?", "It has no value; {b} has one."),
+)
+GERMAN = (
+    ("Wie groß ist München, {a} oder {b}?", "Größer als {a}: »süß« & schön — Übung."),
+    ("Was bedeutet ÄÖÜäöüß? {a}", "Das Alphabet … „{b}“ – nichts sonst."),
+    ("Null Uhr {a}? Nan oder {b}?", "Um null Uhr {a}."),
+    ("Wirklich??? {a}?", "Ja!!! {b}… ½ °C, ± 2 ×÷"),
+)
+CHINESE = (
+    ("这个API在{a}年没有问题吗？", "没有，我get没get到，茅台镇的锚点是{b}。"),
+    ("首都是哪里？（{a}）", "北京。《{b}》——“好”，「对」！"),
+    ("請問{a}的繁體字怎麼寫？", "繁體字：龍、鳳、體、{b}、鑰匙。"),
+    ("{a}+{b}等于多少???", "等于？？？不知道。"),
+)
+CODE = (
+    ('Fix `print(f"{{question}} {a}")`.', '```python\nprint(f"{{question}} {b}")\n```'),
+    ("What does 'a{a}'.encode() return?", "b'a{a}'"),
+    ("Why do I see [object Object] in JavaScript? {a}", "Use JSON.stringify(x, {b})."),
+    (
+        "Debug it: KeyError {a}",
+        'Traceback (most recent call last):\n  File "a", line {b}',
+    ),
+    ("Escape `a < {a} && b` in HTML.", "a &lt; {a} &amp;&amp; b"),
+    ("Which pattern matches color and colour? {a}", "colou?r, or {b} https?://"),
+    ("SELECT * FROM t WHERE a = ? AND b IN (?, ?) -- {a}", "x ?? y ? a{b} : null;"),
+    (
+        "Render {{{{ item.name }}}} in a Vue template {a}",
+        "<p>{{{{ item.name }}}}</p> {b}",
+    ),
+    ("Draw a table {a}", "|a|b|\n" + "|---|---|\n" * 40 + "{b}"),
+    ("Give a matrix of zeros {a}", "[" + "0, " * 400 + "{b}"),
+)
+KINDS = {"English": ENGLISH, "German": GERMAN, "Chinese": CHINESE, "code": CODE}
+
+#: Rows with one fault each: the rule, the prompt, the reference and the answer.
+FAULTS = (
+    (
+        "V312",
+        "Capital?",
+        "Rome",
+        'Traceback (most recent call last):\n  File "a.py", line 3\nKeyError: 1',
+    ),
+    (
+        "V312",
+        "Capital?",
+        "Rome",
+        "TypeError: x\n    at run (/app/a.js:3:4)\n    at b (/a.js:1:2)",
+    ),
+    ("V313", "Capital?", "Rome", "<think>\nWell.</think>\nParis"),
+    ("V313", "Capital?", "Rome", "Well.\n</think>\n\nParis"),
+    ("V314", 'Answer: "{question}"', "Rome", "Which?"),
+    ("V314", "Frage: {{ item.question }}", "Rom", "Welche?"),
+    ("V314", "{{ row['input'] | upper }}", "Rome", "Which?"),
+    ("V315", "Capital?", "Rome", "I do not know. " * 30),
+    ("V315", "首都？", "北京", "我不知道。" * 40),
+    ("V311", "Capital?", "Rome", "[object Object]"),
+    ("J210", "Capital?", "nan", "Paris"),
+    ("J210", "Item: [object Object]", "Rome", "Paris"),
+    ("J211", "Capital?", "b'Rome'", "Paris"),
+    ("J211", "Capital?", "Rome", 'b"It\'s Paris"'),
+    ("J212", "浣犲ソ涓栫晫", "好", "你好"),
+    ("J212", "Was ist Gr枚脽e?", "Mass", "Das"),
+    ("J212", "It鈥檚 here", "Rome", "Paris"),
+    ("J212", "ÄãºÃ£¬ÊÀ½ç", "好", "你好"),
+    ("J212", "锟斤拷锟斤拷", "好", "你好"),
+    ("J213", "Wo liegt M?nchen", "Bayern", "In Bonn"),
+    ("J213", "?????? ???? ??", "Rome", "Paris"),
+    ("J214", "Tom &amp; Jerry", "Rome", "Paris"),
+    ("J214", "It&#39;s where", "Rome", "Paris"),
+)
+
+
+def clean_rows(kind: str, count: int) -> Iterator[dict[str, object]]:
+    """Yield realistic rows of one kind of text, each with other numbers."""
+    chance = random.Random(kind)  # noqa: S311 - the same rows each time
+    for number in range(count):
+        prompt, answer = chance.choice(KINDS[kind])
+        a, b = chance.randint(100, 999) * 1000 + number, chance.randint(10, 99999)
+        values = {"a": a, "b": b}
+        yield {
+            "id": f"{kind}-{number}",
+            "prompt": prompt.format(**values),
+            "references": [f"R{number}"],
+            "outputs": [{"text": answer.format(**values)}],
+        }
+
+
+def as_lines(rows: list[dict[str, object]], *, is_ascii: bool) -> bytes:
+    """Return rows as JSON Lines, with letters beyond ASCII as they are or escaped."""
+    return b"".join(
+        json.dumps(row, ensure_ascii=is_ascii).encode() + b"\n" for row in rows
+    )
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_clean_rows_are_silent(kind: str, is_ascii: bool) -> None:
+    """All lints find no error and no warning in 250 clean rows, and hardly a note."""
+    rows = list(clean_rows(kind, 250))
+
+    report = validate(
+        as_lines(rows, is_ascii=is_ascii), format="record", lint=True, examples=0
+    )
+
+    assert [(p.code, p.message) for p in report.problems if p.severity != "note"] == []
+    assert all(group.count <= len(rows) // 100 for group in report.groups)
+
+
+@pytest.mark.parametrize("is_ascii", [True, False])
+@pytest.mark.parametrize(("code", "prompt", "reference", "answer"), FAULTS)
+def test_each_fault_gives_one_finding(
+    code: str, prompt: str, reference: str, answer: str, is_ascii: bool
+) -> None:
+    """A damaged text is found once, however its letters are written."""
+    row = {
+        "id": 1,
+        "prompt": prompt,
+        "references": [reference],
+        "outputs": [{"text": answer}],
+    }
+
+    report = validate(as_lines([row], is_ascii=is_ascii), format="record", lint=True)
+
+    assert [problem.code for problem in report.problems] == [code]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_found_in_tables(
+    suffix: str, fault: tuple[str, str, str, str], tmp_path: Path
+) -> None:
+    """CSV and Parquet get the findings that the same row gets as JSON."""
+    pandas = pytest.importorskip("pandas")
+    code, prompt, reference, answer = fault
+    row = {"id": "1", "prompt": prompt, "references": reference, "response": answer}
+    path = tmp_path / f"rows.{suffix}"
+    if suffix == "csv":
+        pandas.DataFrame([row]).to_csv(path, index=False)
+    else:
+        pandas.DataFrame([row]).to_parquet(path)
+
+    report = validate(path, format=suffix, lint=True)
+
+    assert [problem.code for problem in report.problems] == [code]

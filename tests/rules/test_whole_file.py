@@ -1,0 +1,209 @@
+"""What the whole file decides: one mistake gives one finding, and meant leaks none."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+
+from eee_rows import CURRENT, GONE, KINDS, SEED, changed, clean_row
+from harpia_formats import validate
+
+Row = dict[str, Any]
+SINGLE, MULTI, AGENTIC = KINDS
+
+
+def found_in(rows: list[Row], format_: str, *codes: str, **options: Any) -> list[Any]:
+    """Return the code and record of the problems of rules in rows, sorted."""
+    data = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    report = validate(data, format=format_, lint=True, jobs=1, examples=0, **options)
+    return sorted(
+        (each.code, each.place.record) for each in report.problems if each.code in codes
+    )
+
+
+def question(prompt: str, **given: str) -> Row:
+    """Return a row of nemo-input."""
+    row = {"prompt": prompt, "ideal_response": "yes", "category": "", "source": "s"}
+    return row | given
+
+
+def record(id_: str, prompt: str, reference: str = "yes") -> Row:
+    """Return a record without an answer."""
+    return {"id": id_, "prompt": prompt, "references": [reference], "outputs": []}
+
+
+REPEATED = [question("What?"), question("What?"), question("what"), question("Why?")]
+
+
+def test_repeated_question_is_no_near_duplicate_too() -> None:
+    """N111 stays, and X102 finds what is not quite the same."""
+    pair = ("N111", "X102")
+
+    assert found_in(REPEATED, "nemo-input", *pair) == [("N111", 2), ("X102", 3)]
+    assert found_in(REPEATED, "nemo-input", *pair, ignore=("N111",)) == [
+        ("X102", 2),
+        ("X102", 3),
+    ]
+
+
+def test_the_more_severe_of_two_findings_stays() -> None:
+    """By the severities that the user gives, and the first of the pair if equal."""
+    pair = ("N111", "X102")
+    rows = REPEATED[:2]
+
+    for severity, code in (
+        ({"N111": "note"}, "X102"),
+        ({"X102": "error"}, "X102"),
+        ({"N111": "error"}, "N111"),
+        ({"N111": "note", "X102": "note"}, "N111"),
+    ):
+        found = found_in(rows, "nemo-input", *pair, severity=severity)
+        assert found == [(code, 2)]
+
+
+IDS = [
+    record("a1", "One?"),
+    record("a1\u200b", "Two?"),
+    record("b\u200b", "Three?"),
+    record("c\u200b", "Fo\u200bur?"),
+    record("c", "Five?"),
+]
+
+
+def test_invisible_character_of_a_look_alike_id_is_reported_once() -> None:
+    """X103 stays, whichever of the two records has it; other characters are found."""
+    pair = ("J208", "X103")
+
+    assert found_in(IDS, "record", *pair) == [
+        ("J208", 3),
+        ("J208", 4),
+        ("X103", 2),
+        ("X103", 5),
+    ]
+    assert found_in(IDS, "record", *pair, ignore=("X103",)) == [
+        ("J208", 2),
+        ("J208", 3),
+        ("J208", 4),
+        ("J208", 4),
+    ]
+    assert found_in(IDS, "record", *pair, severity={"J208": "warning"}) == [
+        ("J208", 2),
+        ("J208", 3),
+        ("J208", 4),
+        ("J208", 4),
+    ]
+
+
+EMPTY = {
+    "output.raw": "",
+    "answer_attribution": lambda steps: [{**steps[-1], "extracted_value": ""}],
+    "evaluation.score": 1,
+    "evaluation.is_correct": True,
+}
+
+
+def test_empty_answer_that_is_right_is_reported_once() -> None:
+    """V304 stays, and E122 on another text of the row does, too."""
+    row = changed(clean_row(SEED, SINGLE), EMPTY)
+    other = {**row, "evaluation_name": ""}
+
+    assert found_in([row], SEED, "V304", "E122") == [("V304", 1)]
+    assert found_in([row], SEED, "V304", "E122", ignore=("V304",)) == [("E122", 1)]
+    assert found_in([other], SEED, "V304", "E122") == [("E122", 1), ("V304", 1)]
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "changes", "codes"),
+    [
+        (
+            SEED,
+            SINGLE,
+            {"evaluation.num_turns": 4, "answer_attribution.0.turn_idx": 3},
+            ["E113"],
+        ),
+        (CURRENT, MULTI, {"turns": lambda turns: turns[:4]}, ["E113"]),
+        (
+            CURRENT,
+            MULTI,
+            {"evaluation.num_turns": 3, "answer_attribution.0.turn_idx": 9},
+            ["E109", "E113"],
+        ),
+        (
+            SEED,
+            AGENTIC,
+            {"evaluation.num_turns": GONE, "answer_attribution.0.turn_idx": 1},
+            ["E109", "E113"],
+        ),
+    ],
+)
+def test_turns_that_are_not_there_are_reported_once(
+    shape: str, kind: str, changes: dict[str, Any], codes: list[str]
+) -> None:
+    """E113 stays where num_turns counts the turn, and independent mistakes are two."""
+    row = changed(clean_row(shape, kind), changes)
+
+    assert [code for code, _ in found_in([row], shape, "E109", "E113")] == codes
+
+
+def leaking(*leaks: int, count: int = 20) -> list[Row]:
+    """Return records, some of which have the reference in the prompt."""
+    return [
+        record(
+            f"{number}",
+            f"Text {number}: {f'word{number}x' if number in leaks else 'nothing'}",
+            f"word{number}x",
+        )
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "found"),
+    [
+        (leaking(3), [4]),
+        (leaking(*range(10)), [*range(1, 11)]),
+        (leaking(*range(11)), []),
+        (leaking(*range(20)), []),
+        (leaking(0, 1, 2, count=3), [1, 2, 3]),
+    ],
+)
+def test_references_in_most_prompts_are_meant(
+    rows: list[Row], found: list[int]
+) -> None:
+    """An extraction task has them in most prompts, and elsewhere each is reported."""
+    assert [place for _, place in found_in(rows, "record", "V301")] == found
+
+
+def test_references_in_most_prompts_of_a_table_are_meant() -> None:
+    """A table is judged as a whole, too."""
+
+    def table(*leaks: int) -> bytes:
+        file = io.StringIO()
+        writer = csv.writer(file)
+        writer.writerow(["id", "prompt", "references"])
+        for row in leaking(*leaks):
+            writer.writerow([row["id"], row["prompt"], *row["references"]])
+        return file.getvalue().encode()
+
+    for leaks, lines in (((3, 9), [5, 11]), (range(20), [])):
+        report = validate(table(*leaks), format="csv", select=("V301",), jobs=1)
+        assert [each.place.line for each in report.problems] == lines
+
+
+def test_limit_decides_of_the_records_that_are_read() -> None:
+    """Records beyond the limit have no part in what the file shows."""
+    rows = leaking(*range(4))
+
+    assert found_in(rows, "record", "V301", limit=4) == []
+    assert len(found_in(rows, "record", "V301", limit=10)) == 4
+
+
+def test_error_that_the_whole_file_decides_makes_records_invalid() -> None:
+    """With the severity error, the records are invalid."""
+    data = "".join(f"{json.dumps(row)}\n" for row in leaking(2, 5)).encode()
+    options: dict[str, Any] = {"select": ("V301",), "severity": {"V301": "error"}}
+    report = validate(data, format="record", jobs=1, **options)
+
+    assert (report.errors, report.summary()["invalid"]) == (2, 2)
