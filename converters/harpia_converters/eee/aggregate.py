@@ -58,9 +58,11 @@ def _new_keys_in(document: Mapping[str, Any]) -> Iterator[str]:
     details = _object_in(_object_in(document, "model_info"), "additional_details")
     yield from (name for name in _deployment_keys if name in details)
     results = document.get("evaluation_results")
+    # Of the old version, we write ids of results; nobody else does.
+    has_old_label = () < _label_of(document) <= _last_old
     for result in results if isinstance(results, list) else ():
         if isinstance(result, Mapping):
-            if "evaluation_result_id" in result:
+            if "evaluation_result_id" in result and not has_old_label:
                 yield "evaluation_result_id"
             metric = _object_in(result, "metric_config")
             yield from (key for key in _metric_keys if key in metric)
@@ -104,6 +106,7 @@ def _dialect(version: str, name: str) -> Dialect:
         name=name,
         container=Container.DOCUMENT,
         one_of=frozenset({"evaluation_results", "source_metadata"}),
+        lints="harpia_converters.eee.lint.aggregate_values:LINTS",
     )
 
 

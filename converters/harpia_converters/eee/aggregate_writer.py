@@ -44,20 +44,17 @@ class ResultContext:
     scores: Scores
     settings: AggregateSettings
     version: Version
+    #: Whether an aggregate has the results of one evaluation only.
+    is_only: bool
 
 
-def name_of(name: str, column: ScoreColumn, version: Version, *, is_only: bool) -> str:
-    """Return the `evaluation_name` of a score, in its row and in the aggregate.
+def result_id_of(name: str, column: ScoreColumn, *, is_only: bool) -> str:
+    """Return the `evaluation_result_id` of a score, in its row and in the aggregate.
 
-    It is `name`, the evaluation's, if rows have an `evaluation_result_id` or if the
-    score is the only one; else the metric is added.
+    It is the metric. Where results of several evaluations may be in one aggregate, it
+    has the `name` of its own in front.
     """
-    return name if version.is_closed or is_only else f"{name}/{column.label}"
-
-
-def result_id_of(name: str, column: ScoreColumn) -> str:
-    """Return the `evaluation_result_id` of a score."""
-    return f"{name}:{column.label}"
+    return column.label if is_only else f"{name}:{column.label}"
 
 
 def aggregate_of(
@@ -150,14 +147,9 @@ def _result(
     name: str, column: ScoreColumn, score: MetricScore, context: ResultContext
 ) -> dict[str, Any]:
     version = context.version
-    own: dict[str, Any] = {}
-    if version.is_closed:
-        own["evaluation_result_id"] = result_id_of(name, column)
     return {
-        **own,
-        "evaluation_name": name_of(
-            name, column, version, is_only=len(context.columns) == 1
-        ),
+        "evaluation_result_id": result_id_of(name, column, is_only=context.is_only),
+        "evaluation_name": name,
         "source_data": _source(name, context.settings),
         "metric_config": _metric(column, score, version),
         "score_details": _details(column, score, context.scores),

@@ -1,18 +1,20 @@
-"""Check a samples file against the aggregate that it belongs to (rules E201-E206)."""
+"""Check a samples file against the aggregate that it belongs to (rules E201-E207)."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.model.format import Companion, FileSummary, Remark, Totals
 from harpia_formats.model.numbers import float_of
 
 if TYPE_CHECKING:  # most runs repair nothing
+    from harpia_converters.eee.lint.file_counts import Scale
     from harpia_formats.model.repair import Repair
 
 EVALUATION, MODEL, ROWS, CHECKSUM, RESULT = "E201", "E202", "E203", "E204", "E205"
-MEAN = "E206"
+MEAN, BOUNDS, VERDICT = "E206", "E207", "E116"
 
 #: The member of an aggregate that describes its samples file.
 _details = "detailed_evaluation_results"
@@ -42,6 +44,18 @@ class Expected:
     #: The results that rows can be matched with: the id of each, or the name where it
     #: has none, the score, and the index in the aggregate.
     scores: tuple[tuple[str, float, int], ...] = ()
+    #: The least and the largest score of these results, by the same key.
+    bounds: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    #: The metric_config of each result, by its id or name, and the one that all have.
+    metrics: Mapping[str, Any] = field(default_factory=dict)
+    metric: Any = None
+
+    def scale_for(self, result: str) -> "Scale | None":
+        """Return what is said of the scores of a result, None if nothing is."""
+        from harpia_converters.eee.lint.file_counts import scale_of  # noqa: PLC0415 - start-up: needed for lints only
+
+        config = self.metrics.get(result, self.metric)
+        return None if config is None else scale_of(config)
 
 
 def expectations_of(aggregate: Mapping[str, Any]) -> Expected:
@@ -50,6 +64,7 @@ def expectations_of(aggregate: Mapping[str, Any]) -> Expected:
     found = details if isinstance(details, Mapping) else {}
     rows = found.get("total_rows")
     checksum = _text_in(found, "checksum").lower()
+    scores = _scores_of(aggregate.get("evaluation_results"))
     return Expected(
         evaluation_id=_text_in(aggregate, "evaluation_id"),
         model_ids=_texts([aggregate.get("model_info")], "id"),
@@ -60,8 +75,17 @@ def expectations_of(aggregate: Mapping[str, Any]) -> Expected:
         checksum=checksum,
         hash_algorithm=_algorithm_of(_text_in(found, "hash_algorithm"), checksum),
         has_details=isinstance(details, Mapping),
-        scores=_scores_of(aggregate.get("evaluation_results")),
+        scores=scores,
+        bounds=_bounds_of(aggregate.get("evaluation_results"), scores),
+        **_metrics_of(aggregate.get("evaluation_results")),
     )
+
+
+def verdict_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
+    """Yield a remark if is_correct of a row is not what its score means."""
+    from harpia_converters.eee.lint.file_counts import scale_remarks  # noqa: PLC0415 - start-up: needed for lints only
+
+    return scale_remarks(expected.scale_for, row)
 
 
 def mean_scores(expected: Expected) -> Totals:
@@ -206,6 +230,29 @@ def _texts(owners: Any, key: str) -> frozenset[str]:
     return frozenset([text for text in values if text and isinstance(text, str)])
 
 
+def _bounds_of(
+    results: Any, scores: tuple[tuple[str, float, int], ...]
+) -> dict[str, tuple[float, float]]:
+    """Return the bounds of the results with these scores, but those that have none."""
+    from harpia_converters.eee.lint.aggregate_values import bounds_of  # noqa: PLC0415 - start-up: needed for aggregates only
+
+    found = {key: bounds_of(results[index]) for key, _, index in scores}
+    return {key: each for key, each in found.items() if any(map(math.isfinite, each))}
+
+
+def _bound_remarks(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
+    """Yield a remark if the score of `row` is outside of the bounds of its result."""
+    from harpia_converters.eee.lint.aggregate_values import beyond, is_beyond  # noqa: PLC0415 - start-up: needed for aggregates only
+
+    name = _text_in(row, "evaluation_result_id") or _text_in(row, "evaluation_name")
+    bounds = expected.bounds.get(name)
+    evaluation = row.get("evaluation")
+    score: Any = evaluation.get("score") if isinstance(evaluation, Mapping) else None
+    number = float_of(score)
+    if bounds is not None and number is not None and is_beyond(number, bounds):
+        yield beyond(("evaluation", "score"), score, bounds)
+
+
 def _scores_of(results: Any) -> tuple[tuple[str, float, int], ...]:
     """Return the key, score and index of each result, if no other has its key."""
     found: dict[str, tuple[str, float, int]] = {}
@@ -222,6 +269,33 @@ def _scores_of(results: Any) -> tuple[tuple[str, float, int], ...]:
             repeated.add(key)
         found[key] = (key, number, index)
     return tuple(each for key, each in found.items() if key and key not in repeated)
+
+
+def _metrics_of(results: Any) -> dict[str, Any]:
+    """Return the metric_config of each result, and the one that all results have.
+
+    One that results with the same id or name do not share is of neither.
+    """
+    metrics: dict[str, Any] = {}
+    found = results if isinstance(results, list) else []
+    for result in found:
+        config = result.get("metric_config") if isinstance(result, dict) else None
+        if not isinstance(config, dict):
+            continue
+        for key in ("evaluation_result_id", "evaluation_name"):
+            name = _text_in(result, key)
+            if name and metrics.setdefault(name, config) != config:
+                metrics[name] = {}
+    first = next(iter(metrics.values()), None)
+    is_one = all(config == first for config in metrics.values())
+    return {"metrics": metrics, "metric": first if is_one else None}
+
+
+def _row_lints(expected: Expected, row: Mapping[str, Any]) -> Iterator[Remark]:
+    """Yield remarks on the verdict and the score of a row."""
+    yield from verdict_remarks(expected, row)
+    if expected.bounds:
+        yield from _bound_remarks(expected, row)
 
 
 def _closing(expected: Expected, seen: FileSummary) -> Iterator[Remark]:
@@ -245,4 +319,6 @@ COMPANION = Companion(
     file_names=samples_names,
     totals=mean_scores,
     totals_codes=(MEAN,),
+    row_lint=_row_lints,
+    row_lint_codes=(VERDICT, BOUNDS),
 )

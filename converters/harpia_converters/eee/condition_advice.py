@@ -20,20 +20,36 @@ def advise(branch: str, path: Path, record: Any, turns: str) -> Advice | None:
     if branch == "/allOf/0/then":
         return Advice(TURNS, _single_turn(path, record, turns))
     if branch == "/allOf/1/then":
-        return Advice(TURNS, _several_turns(path, turns))
+        return Advice(TURNS, _several_turns(path, record, turns))
     return None
 
 
 def _single_turn(path: Path, record: Any, turns: str) -> str:
-    if path == (turns,):
-        how = f"remove {turns} or set it to null"
-    elif record.get(turns):
-        how = f"move the answer from {turns} to output"
+    has_turns = bool(record.get(turns))
+    if path != (turns,):
+        how = f"move the answer from {turns} to output" if has_turns else _give_answer
+    elif has_turns and isinstance(record.get("output"), dict):
+        how = f"remove {turns} or set it to null, if the whole answer is in output"
     else:
-        how = "give the answer in output"
-    return f'{how}, or set interaction_type to "multi_turn" or "agentic"'
+        how = f"remove {turns} or set it to null"
+    if not has_turns:
+        return how
+    return (
+        f'{how}; or set interaction_type to "multi_turn" or "agentic" and output to '
+        "null, if the record has several turns"
+    )
 
 
-def _several_turns(path: Path, turns: str) -> str:
-    how = "set output to null" if path == ("output",) else f"give the turns in {turns}"
-    return f'{how}, or set interaction_type to "single_turn"'
+def _several_turns(path: Path, record: Any, turns: str) -> str:
+    has_turns, output = bool(record.get(turns)), record.get("output")
+    if has_turns:
+        if path == ("output",):
+            return f"set output to null: the answer stands in {turns}"
+        return f"give {turns} as a list of turns"
+    how = f"give the turns in {turns}"
+    if not isinstance(output, dict):
+        return how
+    return f'{how} and set output to null, or set interaction_type to "single_turn"'
+
+
+_give_answer = "give the answer in output"

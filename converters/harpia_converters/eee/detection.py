@@ -6,6 +6,8 @@ from typing import Any
 VENDOR = "EvalEval"
 V0_2_0, V0_2_0_TAG, V0_3_0 = "eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"
 
+#: The key with the version of a row.
+LABEL_KEY = "schema_version"
 #: Paths that tell rows of one sample apart.
 IDENTITY_PATHS = (
     ("evaluation_id",),
@@ -38,12 +40,12 @@ def version_of(row: Mapping[str, Any]) -> tuple[str, str]:
     lists = list_field(row)
     if not lists:
         return V0_2_0, "references and outputs that are text"
-    if row.get("evaluation_result_id") is not None:
-        return V0_3_0, f"`evaluation_result_id` and lists in `{lists}`"
     if "interactions" in row:
         return V0_2_0_TAG, f"`interactions` and lists in `{lists}`"
     if str(row.get("schema_version", "")).endswith("0.2.0"):
         return V0_2_0_TAG, f"lists in `{lists}` under the label 0.2.0"
+    if row.get("evaluation_result_id") is not None:
+        return V0_3_0, f"`evaluation_result_id` and lists in `{lists}`"
     return V0_3_0, f"lists in `{lists}`"
 
 

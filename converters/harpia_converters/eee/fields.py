@@ -100,7 +100,11 @@ def question_fields(version: Version) -> tuple[FieldMapping, ...]:
         FieldMapping(
             ("evaluation_name",), "outputs.scores.evaluation_name", required=True
         ),
-        FieldMapping(("evaluation_result_id",), "outputs.scores.result_id"),
+        FieldMapping(
+            ("evaluation_result_id",),
+            "outputs.scores.metric",
+            note="with the filter or scorer that the signature names",
+        ),
         FieldMapping(
             ("sample_id",), "id", _text_id if version.is_closed else None, required=True
         ),

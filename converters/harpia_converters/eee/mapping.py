@@ -26,6 +26,14 @@ from harpia_converters.eee.fields import (
     other_fields,
     question_fields,
 )
+from harpia_converters.eee.result_names import (
+    SIGNATURE,
+    split_signature,
+    telling_names,
+    with_result,
+    with_signature,
+    with_signature_of,
+)
 from harpia_converters.eee.usage import written_metadata
 from harpia_converters.eee.versions import Version, is_whole_float
 from harpia_formats.mapping.fields import FieldTable
@@ -44,12 +52,18 @@ _root = (
     "sample_id sample_hash interaction_type input output interactions messages "
     "answer_attribution evaluation token_usage performance error metadata"
 ).split()
-_in_closed_only = frozenset({"evaluation_result_id"})
+_signature = "outputs.scores.signature"
 _input = ("raw", "formatted", "reference", "choices")
 
 
 def _read(row: Row, table: FieldTable, version: Version) -> Record:
-    row = row.copy()
+    signature, row = split_signature(row.copy())
+    record = _read_unsigned(row, table, version)
+    return record if signature is None else with_signature(record, signature)
+
+
+def _read_unsigned(row: Row, table: FieldTable, version: Version) -> Record:
+    """Return the record of a row, which may be changed, without its signature."""
     if row.get("schema_version") == version.label:
         del row["schema_version"]
     if version.turns != TURNS and row.get(version.turns, UNSET) is None:
@@ -103,8 +117,9 @@ def _write(
     kept = kept_of(record.extra)
     if record.id is UNSET and kept:
         record, kept = _with_own_id(record, kept, version)
-    outputs = fitting_answers(record.outputs, version, fates)
+    outputs = with_result(fitting_answers(record.outputs, version, fates), fates)
     metadata = written_metadata(record.metadata, version, fates)
+    metadata = with_signature_of(outputs, metadata, fates)
     if kept or outputs is not record.outputs or metadata is not record.metadata:
         record = replace(record, outputs=outputs, metadata=metadata, extra=UNSET)
     row = table.write(record, fates)
@@ -142,8 +157,7 @@ def _ordered(row: Row, keys: Sequence[str]) -> Row:
 def _order_of(version: Version) -> tuple[str, ...]:
     """Return the keys of a row in the order of the version's documentation."""
     turns = {versions.V0_2_0.turns, versions.V0_3_0.turns} - {version.turns}
-    unknown = turns if version.is_closed else turns | _in_closed_only
-    return tuple(key for key in _root if key not in unknown)
+    return tuple(key for key in _root if key not in turns)
 
 
 def _sorted_by_key(
@@ -198,14 +212,21 @@ def _adapter(version: Version, capacity: RowCapacity) -> FormatAdapter:
         keep_members=partial(_kept_members, version=version),
         extras_path=("metadata",),
         extras_as_text=True,
-        other_paths=frozenset({"outputs.index"}) if version.has_lists else frozenset(),
+        other_paths=frozenset(
+            {_signature, "outputs.index"} if version.has_lists else {_signature}
+        ),
         extra_examples={
             "schema_version": version.other_label,
             "sample_hash": "0" * 64,
             "evaluation": {"num_turns": 1, "tool_calls_count": 0},
             **({"output": {"reasoning_trace": ["more"]}} if version.has_lists else {}),
         },
-        other_names={"outputs.index": "output.raw (the place in the list)"},
+        read_apart=(("metadata", SIGNATURE),),
+        other_names={
+            "outputs.index": "output.raw (the place in the list)",
+            _signature: f"metadata.{SIGNATURE}",
+        },
+        repeats_answers=True,
     )
 
 
@@ -214,9 +235,12 @@ _lists = RowCapacity(
     outputs=Cardinality.MANY_OF_ONE_MODEL,
     scores=Cardinality.ONE,
     needs_verdict=True,
+    score_name=telling_names,
     turns=True,
 )
-_one_answer = RowCapacity(scores=Cardinality.ONE, needs_verdict=True, turns=True)
+_one_answer = RowCapacity(
+    scores=Cardinality.ONE, needs_verdict=True, score_name=telling_names, turns=True
+)
 V0_2_0 = _adapter(versions.V0_2_0, _one_answer)
 V0_2_0_TAG = _adapter(versions.V0_2_0_TAG, _lists)
 V0_3_0 = _adapter(versions.V0_3_0, _lists)

@@ -5,14 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeGuard
 
 from harpia_converters.eee.lint.wording import count_of
-from harpia_converters.eee.sample_hash import (
-    all_joined,
-    canonical_list,
-    first_joined,
-    recipe_of,
-)
+from harpia_converters.eee.sample_hash import DESCRIBED, RECIPES, recipe_of
 from harpia_converters.eee.turn_repairs import attributions, of_turns, texts_of
 from harpia_formats.model.repair import ADD, REMOVE, REPLACE, Repair
+from harpia_formats.text.describe import short_json
 
 BRANCH, HASH = "C201", "E103"
 TURN_COUNT, TOOL_CALL_COUNT = "E109", "E110"
@@ -99,11 +95,10 @@ def _of_hash(row: Mapping[str, Any], *, is_documented: bool) -> Iterator[Repair]
     if recipe_of(given.lower(), raw, references):
         yield Repair(HASH, REPLACE, path, "wrote the hash in lower case", given.lower())
         return
-    recipe, letter = (canonical_list, "A") if is_documented else (first_joined, "C")
-    if not references and recipe is first_joined:
-        recipe = all_joined  # the same, but for rows without a reference
-    what = f"computed the hash again by recipe {letter}"
-    yield Repair(HASH, REPLACE, path, what, recipe(raw, references))
+    # D is the same as C, but for rows without a reference.
+    letter = "A" if is_documented else "C" if references else "D"
+    what = f"computed the hash again, of {DESCRIBED[letter]}"
+    yield Repair(HASH, REPLACE, path, what, RECIPES[letter](raw, references))
 
 
 def _is_texts(value: Any) -> TypeGuard[list[str]]:
@@ -119,10 +114,14 @@ def _extra_branch(row: Mapping[str, Any], key: str) -> str:
     kind = row.get("interaction_type")
     if kind == "single_turn" and isinstance(output, dict) and isinstance(turns, list):
         return key if _is_one_exchange(turns) else ""
-    is_several = isinstance(kind, str) and kind in {"multi_turn", "agentic"}
-    if is_several and output is not None and isinstance(turns, list) and turns:
+    if _is_several(kind) and output is not None and isinstance(turns, list) and turns:
         return "output" if _is_in_turns(output, turns) else ""
     return ""
+
+
+def _is_several(kind: Any) -> bool:
+    """Return whether rows of an interaction type have several turns."""
+    return isinstance(kind, str) and kind in {"multi_turn", "agentic"}
 
 
 def _is_one_exchange(turns: list[Any]) -> bool:
@@ -165,15 +164,19 @@ def _to_output(row: Mapping[str, Any], key: str) -> Iterator[Repair]:
 
 
 def _of_counts(row: Mapping[str, Any], turns: Any) -> Iterator[Repair]:
-    """Yield the repairs of the counts of turns and of tool calls."""
-    evaluation = row.get("evaluation")
+    """Yield the repairs of the counts of turns and of tool calls.
+
+    Nothing is counted in a row of no known interaction type, nor in one that has the
+    branch of another type, or not its own.
+    """
+    evaluation, kind = row.get("evaluation"), row.get("interaction_type")
     if not isinstance(evaluation, dict):
         return
-    is_single = row.get("interaction_type") == "single_turn"
+    is_single = kind == "single_turn"
     counts: list[tuple[str, str, int]] = []
-    if is_single:
+    if is_single and isinstance(row.get("output"), dict) and not turns:
         counts = [(TURN_COUNT, "num_turns", 1), (TOOL_CALL_COUNT, _calls_key, 0)]
-    elif isinstance(turns, list) and turns:
+    elif _is_several(kind) and row.get("output") is None and _is_filled(turns):
         counts = _counts_of(turns)
     for code, key, count in counts:
         path = ("evaluation", key)
@@ -181,11 +184,15 @@ def _of_counts(row: Mapping[str, Any], turns: Any) -> Iterator[Repair]:
         if given is None and (is_single or code == TOOL_CALL_COUNT):
             continue  # it may be left out
         if key not in evaluation:
-            yield Repair(code, ADD, path, f"added {key}, which is {count}", count)
+            what = f"added {key}, which is {count}"
+            yield Repair(code, ADD, path, what, count, is_count=True)
         elif given != count or type(given) is bool:
-            before = "null" if given is None else f"{given!r:.40}"
-            what = f"counted {key} again: {count} in place of {before}"
-            yield Repair(code, REPLACE, path, what, count)
+            what = f"counted {key} again: {count} in place of {short_json(given)}"
+            yield Repair(code, REPLACE, path, what, count, is_count=True)
+
+
+def _is_filled(turns: Any) -> TypeGuard[list[Any]]:
+    return isinstance(turns, list) and turns != []
 
 
 def _counts_of(turns: list[Any]) -> list[tuple[str, str, int]]:

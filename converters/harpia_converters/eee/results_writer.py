@@ -19,10 +19,10 @@ from harpia_converters.eee.aggregate_writer import (
     SamplesFile,
     aggregate_of,
     empty_aggregate,
-    name_of,
     result_id_of,
 )
 from harpia_converters.eee.file_paths import aggregate_name, check_valid, file_path_of
+from harpia_converters.eee.result_names import SIGNATURE
 from harpia_converters.eee.row_consistency import EVALUATION, RowConsistency
 from harpia_converters.eee.versions import Version, as_text
 from harpia_formats.dedup.identity import IdentityReader
@@ -42,8 +42,8 @@ from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
 from harpia_formats.scoring.scored_answer import ScoredAnswer
 from harpia_formats.scoring.scores import Scores
 
-#: The key in the metadata of a row.
-SIGNATURE = "score_signature"
+#: The metric and the signature of the score of a row before its own are known.
+_REPLACED = "score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,22 +91,19 @@ class _Samples:
         own = score_in(record, scored.output)
         given = self.settings.constants.get
         score = Score(
+            metric=_REPLACED,
+            signature=_REPLACED,
             value=0.0,
             is_correct=False,
             evaluation_id=given("outputs.scores.evaluation_id", own.evaluation_id),
             evaluation_name=given(
                 "outputs.scores.evaluation_name", own.evaluation_name
             ),
-            result_id="" if self.sample_format.version.is_closed else UNSET,
         )
         if len(record.outputs) > 1:
             named = number if record.id is UNSET else record.id
             record = replace(record, id=f"{as_text(named)}#{self._place}")
-        record = replace(
-            record,
-            outputs=[replace(scored.output, scores=[score])],
-            metadata={**(record.metadata or {}), SIGNATURE: ""},
-        )
+        record = replace(record, outputs=[replace(scored.output, scores=[score])])
         return self._written(record, number)
 
     def _written(self, record: Record, number: int) -> Row:
@@ -117,11 +114,13 @@ class _Samples:
         return row
 
     def _write(self, row: Row, column: ScoreColumn, value: float) -> None:
-        name, version = row["evaluation_name"], self.sample_format.version
-        only = len(self.columns) == 1
-        own: Row = {"evaluation_name": name_of(name, column, version, is_only=only)}
-        if version.is_closed:
-            own["evaluation_result_id"] = result_id_of(name, column)
+        own: Row = {
+            "evaluation_result_id": result_id_of(
+                row["evaluation_name"],
+                column,
+                is_only=not self.consistency.has_groups,
+            )
+        }
         own["evaluation"] = {
             **row["evaluation"],
             "score": column.bounded(value),
@@ -156,7 +155,11 @@ class _Samples:
             path,
         )
         context = ResultContext(
-            self.columns, scores, self.settings, self.sample_format.version
+            self.columns,
+            scores,
+            self.settings,
+            self.sample_format.version,
+            is_only=not self.consistency.has_groups,
         )
         document = aggregate_of(run, self._results(scores), context)
         self.beside(msgspec.json.format(encode(document), indent=2) + b"\n")

@@ -2,6 +2,7 @@
 
 from harpia_converters.eee.lint import (
     across_rules,
+    answers_rules,
     identity_rules,
     results_rules,
     turns_rules,
@@ -54,6 +55,12 @@ def _row_with(**changed: str) -> bytes:
 def _aggregate_with(details: str = "") -> bytes:
     """Return an aggregate that says this of its samples file."""
     return (_aggregate % details).encode()
+
+
+def _bounded(least: int, largest: int) -> bytes:
+    """Return an aggregate whose result has these bounds."""
+    bounds = f'"score_type": "continuous", "min_score": {least}, "max_score": {largest}'
+    return _aggregate_with().replace(b'"score_type": "binary"', bounds.encode())
 
 
 _default = (
@@ -151,13 +158,53 @@ _default = (
         "It is compared for results whose id, or else name, rows have, as far as "
         "rounding to two digits allows; a percentage is compared with a mean of 0 to "
         "1. Scores that are no mean, such as corpus BLEU, may differ.",
-        _row_with().replace(
-            b'"score": 1, "is_correct": true', b'"score": 0, "is_correct": false'
-        ),
+        _row_with()
+        .replace(b'"score": 1, "is_correct": true', b'"score": 0, "is_correct": false')
+        .replace(b'"exact_match"', b'"regex"'),
         _row_with(),
         "eee@0.3.0",
         lint=True,
         companion=_aggregate_with(),
+    ),
+    Rule(
+        "E207",
+        "score-beyond-bounds",
+        Severity.WARNING,
+        "A score must be from the min_score to the max_score of its result.",
+        "That is so for the score in an aggregate, and for those of the samples of a "
+        "result that is named by them. Mostly one of the two is a percentage. A score "
+        "of -1 may stand for an unknown level.",
+        _bounded(0, 1).replace(b'"score": 1}', b'"score": 87.5}'),
+        _bounded(0, 1),
+        "eee-aggregate",
+        lint=True,
+    ),
+    Rule(
+        "E208",
+        "bounds-out-of-order",
+        Severity.WARNING,
+        "min_score must not be above max_score.",
+        "Then no score lies between them.",
+        _bounded(1, 0),
+        _bounded(0, 1),
+        "eee-aggregate",
+        lint=True,
+    ),
+    Rule(
+        "E209",
+        "timestamp",
+        Severity.WARNING,
+        "A timestamp must be a time that is not in the future.",
+        "It is the seconds since 1970 as text, or a date of ISO 8601. Two days of the "
+        "clock of this machine are tolerated. A time in milliseconds is far in the "
+        "future.",
+        _aggregate_with().replace(
+            b'"retrieved_timestamp": "1770681600"',
+            b'"retrieved_timestamp": "1770681600000"',
+        ),
+        _aggregate_with(),
+        "eee-aggregate",
+        lint=True,
     ),
 )
 
@@ -166,5 +213,6 @@ RULES = (
     *identity_rules.RULES,
     *turns_rules.RULES,
     *results_rules.RULES,
+    *answers_rules.RULES,
     *across_rules.RULES,
 )

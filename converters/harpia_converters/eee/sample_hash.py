@@ -47,6 +47,13 @@ RECIPES: dict[str, Recipe] = {
     "C": first_joined,
     "D": all_joined,
 }
+#: Of what each recipe gives the hash, in words.
+DESCRIBED = {
+    "A": "the JSON text with input.raw and all references",
+    "B": "the JSON text with input.raw and the first reference",
+    "C": "input.raw with the first reference behind it",
+    "D": "input.raw with all references behind it",
+}
 #: The recipes that need a reference.
 _first_reference_recipes = frozenset({"B", "C"})
 

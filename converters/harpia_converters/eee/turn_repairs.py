@@ -6,6 +6,7 @@ from typing import Any, TypeGuard
 
 from harpia_formats.model.problem import Path
 from harpia_formats.model.repair import REPLACE, Repair
+from harpia_formats.text.describe import short_json
 
 TURN_INDEX = "E104"
 
@@ -35,7 +36,7 @@ def of_turns(row: Mapping[str, Any], key: str, turns: list[Any]) -> Iterator[Rep
             followed += _of_attribution(one, ("answer_attribution", number), place)
     for place, index in enumerate(indices):
         if index != place:
-            what = f"renumbered the turn {index} as {place}"
+            what = f"renumbered the turn {short_json(index)} as {place}"
             yield Repair(TURN_INDEX, REPLACE, (key, place, "turn_idx"), what, place)
     yield from followed
 
@@ -106,7 +107,7 @@ def _holds(one: Mapping[str, Any], turn: Mapping[str, Any]) -> bool:
 def _of_attribution(one: Mapping[str, Any], path: Path, place: int) -> Iterator[Repair]:
     """Yield the repairs of an attribution whose turn gets another number."""
     before, source = one["turn_idx"], one["source"]
-    what = f"followed the turn {before} to {place}"
+    what = f"followed the turn {short_json(before)} to {place}"
     yield Repair(TURN_INDEX, REPLACE, (*path, "turn_idx"), what, place)
     named = _source.fullmatch(source)
     if named is not None and named[2] != "turn_idx":

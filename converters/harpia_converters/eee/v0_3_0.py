@@ -2,10 +2,12 @@
 
 from functools import partial
 
+from harpia_converters.eee import versions
 from harpia_converters.eee.companion import COMPANION
 from harpia_converters.eee.condition_advice import advise
 from harpia_converters.eee.detection import (
     IDENTITY_PATHS,
+    LABEL_KEY,
     ROW_KEYS,
     V0_3_0,
     VENDOR,
@@ -29,6 +31,8 @@ FORMAT = Format(
             partial(sign_of, version=V0_3_0),
             one_of=ROW_KEYS,
             lints="harpia_converters.eee.lint.lints:V0_3_0",
+            label_key=LABEL_KEY,
+            labels=versions.V0_3_0.labels,
         ),
     ),
     id_with=IDENTITY_PATHS,

@@ -41,6 +41,8 @@ class Version:
 
 
 V0_2_0 = Version("interactions", "0.2.0", has_lists=False)
+#: Labels of the first schemas: their rows are those of eee@0.2.0.
+FIRST_LABELS = frozenset({"0.0.1", "instance_level_eval_0.0.1"})
 V0_2_0_TAG = Version("interactions", "0.2.0")
 V0_3_0 = Version("messages", "0.3.0", ("0.2.1", "0.2.2", "0.2.3"), is_closed=True)
 

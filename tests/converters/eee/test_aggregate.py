@@ -1,7 +1,6 @@
 """EvalEval aggregates: their two versions, and how they are detected."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -14,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora import CORPORA
 from harpia_converters.eee import aggregate
 from harpia_formats.model.format import Container
 from harpia_formats.testing.mutation import mutants
 
 ROOT = Path(__file__).parents[3]
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 SAMPLES = CORPORA / "eee" / "samples"
 VALID = ROOT / "fixtures" / "eee-aggregate" / "valid"
 #: Each shape, with the beginning of the name of the upstream file that has it.
@@ -33,10 +32,6 @@ DECIDING = frozenset(
     "pattern properties required then type".split()
 )
 
-needs_corpus = pytest.mark.skipif(
-    not SAMPLES.is_dir(),
-    reason="no EvalEval corpus: set HARPIA_CORPORA to the folder that holds eee/",
-)
 any_json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
@@ -120,7 +115,7 @@ def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
     return counts
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_mutants_are_validated_as_upstream_does(shape: str) -> None:
     """Our schema and upstream's agree on two thousand mutants, good and bad."""
@@ -129,7 +124,7 @@ def test_mutants_are_validated_as_upstream_does(shape: str) -> None:
     assert min(counts[True], counts[False]) > 200
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.long
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_many_mutants_are_validated_as_upstream_does(shape: str) -> None:
@@ -139,7 +134,7 @@ def test_many_mutants_are_validated_as_upstream_does(shape: str) -> None:
     assert min(counts[True], counts[False]) > 5_000
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_second_engine_agrees(shape: str) -> None:
     """An independent engine gives our schema and upstream's the same verdicts."""
@@ -168,7 +163,7 @@ def constraints_of(node: Any, root: Any) -> Any:
     return {key: each for key, each in kept.items() if each != empty.get(key, ...)}
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize("shape", UPSTREAM)
 def test_constraints_are_upstreams(shape: str) -> None:
     """Apart from its texts and references, our schema says what upstream's says."""
@@ -177,7 +172,7 @@ def test_constraints_are_upstreams(shape: str) -> None:
     assert constraints_of(ours, ours) == constraints_of(theirs, theirs)
 
 
-@needs_corpus
+@pytest.mark.corpora
 def test_real_aggregates_are_valid_in_their_shape_only() -> None:
     """The files of February have the old version, those of August the new one."""
     schema_validators = {

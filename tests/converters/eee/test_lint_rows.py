@@ -47,6 +47,18 @@ def renamed(before: str, after: str) -> Any:
 
 STEP, TURN = "answer_attribution.0", "turns.2"
 CALL = "turns.2.tool_calls.0"
+LAST = "answer_attribution.-1.extracted_value"
+
+
+def VALUE(text: str) -> dict[str, Any]:  # noqa: N802 - stands for changes
+    """Return the changes after which `text` is the only extracted value."""
+    return {
+        "answer_attribution": lambda steps: [{**steps[-1], "extracted_value": text}]
+    }
+
+
+WRONG = {"evaluation.score": 0, "evaluation.is_correct": False}
+RIGHT = {"evaluation.score": 1, "evaluation.is_correct": True}
 FAULTS = (
     Fault("E101", {"schema_version": "banana"}),
     Fault("E101", {"schema_version": ""}),
@@ -121,6 +133,11 @@ FAULTS = (
     Fault("E114", {f"{STEP}.source": "messages[4].content"}, shapes=OPEN),
     Fault("E115", {f"{STEP}.extracted_value": "forty-two"}),
     Fault("E115", {f"{STEP}.extracted_value": "4 2"}),
+    Fault("E115", {"output.raw": first("42 left"), **VALUE("4 2")}, (SINGLE,)),
+    Fault("E115", {"output.raw": first("pi is 3.142"), **VALUE("3142")}, (SINGLE,)),
+    Fault("E115", {"output.raw": first("1,2 or 3,50"), **VALUE("12")}, (SINGLE,)),
+    Fault("E115", {"output.raw": first("1,234"), **VALUE("1235")}, (SINGLE,)),
+    Fault("E115", {"output.raw": first("new york"), **VALUE("newyork")}, (SINGLE,)),
     Fault("E116", {"evaluation.score": 0, "evaluation.is_correct": True}),
     Fault("E116", {"evaluation.score": 1.0, "evaluation.is_correct": False}),
     Fault(
@@ -129,13 +146,15 @@ FAULTS = (
         shapes=OPEN,
     ),
     Fault("E117", {"evaluation.score": 0.5, "evaluation.is_correct": True}),
-    Fault("E117", {"evaluation.score": 7, "evaluation.is_correct": True}),
+    Fault("E117", {"evaluation.score": 0.999, "evaluation.is_correct": True}),
     Fault("E118", {"token_usage.total_tokens": 1}),
     Fault("E118", {"token_usage.reasoning_tokens": 5000}),
     Fault("E118", {"token_usage.input_tokens_cache_read": 5000}),
     Fault("E119", {"performance.generation_time_ms": 1000}),
     Fault("E119", {"performance.time_to_first_token_ms": 901}),
     Fault("E119", {"performance.latency_ms": 0}),
+    Fault("E119", {"performance": {"latency_ms": 99, "generation_time_ms": 100}}),
+    Fault("E119", {"performance": {"latency_ms": 99.2, "generation_time_ms": 99.4}}),
     Fault("E120", {"error": ""}),
     Fault(
         "E120",
@@ -152,7 +171,8 @@ FAULTS = (
     Fault("E122", {"input.reference": first(""), "sample_hash": GONE}),
     Fault("E122", {"input.formatted": ""}),
     Fault("E122", {f"{STEP}.extraction_method": ""}),
-    Fault("E122", {f"{STEP}.extracted_value": ""}),
+    Fault("E122", {LAST: "", **RIGHT}),
+    Fault("E122", {"input.reference": " ", "sample_hash": GONE}, shapes=(SEED,)),
     Fault("E122", {f"{CALL}.name": ""}, (AGENTIC,)),
     Fault("E122", {"turns.1.content": ""}, TURNS),
     Fault("E124", {"metrics": 5}, shapes=OPEN),
@@ -254,6 +274,9 @@ ALLOWED = (
     Fault("", {"schema_version": "instance_level_eval_0.2.0"}, shapes=OPEN),
     Fault("", {"schema_version": "instance_level_eval_0.2.2"}, shapes=(CURRENT,)),
     Fault("", {"model_id": "openai/openai/model"}),
+    # Of 10, or of 100: what counts as correct on another scale is not known.
+    Fault("", {"evaluation.score": 8, "evaluation.is_correct": True}),
+    Fault("", {"evaluation.score": 87.5, "evaluation.is_correct": True}),
     Fault("", {"sample_id": 17}, shapes=OPEN),
     Fault(
         "",
@@ -310,6 +333,33 @@ ALLOWED = (
     ),
     Fault("", {"token_usage": GONE, "performance": GONE, "metadata": GONE}),
     Fault("", {"performance.latency_ms": None}),
+    Fault("", {"performance": {"latency_ms": 900, "generation_time_ms": 900.9}}),
+    Fault("", {"performance": {"latency_ms": 900.3, "generation_time_ms": 900.35}}),
+    Fault(
+        "",
+        {"performance": {"latency_ms": 0.3, "generation_time_ms": 0.1 + 0.1 + 0.1}},
+    ),
+    # Where nothing could be extracted, and where there is nothing to compare with.
+    Fault("", {LAST: "", **WRONG}),
+    Fault(
+        "",
+        {"input.reference": "", "input.choices": GONE, "sample_hash": GONE},
+        shapes=OPEN,
+    ),
+    # What differs in thousands separators or white space only.
+    *(
+        Fault("", {"output.raw": first(text), **VALUE(value)}, (SINGLE,))
+        for text, value in (
+            ("It is 1,234,567 km.", "1234567"),
+            ("It is 1234567 km.", "1,234,567"),
+            ("Es sind 1.234.567 Euro.", "1234567"),
+            ("Il y a 12\u202f345 voix.", "12345"),
+            ("It has 12,34,567 rupees.", "1234567"),
+            ("in New\n  York\u00a0City", "New York City"),
+            ("so x = 5 , y = ( 3 )", "x=5, y=(3)"),
+            ("答案 是 \u3000四十二", "答案是四十二"),
+        )
+    ),
     Fault(
         "",
         {"error": "timed out", "evaluation.score": 0, "evaluation.is_correct": False},

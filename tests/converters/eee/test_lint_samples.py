@@ -1,18 +1,17 @@
 """Lints of real samples of EvalEval: findings per file, each looked at by hand."""
 
 import json
-import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpora import CORPORA
 from harpia_formats import Report, validate
 from harpia_formats.registry import all_rules
 
 ROOT = Path(__file__).parents[3]
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 SAMPLES = CORPORA / "eee" / "samples"
 LINTS = {code for code, rule in all_rules().items() if rule.lint and code[0] == "E"}
 #: What is found in each row of Inspect's converter: it never writes attribution, and
@@ -42,11 +41,6 @@ REPAIRED = {"E111": 45, "E119": 45, "E109": 12, "E117": 3, "E302": 15, "E307": 3
 #: What the repair of two references to one breaks: the hash of both.
 REPAIRED_SEED = REPAIRED | {"E103": 4}
 
-needs_corpus = pytest.mark.skipif(
-    not SAMPLES.is_dir(),
-    reason="no EvalEval corpus: set HARPIA_CORPORA to the folder that holds eee/",
-)
-
 
 def codes_of(report: Report) -> Counter[str]:
     """Return how often each lint of EvalEval was broken."""
@@ -71,7 +65,7 @@ def expected_of(path: Path) -> Counter[str]:
     return expected
 
 
-@needs_corpus
+@pytest.mark.corpora
 def test_findings_in_real_samples_are_known() -> None:
     """Every finding in a real file is one that was checked by hand, and none lacks."""
     paths = sorted(SAMPLES.glob("*.jsonl"))
@@ -81,7 +75,7 @@ def test_findings_in_real_samples_are_known() -> None:
     }
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize(
     ("name", "shape", "expected"),
     [
@@ -103,7 +97,7 @@ def test_repaired_records_have_errors_only_where_ids_repeat(
     assert found == expected
 
 
-@needs_corpus
+@pytest.mark.corpora
 def test_one_real_aggregate_has_another_mean() -> None:
     """Of all real pairs, only upstream's example has a score that is not the mean."""
     report = validate(SAMPLES, select=("E206",), examples=0, max_problems=0)

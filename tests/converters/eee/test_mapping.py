@@ -1,7 +1,6 @@
 """The three EvalEval versions as records, and records as rows of them."""
 
 import json
-import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from corpora import CORPORA
 from harpia_converters.eee.sample_hash import RECIPES, recipe_of
 from harpia_formats.comparison.differences import differences, same
 from harpia_formats.mapping.choices import Choices, Responses
@@ -28,7 +28,6 @@ from harpia_formats.testing.mutation import copy_of, mutants
 from harpia_formats.testing.strategies import EXTRA, TEXTS, VALUES, some
 
 ROOT = Path(__file__).parents[3]
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 SEED, TAG, CURRENT = "eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"
 SHAPES = (SEED, TAG, CURRENT)
 LISTS = (TAG, CURRENT)
@@ -37,11 +36,6 @@ LABELS = {SEED: "0.2.0", TAG: "0.2.0", CURRENT: "0.3.0"}
 FIRST = Choices(responses=Responses.FIRST)
 LIST = Choices(responses=Responses.LIST)
 SCORE = Score(evaluation_id="e", evaluation_name="n", value=1, is_correct=True)
-
-needs_corpus = pytest.mark.skipif(
-    not (CORPORA / "eee").is_dir(),
-    reason="no EvalEval corpus: set HARPIA_CORPORA to the folder that holds eee/",
-)
 
 
 def adapter(shape: str) -> FormatAdapter:
@@ -203,7 +197,7 @@ def test_rows_come_back(shape: str) -> None:
     assert [each for each in broken if each] == []
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize("shape", SHAPES)
 def test_real_rows_come_back(shape: str) -> None:
     """A real row that is read and written in its version is the same, without loss."""
@@ -259,7 +253,7 @@ def test_shapes_become_each_other(source: str, target: str, choices: Choices) ->
     assert len(broken) > 20
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize(("source", "target"), [(SEED, CURRENT), (CURRENT, SEED)])
 def test_real_rows_become_each_other(source: str, target: str) -> None:
     """Real rows written in another version differ exactly where a loss is recorded."""

@@ -243,3 +243,47 @@ def test_an_attribution_follows_from_the_turns_to_the_output(tmp_path: Path) -> 
 def test_what_is_no_row_has_no_repairs(value: Any) -> None:
     """A value of any shape is taken."""
     assert list(with_interactions(value)) == list(with_messages(value)) == []
+
+
+@pytest.mark.parametrize("version", ["eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"])
+@pytest.mark.parametrize("kind", ["single_turn", "singel_turn", "other", None])
+@pytest.mark.parametrize("output", ["none", "null", "answer", "list"])
+def test_nothing_is_counted_in_a_row_of_a_doubtful_type(
+    version: str, kind: str | None, output: str, tmp_path: Path
+) -> None:
+    """Turns of a row that says `single_turn` may be right, and its label wrong."""
+    row = row_of(version, "multi_turn")
+    row["evaluation"] |= {"num_turns": 4, "tool_calls_count": 9}
+    row["interaction_type"] = kind
+    row.pop("output", None)
+    given = {"null": None, "answer": {"raw": "other text"}, "list": ["x"]}
+    if output in given:
+        row["output"] = given[output]
+    found, codes = fixed(row, tmp_path, version)
+
+    assert not {"E109", "E110"} & set(codes)
+    counts = found["evaluation"]
+    assert (counts["num_turns"], counts["tool_calls_count"]) == (4, 9)
+
+
+@pytest.mark.parametrize("version", ["eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"])
+@pytest.mark.parametrize("given", [True, 1.5, "é"])
+def test_changes_are_told_in_plain_words(
+    version: str, given: Any, tmp_path: Path
+) -> None:
+    """No Python, and no letter of a recipe that is explained elsewhere."""
+    row = row_of(version, "multi_turn")
+    row["sample_hash"] = "0" * 64
+    row["evaluation"] |= {"num_turns": given, "tool_calls_count": given}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n")
+    report = harpia_formats.fix(path, unsafe=True, format=version)
+    told = {change.code: change.what for change in report.changes}
+
+    recipe = "all references" if version == "eee@0.3.0" else "the first reference"
+    assert "recipe" not in told["E103"]
+    assert told["E103"].startswith("computed the hash again, of ")
+    assert recipe in told["E103"]
+    count = json.loads(path.read_text())["evaluation"]["num_turns"]
+    shown = json.dumps(given, ensure_ascii=False)
+    assert told["E109"] == f"counted num_turns again: {count} in place of {shown}"

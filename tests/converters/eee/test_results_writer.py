@@ -125,24 +125,20 @@ def test_each_answer_and_score_is_a_row(shape: str, tmp_path: Path) -> None:
     ]
 
 
-def test_rows_name_their_result_as_their_shape_allows(tmp_path: Path) -> None:
-    """0.3.0 has an id for each result, 0.2.0 the metric behind the name."""
-    new, above = written(records(), "eee@0.3.0", tmp_path)
-    old, below = written(records(), "eee@0.2.0", tmp_path)
-    alone, _ = written(records(), "eee@0.2.0", tmp_path, metrics=("em",))
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_and_aggregate_have_the_same_ids_of_results(
+    shape: str, tmp_path: Path
+) -> None:
+    """A result is called by its metric, and its evaluation_name stays the task."""
+    rows, aggregate = written(records(), shape, tmp_path)
+    alone, _ = written(records(), shape, tmp_path, metrics=("em",))
 
-    assert [each["evaluation_result_id"] for each in new[:2]] == ["demo:em", "demo:f1"]
-    assert {each["evaluation_name"] for each in new} == {"demo"}
-    assert [each["evaluation_result_id"] for each in above["evaluation_results"]] == [
-        "demo:em",
-        "demo:f1",
-    ]
-    assert [each["evaluation_name"] for each in old[:2]] == ["demo/em", "demo/f1"]
-    assert [each["evaluation_name"] for each in below["evaluation_results"]] == [
-        "demo/em",
-        "demo/f1",
-    ]
-    assert {each["evaluation_name"] for each in alone} == {"demo"}
+    assert [each["evaluation_result_id"] for each in rows[:2]] == ["em", "f1"]
+    assert {each["evaluation_name"] for each in rows} == {"demo"}
+    results = aggregate["evaluation_results"]
+    assert [each["evaluation_result_id"] for each in results] == ["em", "f1"]
+    assert [each["evaluation_name"] for each in results] == ["demo", "demo"]
+    assert {each["evaluation_result_id"] for each in alone} == {"em"}
 
 
 @pytest.mark.parametrize("shape", SHAPES)

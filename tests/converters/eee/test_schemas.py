@@ -1,7 +1,6 @@
 """The three EvalEval schemas: the user's own, and two that agree with upstream's."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -12,11 +11,11 @@ import jsonschema
 import jsonschema_rs
 import pytest
 
+from corpora import CORPORA
 from harpia_formats.testing.mutation import copy_of, mutants
 
 ROOT = Path(__file__).parents[3]
 SCHEMAS = ROOT / "schemas" / "eee"
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 SAMPLES = CORPORA / "eee" / "samples"
 #: Each shape, with the number and date of the upstream file that has it.
 UPSTREAM = {
@@ -69,11 +68,6 @@ NULLS = {
     "error": ALL,
     "metadata": NEW,
 }
-
-needs_corpus = pytest.mark.skipif(
-    not SAMPLES.is_dir(),
-    reason="no EvalEval corpus: set HARPIA_CORPORA to the folder that holds eee/",
-)
 
 
 def rows_of(path: Path) -> list[Any]:
@@ -147,7 +141,7 @@ def verdicts(shape: str, count: int, seed: int) -> Counter[bool]:
     return counts
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize("shape", OURS)
 def test_mutants_are_validated_as_upstream_does(shape: str) -> None:
     """Our schema and upstream's agree on thousands of mutants, good and bad."""
@@ -156,7 +150,7 @@ def test_mutants_are_validated_as_upstream_does(shape: str) -> None:
     assert min(counts[True], counts[False]) > 500
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.long
 @pytest.mark.parametrize("shape", OURS)
 def test_many_mutants_are_validated_as_upstream_does(shape: str) -> None:
@@ -166,7 +160,7 @@ def test_many_mutants_are_validated_as_upstream_does(shape: str) -> None:
     assert min(counts[True], counts[False]) > 10_000
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize("shape", OURS)
 def test_second_engine_agrees(shape: str) -> None:
     """An independent engine gives our schema and upstream's the same verdicts."""
@@ -194,20 +188,20 @@ def constraints_of(node: Any) -> Any:
     return kept
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize("shape", OURS)
 def test_constraints_are_upstreams(shape: str) -> None:
     """Apart from its texts, our schema says what upstream's says."""
     assert constraints_of(schema_of(shape)) == constraints_of(upstream_of(shape))
 
 
-@needs_corpus
+@pytest.mark.corpora
 def test_schema_equals_the_published_one() -> None:
     """The schema of 0.2.0 equals upstream's of 2026-02-09, value for value."""
     assert schema_of("0.2.0") == upstream_of("0.2.0")
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize("group", GROUPS)
 def test_real_records_have_known_valid_counts(group: str) -> None:
     """Each group of real records has the known number of valid ones in each version."""

@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from harpia_converters.eee.lint.identity import recipe_of_row
 from harpia_converters.eee.lint.wording import quoted
+from harpia_converters.eee.sample_hash import DESCRIBED
 from harpia_converters.eee.versions import Version
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
 from harpia_formats.rules.id_kinds import id_kind_lint
@@ -105,10 +106,7 @@ def _of_name(found: Disagreement) -> str:
 
 
 def _of_recipe(found: Disagreement) -> str:
-    return (
-        f"sample_hash is by recipe {found.value}, and by recipe {found.earlier} in "
-        f"{found.owner}"
-    )
+    return f"sample_hash is of {found.value}, and of {found.earlier} in {found.owner}"
 
 
 def _recipe_text(digest: Any, raw: Any, reference: Any) -> str | None:
@@ -121,7 +119,7 @@ def _recipe_text(digest: Any, raw: Any, reference: Any) -> str | None:
         return None
     found = recipe_of_row(digest, raw, reference)
     # With one reference, C and D give the same.
-    return "C or D" if found in {"C", "D"} else found or None
+    return DESCRIBED["C" if found == "D" else found] if found else None
 
 
 def _text_of_epoch(

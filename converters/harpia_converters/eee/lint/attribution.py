@@ -19,8 +19,22 @@ from harpia_formats.model.problem import Path
 EMPTY, TERMINAL, TURN, SOURCE, VALUE = "E111", "E112", "E113", "E114", "E115"
 
 _key = "answer_attribution"
+#: Digits of the last group of a number.
+_THREE = 3
 #: Methods of extraction whose result need not occur in the text.
 _free_methods = frozenset({"llm_judge", "custom"})
+#: Numbers whose digits are in groups of three, the first of a list of separators:
+#: a single point may as well be that of a decimal number, so it is there twice.
+_grouped = re.compile(
+    r"(?<![\d.,])\d{1,3}(?:(?P<mark>[,'’_ \u00a0\u2009\u202f])\d{2,3})"  # noqa: RUF001 - marks as written
+    r"(?:(?P=mark)\d{2,3})*(?!\d)|(?<![\d.,])\d{1,3}(?:\.\d{3}){2,}(?!\d)"
+)
+#: White space that separates no two words: beside a mark, or a letter of a script
+#: that puts no spaces between words.
+_between_marks = re.compile(
+    r" (?![^\W_])|(?<![^\W_]) |(?<=[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff]) "
+    r"| (?=[\u0e00-\u0eff\u1780-\u17ff\u3040-\u9fff])"
+)
 #: Roles of turns that give no answer.
 _askers = frozenset({"system", "user", "developer"})
 _source = re.compile(
@@ -238,10 +252,30 @@ def _is_plainly_in(value: str, text: Any) -> bool:
 def _is_in(value: str, text: Any) -> bool:
     """Tell whether `text`, a list or arguments have `value`.
 
-    Case of letters and composed or decomposed letters (NFC, NFD) make no difference.
+    Case of letters, composed or decomposed letters (NFC, NFD), white space and the
+    separators of thousands make no difference.
     """
     wanted = _folded(value.strip())
-    return any(wanted in _folded(each) for each in _texts_of(text))
+    texts = [_folded(each) for each in _texts_of(text)]
+    if any(wanted in each for each in texts):
+        return True
+    wanted = _evenly_written(wanted)
+    return bool(wanted) and any(wanted in _evenly_written(each) for each in texts)
+
+
+def _evenly_written(text: str) -> str:
+    """Return a text without separators of thousands and needless white space.
+
+    One space is left between words: "4 2" and "42" are different answers.
+    """
+    whole = _grouped.sub(_without_groups, text)
+    return _between_marks.sub("", " ".join(whole.split()))
+
+
+def _without_groups(found: "re.Match[str]") -> str:
+    """Return the digits of a number, or what was found if its groups are no groups."""
+    *_, last = re.split(r"\D", found[0])
+    return re.sub(r"\D", "", found[0]) if len(last) == _THREE else found[0]
 
 
 def _folded(text: str) -> str:

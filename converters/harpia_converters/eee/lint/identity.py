@@ -10,26 +10,32 @@ from msgspec import UNSET
 
 from harpia_converters.eee.lint.members import Question, fits
 from harpia_converters.eee.lint.wording import quoted
-from harpia_converters.eee.sample_hash import RECIPES, Recipe, digest_of_text, recipe_of
-from harpia_converters.eee.versions import V0_2_0, Version
+from harpia_converters.eee.sample_hash import (
+    DESCRIBED,
+    RECIPES,
+    Recipe,
+    digest_of_text,
+    recipe_of,
+)
+from harpia_converters.eee.versions import FIRST_LABELS, V0_2_0, Version
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint
 
 LABEL, MODEL, HASH = "E101", "E102", "E103"
 
 _hash_form = re.compile(r"[0-9a-f]{64}")
-#: Labels of the first schemas: their rows are those of eee@0.2.0.
-_first_labels = frozenset({"0.0.1", "instance_level_eval_0.0.1"})
 #: Mistakes in computing a hash that can be recognised.
 _wrong_recipes: dict[str, Recipe] = {
-    "that of recipe A without ASCII escapes": lambda raw, references: digest_of_text(
-        json.dumps(
-            {"raw": raw, "reference": references},
-            ensure_ascii=False,
-            separators=(",", ":"),
+    f"of {DESCRIBED['A']}, without ASCII escapes": lambda raw, references: (
+        digest_of_text(
+            json.dumps(
+                {"raw": raw, "reference": references},
+                ensure_ascii=False,
+                separators=(",", ":"),
+            )
         )
     ),
-    "that of input.raw alone": lambda raw, _: digest_of_text(raw),
+    "of input.raw alone": lambda raw, _: digest_of_text(raw),
 }
 #: Models whose name was found right that are remembered.
 _remembered = 256
@@ -82,7 +88,7 @@ class _Check:
     def __init__(self, version: Version) -> None:
         self._labels = version.labels
         if version is V0_2_0:
-            self._labels |= _first_labels
+            self._labels |= FIRST_LABELS
         self._written = version.label
         self._models: set[str] = set()
 
@@ -160,9 +166,9 @@ def _of_hash(given: str, raw: str, reference: Any) -> Iterator[Remark]:
     yield Remark(
         HASH,
         place,
-        f"sample_hash is {found}, which is none of the four recipes"
+        f"sample_hash is {found}, which no converter computes"
         if found
-        else "sample_hash is not that of input.raw and input.reference by any of "
-        f"the recipes {', '.join(RECIPES)}",
+        else "sample_hash is not that of input.raw and input.reference in any of "
+        f"{len(RECIPES)} ways in which converters compute it",
         how,
     )

@@ -68,8 +68,10 @@ RULES = (
         Severity.WARNING,
         "The texts and names of a row must not be empty.",
         "An empty question, reference or id is mostly a field that a converter did not "
-        "find. Empty answers are reported by V304 and V305. "
-        "References may be an empty list where there is nothing to compare with.",
+        "find. Empty answers are reported by V304 and V305. Where there is nothing to "
+        "compare with, the list of references is empty, or the text of 0.2.0, unless "
+        "there are choices. Nothing need be extracted from an answer that is not "
+        "correct.",
         single(b'"evaluation_name": "gsm8k"', b'"evaluation_name": ""'),
         SINGLE,
         _shape,

@@ -78,6 +78,7 @@ class Usage(Struct):
     output_tokens: _Integer
     total_tokens: _Integer
     input_tokens_cache_read: _Integer | None = None
+    input_tokens_cache_write: _Integer | None = None
     reasoning_tokens: _Integer | None = None
 
 

@@ -1,6 +1,7 @@
 """Check scores, token counts and times (E116-E120)."""
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 from msgspec import UNSET
@@ -13,26 +14,29 @@ from harpia_formats.model.lint import RowLint
 CORRECT, GRADED, TOKENS = "E116", "E117", "E118"
 TIMES, ERROR = "E119", "E120"
 
+_verdict = ("evaluation", "is_correct")
+#: How much of a time sums of floats may add to it.
+_NOISE = Decimal("1e-9")
+
 
 def is_clean(row: Any) -> bool:  # noqa: C901, PLR0911 - one pass, for speed
     """Tell whether a typed row has nothing that `remarks` yields."""
     evaluation, error = row.evaluation, row.error
     score, is_correct = evaluation.score, evaluation.is_correct
-    if is_correct and score != 1:
-        return False
-    if not is_correct and score == 1:
+    if is_correct:
+        if 0 < score < 1 or score is False:
+            return False
+    elif score is True:
         return False
     if error is not UNSET and error is not None and (is_correct or not error.strip()):
         return False
     usage, times = row.token_usage, row.performance
     if usage is not UNSET and usage is not None:
         given, made = usage.input_tokens, usage.output_tokens
-        read, reasoning = usage.input_tokens_cache_read, usage.reasoning_tokens
+        reasoning = usage.reasoning_tokens
         if usage.total_tokens != given + made:
             return False
         if reasoning is not UNSET and reasoning is not None and reasoning > made:
-            return False
-        if read is not UNSET and read is not None and read > given:
             return False
     if times is not UNSET and times is not None:
         latency = times.latency_ms
@@ -69,20 +73,18 @@ LINT = RowLint(
 def _of_score(evaluation: Any) -> Iterator[Remark]:
     """Yield a remark on is_correct that does not follow from the score."""
     score, is_correct = evaluation["score"], evaluation["is_correct"]
-    place = ("evaluation", "is_correct")
-    if score in {0, 1}:
-        if bool(score) != is_correct:
+    if isinstance(score, bool):
+        if score != is_correct:
             yield Remark(
                 CORRECT,
-                place,
+                _verdict,
                 f"is_correct is {quoted(is_correct)}, and score is {quoted(score)}",
-                "give score 1 to correct answers and 0 to wrong ones, or correct "
-                "is_correct",
+                "give both the same value",
             )
-    elif is_correct:
+    elif is_correct and 0 < score < 1:
         yield Remark(
             GRADED,
-            place,
+            _verdict,
             f"is_correct is true, and score is {quoted(score)}",
             "say how much must be reached to be correct, or give false: readers of "
             "is_correct take the answer for fully correct",
@@ -112,9 +114,12 @@ def _of_tokens(usage: Any) -> Iterator[Remark]:
     counts = _whole_counts(usage)
     if counts is None:
         return
-    given, made, total, read, reasoning = counts
-    has_extra_reasoning = reasoning is not None and total == given + made + reasoning
-    if total != given + made and not has_extra_reasoning:
+    given, made, total, read, written, reasoning = counts
+    cached = (read or 0) + (written or 0)
+    # Where cached tokens are counted is decided of the whole file.
+    sums = {given + made, given + made + cached}
+    has_extra_reasoning = reasoning is not None and total - reasoning in sums
+    if total not in sums and not has_extra_reasoning:
         also = (
             f" (with reasoning_tokens {quoted(given + made + reasoning)})"
             if reasoning
@@ -135,14 +140,6 @@ def _of_tokens(usage: Any) -> Iterator[Remark]:
             "output_tokens",
             "count the tokens of the reasoning in output_tokens, too",
         )
-    if read is not None and read > given:
-        yield Remark(
-            TOKENS,
-            ("token_usage", "input_tokens_cache_read"),
-            f"input_tokens_cache_read is {quoted(read)}, more than the "
-            f"{quoted(given)} of input_tokens",
-            "count the tokens that were read from the cache in input_tokens, too",
-        )
 
 
 def _whole_counts(usage: Any) -> list[Any] | None:
@@ -156,6 +153,7 @@ def _whole_counts(usage: Any) -> list[Any] | None:
         "output_tokens",
         "total_tokens",
         "input_tokens_cache_read",
+        "input_tokens_cache_write",
         "reasoning_tokens",
     ):
         count = usage.get(key)
@@ -174,7 +172,7 @@ def _of_times(times: Any) -> Iterator[Remark]:
         return
     for key in ("generation_time_ms", "time_to_first_token_ms"):
         part = times.get(key)
-        if part is not None and part > latency:
+        if part is not None and part > latency and not _is_rounded(part, latency):
             yield Remark(
                 TIMES,
                 ("performance", "latency_ms"),
@@ -183,3 +181,20 @@ def _of_times(times: Any) -> Iterator[Remark]:
                 "shorter than a part of it",
             )
             return
+
+
+def _is_rounded(part: float, whole: float) -> bool:
+    """Tell whether `part` may be more than `whole` only because one was rounded.
+
+    The whole may be cut behind its last digit, and the part rounded at it.
+    """
+    unit = max(_unit_of(part) / 2, _unit_of(whole), _NOISE * Decimal(whole))
+    return Decimal(part) - Decimal(whole) < unit
+
+
+def _unit_of(number: float) -> Decimal:
+    """Return one unit of the last digit of a number as it is written."""
+    if isinstance(number, int) or number.is_integer():
+        return Decimal(1)
+    exponent = Decimal(repr(number)).as_tuple().exponent
+    return Decimal(1).scaleb(exponent) if isinstance(exponent, int) else Decimal(0)

@@ -62,9 +62,9 @@ RULES = (
         "attribution-value",
         Severity.WARNING,
         "extracted_value must occur in the text that source names.",
-        "White space around it and the case of letters do not count. What a judge or a "
-        "program made of the text is of extraction_method llm_judge or custom, and is "
-        "not compared.",
+        "White space, the case of letters and separators of thousands do not count. "
+        "What a judge or a program made of the text is of extraction_method llm_judge "
+        "or custom, and is not compared.",
         single(b'"extracted_value": "4"', b'"extracted_value": "5"'),
         SINGLE,
         _shape,
@@ -74,10 +74,18 @@ RULES = (
         "E116",
         "score-correct",
         Severity.ERROR,
-        "is_correct must be true for score 1, and false for score 0.",
-        "One of the two is wrong, and readers use either. A metric of which 0 is the "
-        "best score, such as TER, breaks the rule: leave it out for such files.",
-        single(b'"is_correct": true', b'"is_correct": false'),
+        "is_correct must go with the score.",
+        "One of the two is wrong, and readers use either. It is an error if the score "
+        "is true or false and is_correct is the other; if the aggregate is given and "
+        "its metric_config says that the score is the best one, and is_correct is "
+        "false, or the worst one, and is_correct is true. Without an aggregate that "
+        "says so, numbers are judged by the file, for each result: where some are 0, "
+        "some 1 and none outside of 0 to 1, one warning says in how many rows "
+        "is_correct is not true for 1 and false for 0; where that is so in nine of ten "
+        "rows or more, one note says that lower may be better.",
+        single(
+            b'"score": 1, "is_correct": true', b'"score": true, "is_correct": false'
+        ),
         SINGLE,
         _shape,
         lint=True,
@@ -88,7 +96,8 @@ RULES = (
         Severity.NOTE,
         "is_correct should be false for a score between 0 and 1.",
         "What counts as correct is not known of a graded score. Inspect's converter "
-        "calls any score above 0 correct.",
+        "calls any score above 0 correct. Scores of other scales, such as 8 of 10, are "
+        "passed over.",
         single(b'"score": 1', b'"score": 0.5'),
         SINGLE,
         _shape,
@@ -101,7 +110,9 @@ RULES = (
         "The counts of tokens must add up.",
         "total_tokens is the sum of input_tokens and output_tokens, or of these and "
         "reasoning_tokens where reasoning is counted apart. Else reasoning_tokens is a "
-        "part of output_tokens, and input_tokens_cache_read one of input_tokens.",
+        "part of output_tokens. Tokens that were written to a cache or read from it "
+        "may be counted in input_tokens or beside it, in one way in all rows: one "
+        "warning a file says how many rows differ from the others.",
         single(b'"total_tokens": 14', b'"total_tokens": 41'),
         SINGLE,
         _shape,
@@ -112,8 +123,9 @@ RULES = (
         "latency-order",
         Severity.WARNING,
         "latency_ms must not be less than a part of it.",
-        "It is at least generation_time_ms and time_to_first_token_ms. Inspect's "
-        "converter writes the time of waiting instead.",
+        "It is at least generation_time_ms and time_to_first_token_ms, but for what "
+        "rounding makes of them. Inspect's converter writes the time of waiting "
+        "instead.",
         single(b'"latency_ms": 900', b'"latency_ms": 90'),
         SINGLE,
         _shape,

@@ -47,7 +47,7 @@ class _Check:
         references = [reference] if type(reference) is str else reference
         for each in references:
             if is_blank(each):
-                return False
+                return False  # it may be allowed
         # Of several references the first one is mostly that of the choices.
         has_choices = choices is not UNSET and choices is not None
         if has_choices and not (choices and references and references[0] in choices):
@@ -77,10 +77,7 @@ class _Check:
             yield from _empty_of_question(asked)
         steps, turns = row.get("answer_attribution"), row.get(self._key)
         if fits(steps, list[Step]):
-            for number, step in enumerate(steps):
-                for key in ("extracted_value", "extraction_method"):
-                    if not step[key]:
-                        yield ("answer_attribution", number, key)
+            yield from _empty_of_steps(steps, row.get("evaluation"))
         if fits(turns, list[Turn]):
             yield from self._empty_of_turns(turns)
 
@@ -98,15 +95,33 @@ class _Check:
                         yield (self._key, place, "tool_calls", number, key)
 
 
+def _empty_of_steps(steps: Any, evaluation: Any) -> Iterator[Path]:
+    """Yield the paths of empty texts of the attribution of an answer.
+
+    Where nothing was extracted there is no value: a step before the last one had no
+    success, and an answer that was not found is not correct.
+    """
+    failed = isinstance(evaluation, dict) and evaluation.get("is_correct") is False
+    for number, step in enumerate(steps):
+        if not step["extracted_value"] and step["is_terminal"] and not failed:
+            yield ("answer_attribution", number, "extracted_value")
+        if not step["extraction_method"]:
+            yield ("answer_attribution", number, "extraction_method")
+
+
 def _empty_of_question(asked: Any) -> Iterator[Path]:
-    """Yield the paths of empty texts of the input of a row."""
+    """Yield the paths of empty texts of the input of a row.
+
+    The reference of 0.2.0 is a text that must be there: it is empty where there is
+    none to compare with, which cannot be where one of some choices is right.
+    """
     if is_blank(asked["raw"]):
         yield ("input", "raw")
     if asked.get("formatted") == "":
         yield ("input", "formatted")
     reference = asked["reference"]
     if type(reference) is str:
-        if is_blank(reference):
+        if is_blank(reference) and (reference or asked.get("choices")):
             yield ("input", "reference")
         return
     for number, each in enumerate(reference):
@@ -132,11 +147,30 @@ def is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
+#: What the texts that must not be empty are for, by their keys.
+_uses: dict[str | int, str] = {
+    "content": "it is what the user asked",
+    "evaluation_id": "rows of one run are found by it",
+    "evaluation_name": "rows of one evaluation are found by it",
+    "evaluation_result_id": "the result that the score is part of is found by it",
+    "extracted_value": "it is what was scored",
+    "extraction_method": "it says how the value was extracted",
+    "id": "the turn that answers the call names it",
+    "name": "it says which tool was called",
+    "raw": "it is what was asked",
+    "sample_id": "rows of one sample are found by it",
+}
+
+
 def _help_of(path: Path) -> str:
     """Return what to do about an empty text at `path`."""
     if path == ("input", "formatted"):
         return "leave it out if the prompt was input.raw"
-    return "give the text: without it the record cannot be used"
+    if path[:2] == ("input", "reference"):
+        if len(path) > 2:  # noqa: PLR2004 - an item of the list of references
+            return "remove it from the list, or give the reference"
+        return 'give the reference: only a row without choices may have "" for none'
+    return f"give it: {_uses[path[-1]]}"
 
 
 def _of_choices(reference: Any, choices: list[str]) -> Iterator[Remark]:

@@ -1,0 +1,46 @@
+"""The bounds of a result hold for the samples that are named by it, too (E207)."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harpia_formats import validate
+from harpia_formats.registry import all_rules
+
+
+@pytest.mark.parametrize(
+    ("score", "bounds", "codes"),
+    [
+        (87.5, (0, 1), ["E207"]),
+        (-0.5, (0, 1), ["E207"]),
+        (0.5, (0, 1), []),
+        (87.5, (0, 100), []),
+        (87.5, (None, None), []),
+        (87.5, ("-Infinity", "Infinity"), []),
+    ],
+)
+def test_score_of_a_sample_is_within_the_bounds_of_its_result(
+    tmp_path: Path, score: float, bounds: tuple[object, object], codes: list[str]
+) -> None:
+    """A score outside of min_score and max_score of the aggregate is found."""
+    row = json.loads(all_rules()["E205"].good)
+    row["evaluation"] = {"score": score, "is_correct": False}
+    aggregate = json.loads(all_rules()["E207"].good)
+    aggregate["evaluation_results"][0]["metric_config"].update(
+        min_score=bounds[0], max_score=bounds[1]
+    )
+    companion = tmp_path / "aggregate.json"
+    companion.write_text(json.dumps(aggregate))
+
+    report = validate(
+        json.dumps(row).encode() + b"\n",
+        format="eee@0.3.0",
+        companion=companion,
+        select=["E207"],
+    )
+
+    assert not report.failures
+    assert [(each.code, each.place.pointer) for each in report.problems] == [
+        (code, "/evaluation/score") for code in codes
+    ]
