@@ -23,6 +23,7 @@ from harpia_converters.lm_eval.requests import (
 )
 from harpia_converters.lm_eval.scores import RIGHT_OR_WRONG
 from harpia_converters.lm_eval.targets import chosen, is_list_text
+from harpia_formats.mapping.preparation import has_empty_answers
 from harpia_formats.model.adapter import FormatAdapter, ReadTyped
 from harpia_formats.model.record import Output, Record
 
@@ -56,7 +57,8 @@ def direct_reader(
         for name in others
         if name in RIGHT_OR_WRONG
     ]
-    return _TypedReader(around, values, marked).read
+    reads_choices = not has_empty_answers(target)
+    return _TypedReader(around, values, marked, reads_choices=reads_choices).read
 
 
 class _TypedReader:
@@ -67,15 +69,18 @@ class _TypedReader:
         around: Mapping[str, Any],
         values: Callable[[Any], tuple[Any, ...]],
         marked: list[int],
+        *,
+        reads_choices: bool,
     ) -> None:
         """Take what `around_of` returned, the getter of all values of a row, and more.
 
         The values are those of `_needed_keys` and of all other keys. `marked` are the
-        indices of metrics by which answers are right or wrong.
+        indices of metrics by which answers are right or wrong. If not `reads_choices`,
+        an answer is derived from the whole row.
         """
         kind: str = around.get("output_type", "")
         self._may_generate = kind in {"", GENERATE}
-        self._may_choose = kind in {"", CHOICE}
+        self._may_choose = reads_choices and kind in {"", CHOICE}
         self._delimiter: str = around.get("delimiter", DELIMITER)
         self._model: Any = around.get("model", UNSET)
         self._values = values
@@ -100,9 +105,15 @@ class _TypedReader:
             found = self._generated(arguments, answers, target, kept, filter_)
         if found is None:
             return None
-        prompt, reference, outputs, key = found
+        prompt, reference, choices, outputs, key = found
         right = [values[index] in _right_or_wrong for index in self._marked]
-        record = Record(id=id_, prompt=prompt, references=[reference], outputs=outputs)
+        record = Record(
+            id=id_,
+            prompt=prompt,
+            references=[reference],
+            choices=choices,
+            outputs=outputs,
+        )
         return record, (
             key,
             type(filter_),
@@ -114,7 +125,7 @@ class _TypedReader:
 
     def _generated(
         self, arguments: Any, answers: Any, target: str, kept: Any, filter_: Any
-    ) -> tuple[str, str, list[Output], Hashable] | None:
+    ) -> tuple[str, str, Any, list[Output], Hashable] | None:
         """Return what a generation has: prompt, reference, answers, and its key."""
         request = arguments.get("gen_args_0")
         if request is None or len(request) != len(PARTS) or len(answers) != 1:
@@ -133,11 +144,11 @@ class _TypedReader:
         model = self._model
         outputs = [Output(model=model, text=text) for text in texts]
         key = is_kept, len(texts), _members(settings)
-        return prompt, target, outputs, key
+        return prompt, target, UNSET, outputs, key
 
     def _chosen(
         self, arguments: Any, answers: Any, target: str, kept: Any
-    ) -> tuple[str, str, list[Output], Hashable] | None:
+    ) -> tuple[str, str, Any, list[Output], Hashable] | None:
         """Return what a choice has: prompt, right choice, answers, and its key."""
         requests = requests_of(arguments)
         if not requests or len(answers) != len(requests):
@@ -155,7 +166,8 @@ class _TypedReader:
         # Else the target is no index, which is read otherwise.
         if found is None or len(found) > 1 or found[0] == target:
             return None
-        return prompt, found[0], [Output(model=self._model, text=None)], "choice"
+        outputs = [Output(model=self._model, text=None)]
+        return prompt, found[0], choices, outputs, "choice"
 
 
 def _members(members: dict[str, Any]) -> tuple[Hashable, ...]:

@@ -1,9 +1,10 @@
-"""The adapter of lm-eval-samples: a record for each row, which is one of a filter."""
+"""The adapter of lm-eval-samples: a record for each document and its filters' rows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from harpia_converters.lm_eval.direct import direct_reader
 from harpia_converters.lm_eval.header import around_of, header_of
@@ -25,12 +26,14 @@ from harpia_converters.lm_eval.requests import (
 )
 from harpia_converters.lm_eval.scores import ScoreReader
 from harpia_converters.lm_eval.targets import chosen, texts_of
+from harpia_formats.mapping.row_reader import HAS_PARTS
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
     FormatAdapter,
     Row,
     RowCapacity,
+    RowMerging,
 )
 from harpia_formats.model.record import Output, Record
 
@@ -84,6 +87,8 @@ class _SampleReader:
         self._delimiter: str = around.get("delimiter", DELIMITER)
         self._model: Any = around.get("model", UNSET)
         self._scores = ScoreReader(around)
+        #: Whether there is a row for each of several filters.
+        self._has_filters: bool = around.get(HAS_PARTS, False)
 
     def read(self, row: Row) -> Record:
         """Return the record of a sample."""
@@ -135,7 +140,8 @@ class _SampleReader:
         outputs = []
         for index, text in enumerate(texts):
             attribution: Any = UNSET
-            if index < len(kept) and (kept[index] != text or filter_ != "none"):
+            is_other = filter_ != "none" or self._has_filters
+            if index < len(kept) and (is_other or kept[index] != text):
                 attribution = [_attribution(kept[index], filter_)]
             outputs.append(
                 Output(
@@ -227,6 +233,44 @@ def _attribution(value: str, filter_: Any) -> Row:
     }
 
 
+def _shared(row: Row) -> Any:
+    """Return what the rows of one document share, which is all but their filters'."""
+    return [row.get(key) for key in ("doc_id", "doc", "target", "arguments", "resps")]
+
+
+def _merged(parts: Sequence[tuple[str, Record]]) -> Record:
+    """Return one record with the extractions and scores of all filters of a document.
+
+    What else filters differ in stands under the name of the filter, as in results:
+    such as a metric that is no number.
+    """
+    (_, first), *others = parts
+    outputs = first.outputs
+    extra: Row = {} if first.extra is UNSET else {**first.extra[_vendor]}
+    own = dict(extra)
+    for filter_, other in others:
+        outputs = [
+            replace(
+                output,
+                attribution=_joined(output.attribution, more.attribution),
+                scores=_joined(output.scores, more.scores),
+            )
+            for output, more in zip(outputs, other.outputs, strict=True)
+        ]
+        rest = {} if other.extra is UNSET else other.extra[_vendor]
+        for key, value in rest.items():
+            if key not in own or own[key] != value:
+                extra[f"{key},{filter_}"] = value
+    return replace(first, outputs=outputs, extra={_vendor: extra} if extra else UNSET)
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Return two lists as one, either of which may be absent."""
+    if first is UNSET or second is UNSET:
+        return second if first is UNSET else first
+    return [*first, *second]
+
+
 def _reader_in(around: Mapping[str, Any]) -> Callable[[Row], Record]:
     return _SampleReader(around).read
 
@@ -246,6 +290,7 @@ SAMPLES = FormatAdapter(
         messages=True,
     ),
     repeats_answers=True,
+    merging=RowMerging("filter", _shared, _merged),
     dialect_normalizers={"lists": as_objects},
     setting_examples={"until": ["\n"]},
     extra_examples=dict.fromkeys(_others, "value"),

@@ -1,7 +1,6 @@
 """Samples of lm-evaluation-harness: which record each row is."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora import CORPORA
 from harpia_converters.lm_eval.mapping import SAMPLES
 from harpia_converters.lm_eval.requests import as_objects, chat_in, requests_of
 from harpia_converters.lm_eval.targets import chosen, texts_of
@@ -17,9 +17,7 @@ from harpia_formats.model.record import Record, as_dict
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures" / "lm-eval-samples" / "valid"
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 FILES = CORPORA / "neighbours" / "lm-eval"
-needs_files = pytest.mark.skipif(not FILES.is_dir(), reason=f"{FILES} is not there")
 
 
 def fixture(name: str) -> list[Record]:
@@ -39,14 +37,13 @@ def scores_of(record: Record) -> dict[str, Any]:
     return {score.metric: score.value for score in scores}
 
 
-def attribution_of(record: Record) -> tuple[str, str]:
-    """Return what a filter kept of the first answer, and its name."""
+def extractions_of(record: Record) -> dict[str, str]:
+    """Return what each filter kept of the first answer, by its name."""
     attribution: Any = record.outputs[0].attribution
-    (step,) = attribution
-    return step["extracted_value"], step["extraction_method"]
+    return {step["extraction_method"]: step["extracted_value"] for step in attribution}
 
 
-@needs_files
+@pytest.mark.corpora
 def test_real_samples_of_a_generation() -> None:
     """Assertion 1: ids 0-9; row 0 has its target, prompt, answer and score."""
     records = file("real/samples_math*.jsonl")
@@ -62,19 +59,21 @@ def test_real_samples_of_a_generation() -> None:
     assert scores_of(first) == {"exact_match": 0.0}
 
 
-@needs_files
+@pytest.mark.corpora
 def test_filters_and_repeats_of_the_tool() -> None:
-    """Assertion 2: a record for each filter; two answers; what each filter kept."""
+    """Assertion 2: a record for each document; two answers; what each filter kept."""
     records = file("made/samples_demo_gen*.jsonl")
-    strict, *_, flexible = records[0], records[3]
+    first = records[0]
 
-    assert [record.id for record in records] == [0, 1, 2, 0, 1, 2]
-    assert [output.text for output in strict.outputs] == ["lol", "lol"]
-    assert attribution_of(strict) == ("[invalid]", "strict-match")
-    assert attribution_of(flexible) == ("lol", "flexible-extract")
+    assert [record.id for record in records] == [0, 1, 2]
+    assert [output.text for output in first.outputs] == ["lol", "lol"]
+    assert extractions_of(first) == {
+        "strict-match": "[invalid]",
+        "flexible-extract": "lol",
+    }
 
 
-@needs_files
+@pytest.mark.corpora
 def test_multiple_choice_of_the_tool() -> None:
     """Assertion 3: choices, the right one as the reference, likelihoods, accuracy."""
     first, second, _ = file("made/samples_demo_mc*.jsonl")
@@ -90,7 +89,7 @@ def test_multiple_choice_of_the_tool() -> None:
     assert first.outputs[0].text is None
 
 
-@needs_files
+@pytest.mark.corpora
 def test_chat_of_the_tool() -> None:
     """Assertion 4: messages and system prompt; the answer is not what was extracted."""
     first, second, *_ = file("made/samples_demo_chat*.jsonl")
@@ -101,14 +100,16 @@ def test_chat_of_the_tool() -> None:
     ]
     assert first.system == "Be short."
     assert first.outputs[0].text == "The answer is 4."
-    assert attribution_of(first)[0] == "4"
-    assert scores_of(first) == {"exact_match": 1.0}
+    assert extractions_of(first) == {"strict-match": "4", "flexible-extract": "4"}
     assert second.outputs[0].text == "I think 6"
-    assert attribution_of(second)[0] == "[invalid]"
-    assert scores_of(second) == {"exact_match": 0.0}
+    assert extractions_of(second)["strict-match"] == "[invalid]"
+    values = [
+        (score.signature, score.value) for score in second.outputs[0].scores or ()
+    ]
+    assert values[0] == ("exact_match|impl:lm-eval-0.4.13|filter:strict-match", 0.0)
 
 
-@needs_files
+@pytest.mark.corpora
 def test_samples_from_python() -> None:
     """Assertion 5: rows with lists have typed values, and the same records."""
     first, second = file("made/in-memory_demo_mc.json")
@@ -120,7 +121,7 @@ def test_samples_from_python() -> None:
     assert second.id == 1
 
 
-@needs_files
+@pytest.mark.corpora
 @pytest.mark.parametrize("pattern", ["made/samples_*.jsonl", "real/samples_*.jsonl"])
 def test_model_and_task_are_those_of_the_results(pattern: str) -> None:
     """The model stands in the results only, and the task in the name of the file."""

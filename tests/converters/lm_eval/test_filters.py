@@ -1,0 +1,202 @@
+"""Samples of several filters: one record of the rows that each filter has of it."""
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats import convert, read, stats, validate
+from harpia_formats.model.record import Record
+
+FILTERS = ("strict", "flexible", "none")
+
+
+def row(doc: int, filter_: str, **members: Any) -> dict[str, Any]:
+    """Return the row of a filter: the last document is answered rightly."""
+    text = f"The answer is {doc}."
+    kept = {"strict": "[invalid]", "flexible": str(doc), "none": text}[filter_]
+    return {
+        "doc_id": doc,
+        "doc": {"question": f"{doc}?", "filter": "of the document"},
+        "target": str(doc),
+        "arguments": {"gen_args_0": {"arg_0": f"{doc}?", "arg_1": {"until": ["\n"]}}},
+        "resps": [[text]],
+        "filtered_resps": [kept],
+        "filter": filter_,
+        "metrics": ["exact_match"],
+        "exact_match": float(kept == str(doc)),
+        **members,
+    }
+
+
+def lines(rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as JSON Lines."""
+    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
+
+
+def records_of(rows: list[dict[str, Any]], tmp_path: Path) -> list[Record]:
+    """Return the records of rows in a file."""
+    path = tmp_path / "samples_task_2026.jsonl"
+    path.write_bytes(lines(rows))
+    return list(read(path))
+
+
+def scores_of(record: Record) -> dict[str, Any]:
+    """Return the values of the scores of the first answer, by their signatures."""
+    return {f"{one.signature}": one.value for one in record.outputs[0].scores or ()}
+
+
+def test_rows_of_filters_are_one_record(tmp_path: Path) -> None:
+    """An answer is there once, with what each filter kept and every score."""
+    rows = [row(doc, name) for name in FILTERS for doc in range(3)]
+    records = records_of(rows, tmp_path)
+    attribution: Any = records[2].outputs[0].attribution
+
+    assert [record.id for record in records] == [0, 1, 2]
+    assert [record.outputs[0].text for record in records][2] == "The answer is 2."
+    assert [
+        (step["extraction_method"], step["extracted_value"]) for step in attribution
+    ] == [("strict", "[invalid]"), ("flexible", "2"), ("none", "The answer is 2.")]
+    assert scores_of(records[2]) == {
+        "exact_match|impl:lm-eval|filter:strict": 0.0,
+        "exact_match|impl:lm-eval|filter:flexible": 1.0,
+        "exact_match|impl:lm-eval|filter:none": 0.0,
+    }
+
+
+def contents(records: list[Record]) -> dict[Any, Any]:
+    """Return the answer, scores and extractions of each record, by its id."""
+    return {
+        record.id: (
+            record.outputs[0].text,
+            scores_of(record),
+            {json.dumps(step) for step in record.outputs[0].attribution or ()},
+        )
+        for record in records
+    }
+
+
+@given(chance=st.randoms(use_true_random=False), count=st.integers(1, 40))
+def test_order_of_rows_is_no_matter(
+    tmp_path_factory: pytest.TempPathFactory, chance: Any, count: int
+) -> None:
+    """Rows filter by filter, document by document or in any order: the same records."""
+    folder = tmp_path_factory.mktemp("rows")
+    rows = [row(doc, name) for name in FILTERS for doc in range(count)]
+    expected = contents(records_of(rows, folder))
+    chance.shuffle(rows)
+    found = records_of(rows, folder)
+    order = list(dict.fromkeys(each["filter"] for each in rows))
+
+    assert len(found) == count
+    assert contents(found) == expected
+    # Filters are in the order in which they first stand in the file.
+    for record in found:
+        names = [name.rpartition(":")[2] for name in scores_of(record)]
+        assert names == sorted(names, key=order.index)
+
+
+def test_a_second_run_is_not_merged(tmp_path: Path) -> None:
+    """Rows of one filter are never one record, even if all else in them is equal."""
+    rows = [row(doc, name) for name in FILTERS[:2] for doc in range(2)]
+    records = records_of([*rows, *rows], tmp_path)
+
+    assert [record.id for record in records] == [0, 1, 0, 1]
+    assert all(len(scores_of(record)) == 2 for record in records)
+
+
+def test_other_answers_are_not_merged(tmp_path: Path) -> None:
+    """Rows of one id with other answers are other records."""
+    rows = [row(0, "strict"), row(0, "flexible", resps=[["Another one."]])]
+
+    assert len(records_of(rows, tmp_path)) == 2
+
+
+def test_metrics_that_are_no_numbers_keep_their_filters(tmp_path: Path) -> None:
+    """What filters differ in stands in the extra under the name of the later filter."""
+    rows = [
+        row(0, name, metrics=["words"], words=[-0.5, number])
+        for number, name in enumerate(FILTERS[:2])
+    ]
+    (record,) = records_of(rows, tmp_path)
+    extra: Any = record.extra
+
+    assert extra["lm-eval"]["words"] == [-0.5, 0]
+    assert extra["lm-eval"]["words,flexible"] == [-0.5, 1]
+
+
+@pytest.mark.parametrize("how", ["file", "gzip", "stream", "list"])
+def test_all_ways_in_give_the_same_records(how: str, tmp_path: Path) -> None:
+    """A pipe, a compressed file and an array have the same records as a file."""
+    rows = [row(doc, name) for name in FILTERS[:2] for doc in range(5)]
+    source: Any = tmp_path / "samples_task_2026.jsonl"
+    source.write_bytes(lines(rows))
+    expected = [(record.id, record.outputs) for record in read(source)]
+    if how == "gzip":
+        source = tmp_path / "samples_task_2026.jsonl.gz"
+        source.write_bytes(gzip.compress(lines(rows)))
+    elif how == "stream":
+        source = io.BytesIO(lines(rows))
+    elif how == "list":
+        source = tmp_path / "samples_task_2026.json"
+        source.write_text(json.dumps(rows, indent=2))
+    found = [(record.id, record.outputs) for record in read(source)]
+
+    assert len(found) == 5
+    assert [id_ for id_, _ in found] == [id_ for id_, _ in expected]
+    assert [one[0].text for _, one in found] == [one[0].text for _, one in expected]
+    assert [len(one[0].scores or ()) for _, one in found] == [2] * 5
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_conversion_and_statistics_count_the_same(jobs: int, tmp_path: Path) -> None:
+    """Each answer becomes one row, however many filters it was read with."""
+    rows = [row(doc, name) for name in FILTERS for doc in range(2_000)]
+    path, output = tmp_path / "samples_task_2026.jsonl", tmp_path / "out.json"
+    path.write_bytes(lines(rows))
+    constants = {"llm_name": "m"}
+    report = convert(
+        path, to="nemo-output", output=output, constants=constants, jobs=jobs
+    )
+
+    assert report.rows == len(json.loads(output.read_bytes())) == 2_000
+    assert stats(path, jobs=jobs).records == 2_000
+
+
+def test_invalid_rows_are_left_out_alone(tmp_path: Path) -> None:
+    """A broken row of one filter leaves the record with the other filters."""
+    rows = [row(doc, name) for name in FILTERS[:2] for doc in range(3)]
+    rows[4]["resps"] = 3
+    path = tmp_path / "samples_task_2026.jsonl"
+    path.write_bytes(lines(rows))
+    output = tmp_path / "out.jsonl"
+    convert(path, to="record", output=output, on_invalid="skip")
+    found = [json.loads(line) for line in output.read_bytes().splitlines()]
+
+    assert not validate(path).ok
+    assert [len(one["outputs"][0]["scores"]) for one in found] == [2, 1, 2]
+
+
+def test_a_quarantine_gets_all_rows_of_a_record(tmp_path: Path) -> None:
+    """A record that cannot be converted is put aside with the rows of all filters."""
+    rows = [row(doc, name) for name in FILTERS[:2] for doc in range(2)]
+    for each in (rows[0], rows[2]):
+        each["target"] = ["a", 2]
+    path = tmp_path / "samples_task_2026.jsonl"
+    path.write_bytes(lines(rows))
+    aside = tmp_path / "aside.jsonl"
+    convert(
+        path,
+        to="nemo-output",
+        output=tmp_path / "out.json",
+        constants={"llm_name": "m"},
+        on_invalid="quarantine",
+        quarantine=aside,
+    )
+
+    assert aside.read_bytes() == lines([rows[0], rows[2]])
