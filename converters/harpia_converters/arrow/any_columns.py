@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harpia_formats.model.format import Dialect, Format
+from harpia_formats.model.format import Dialect, Format, telling_columns
 
 #: The name of the unpacker of its files.
 TABLE = "table"
@@ -39,7 +39,7 @@ FORMAT = Format(
     unpacked_by=TABLE,
     dialects=(
         Dialect("record", sign_of_record),
-        Dialect("parquet", sign_of_columns, name="columns"),
+        Dialect("parquet", sign_of_columns, name="columns", own_sign=telling_columns),
     ),
     id_key="id",
     ids_repeat=True,

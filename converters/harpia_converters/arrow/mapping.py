@@ -48,6 +48,8 @@ def _write_header(header: Header, fates: FieldFates) -> Row:  # noqa: ARG001 - n
     return as_dict(header)
 
 
+_any_columns = FormatAdapter(vendor=_vendor, fields=_table.fields, read=_table.read)
+
 ROWS = FormatAdapter(
     vendor=_vendor,
     fields=tuple(FieldMapping(tuple(path.split(".")), path) for path in FIELD_TYPES),
@@ -61,4 +63,5 @@ ROWS = FormatAdapter(
     header_fields=("metrics", "task", "evaluation", "extra"),
     dialect_normalizers={"columns": _of_columns},
     other_paths=frozenset({"extra", "outputs.extra", "outputs.scores"}),
+    named_by_dialect={"columns": _any_columns},
 )

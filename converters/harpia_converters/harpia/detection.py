@@ -19,8 +19,8 @@ OUTPUT, WRAPPED, KEYED, LOG = "output", "wrapped", "keyed", "log"
 
 #: Keys of other vendors' records; an object with one of them is not HarpIA's.
 _foreign_keys = frozenset(
-    "conversation evaluation_results init_parameters model_outputs run_name "
-    "sample_id".split()
+    "conversation evaluation_results ideal_response init_parameters model_outputs "
+    "run_name sample_id".split()
 )
 #: Keys of test cases of DeepEval, which spells answers as HarpIA does not document.
 _case_keys = frozenset(

@@ -21,7 +21,7 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_fates import BLANK, FieldFates
 from harpia_formats.model.record import SYSTEM_MESSAGE, Record
 
 #: The key of its own data in a record's `extra`. That of logs is another, since their
@@ -164,6 +164,7 @@ def _targets(record: Record, fates: FieldFates) -> Any:
     References that are choices are written as their letters, by which Inspect scores.
     """
     if record.references is UNSET:
+        fates.defaulted("references", BLANK)
         return ""
     targets = record.references
     if record.choices:
@@ -210,6 +211,7 @@ DATASET = FormatAdapter(
         FieldMapping((_target,), "references", LIST_OF_ONE, note='"" if there is none'),
         *_table.fields,
     ),
+    asks_with=("files", "setup", "sandbox"),
     read=_read,
     write=_write,
     capacity=RowCapacity(

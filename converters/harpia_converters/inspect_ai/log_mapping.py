@@ -88,6 +88,12 @@ _answer_examples: Row = {
 }
 
 
+def repeated_ids(around: Mapping[str, Any]) -> str:
+    """Return that samples are run several times, "" for a log with one epoch."""
+    epochs = run_of(around).epochs
+    return f"each sample has {epochs:,} epochs with one id" if epochs > 1 else ""
+
+
 def reader_in(around: Mapping[str, Any]) -> Callable[[Row], Record]:
     """Return the function that reads the samples of a log.
 
@@ -248,6 +254,7 @@ LOG = FormatAdapter(
     ),
     read=reader_in({}),
     reader_in=reader_in,
+    repeated_ids=repeated_ids,
     needed_around=needed_around,
     capacity=RowCapacity(
         references=Cardinality.MANY,

@@ -9,7 +9,7 @@ from harpia_converters.inspect_ai.chats import ASSISTANT, Chat, is_empty
 from harpia_converters.inspect_ai.contents import Attachments, content_of
 from harpia_converters.inspect_ai.detection import KEY
 from harpia_converters.inspect_ai.run import Run
-from harpia_converters.inspect_ai.scores import read_scores, scorers_of
+from harpia_converters.inspect_ai.scores import read_scores, scorers_of, unscored
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import Output
 
@@ -83,7 +83,7 @@ def _with_rest(answer: Output, sample: Row, output: Row, run: Run) -> Output:
     time = sample.get("total_time")
     return replace(
         answer,
-        scores=scores or UNSET,
+        scores=scores or unscored(run),
         token_usage=UNSET if usage is None else usage,
         performance=UNSET if time is None else {_latency: _milliseconds(time)},
         error=_error(sample, output),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from harpia_converters.inspect_ai.chats import is_empty
 from harpia_converters.inspect_ai.run import Run
@@ -60,3 +60,18 @@ def _score(scorer: str, value: Value, run: Run) -> Score:
         evaluation_name=run.task or UNSET,
         signature=tool_signature(metric, _tool, run.version, scorer=scorer),
     )
+
+
+def unscored(run: Run) -> list[Score] | UnsetType:
+    """Return a score without a value that says of which run and task a sample is.
+
+    That is for a sample without scores, such as one that failed: it may get one.
+    """
+    if not (run.evaluation_id or run.task):
+        return UNSET
+    return [
+        Score(
+            evaluation_id=run.evaluation_id or UNSET,
+            evaluation_name=run.task or UNSET,
+        )
+    ]

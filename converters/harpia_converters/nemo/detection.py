@@ -8,10 +8,12 @@ VENDOR = "NVIDIA NeMo Evaluator"
 FAMILY = "nemo"
 
 #: Keys of other vendors' records; a row with any of them is not NeMo's.
-_foreign_keys = frozenset(
+FOREIGN_KEYS = frozenset(
     "interaction_type answer_attribution model_outputs messages conversation outputs "
     "instance_id".split()
 )
+#: Keys of answers; a row with any of them is no question.
+ANSWER_KEYS = frozenset({"input", "response", "actual_response", "llm_name"})
 
 
 def sign_of(row: Mapping[str, Any], *keys: str) -> str:
@@ -19,7 +21,7 @@ def sign_of(row: Mapping[str, Any], *keys: str) -> str:
 
     One of the values must not be a list: an object of lists holds columns, not a row.
     """
-    if _foreign_keys & row.keys() or not all(key in row for key in keys):
+    if FOREIGN_KEYS & row.keys() or not all(key in row for key in keys):
         return ""
     if all(isinstance(row[key], list) for key in keys):
         return ""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.nemo.detection import FAMILY, VENDOR, sign_of
+from harpia_converters.nemo.detection import ANSWER_KEYS, FAMILY, VENDOR, sign_of
 from harpia_converters.nemo.row_checks import (
     QUESTION_KEYS,
     category_remarks,
@@ -11,8 +11,6 @@ from harpia_converters.nemo.row_checks import (
 )
 from harpia_formats.model.format import Dialect, Format, Remark
 
-#: Keys of answers; a row with any of them is no question.
-_answer_keys = frozenset({"input", "response", "actual_response", "llm_name"})
 #: Keys by which a question is detected, the most specific first.
 _signs = (
     ("prompt", "ideal_response"),
@@ -24,7 +22,7 @@ _signs = (
 
 def sniff(row: Mapping[str, Any]) -> str:
     """Return by which keys `row` is a question, or ""."""
-    if _answer_keys & row.keys():
+    if ANSWER_KEYS & row.keys():
         return ""
     # Rows of many tools have these keys, and others beside them.
     if "ideal_response" not in row and not row.keys() <= QUESTION_KEYS:

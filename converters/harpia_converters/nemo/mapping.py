@@ -1,5 +1,11 @@
 """The adapters of nemo-input and nemo-output: questions and answers to records."""
 
+from collections.abc import Collection
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.nemo.detection import ANSWER_KEYS, FOREIGN_KEYS
 from harpia_formats.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
@@ -10,6 +16,8 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
+from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.record import Record
 
 _vendor = "nemo"
 
@@ -27,11 +35,51 @@ def _question(*owner: str) -> tuple[FieldMapping, ...]:
 
 
 _input = FieldTable(_vendor, _question())
+_question_keys = ("prompt", "ideal_response", "category", "source")
+#: Keys by which a row is no question: they are of an answer, or another tool's.
+_not_of_questions = ANSWER_KEYS | FOREIGN_KEYS
+
+
+def _write_question(record: Record, fates: FieldFates) -> Row:
+    """Return the row of a question, with the keys that stood in `input` of an answer.
+
+    Kept keys by which the row would be no question are dropped.
+    """
+    if record.extra is UNSET or _vendor not in record.extra:
+        return _input.write(record, fates)
+    kept: Row = record.extra[_vendor]
+    rest: Row = {}
+    for key, value in kept.items():
+        if key == "input" and isinstance(value, dict):
+            rest |= _of_input(value, kept, fates)
+        elif key in ANSWER_KEYS:
+            fates.dropped(f"extra.{_vendor}.{key}", "a question has no answer")
+        else:
+            rest[key] = value
+    return _input.write(replace(record, extra={**record.extra, _vendor: rest}), fates)
+
+
+def _of_input(members: Row, kept: Row, fates: FieldFates) -> Row:
+    """Return the members of `input` that go to the row itself, which has `kept`."""
+    moved: Row = {}
+    path = f"extra.{_vendor}.input"
+    for key, value in members.items():
+        if key in _not_of_questions:
+            fates.dropped(f"{path}.{key}", "by the key a row is no question")
+        elif key in kept or key in _question_keys:
+            fates.dropped(f"{path}.{key}", "its place is taken")
+        else:
+            moved[key] = value
+            fates.merged(f"{path}.{key}", "a key of the question")
+            fates.defaulted(f"extra.{_vendor}.{key}", f"of {path}")
+    return moved
+
+
 INPUT = FormatAdapter(
     vendor=_vendor,
     fields=_input.fields,
     read=_input.read,
-    write=_input.write,
+    write=_write_question,
     capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
     written_as_array=True,
     reads_by_fields=True,
@@ -49,23 +97,29 @@ _output = FieldTable(
 
 def _nested(row: Row) -> Row:
     """Return a row of the dialect flat as a documented one, its question in `input`."""
-    question = {name: row[name] for name in _question_keys if name in row}
-    rest = {key: value for key, value in row.items() if key not in question}
-    if "actual_response" in rest:
-        rest["response"] = rest.pop("actual_response")
-    return {"input": question, **rest}
-
-
-_question_keys = ("prompt", "ideal_response", "category", "source")
+    return _documented(row, {key: key for key in _question_keys}, "actual_response")
 
 
 def _renamed(row: Row) -> Row:
     """Return a row of the dialect reference as a documented one."""
     names = {"input": "prompt", "reference": "ideal_response"}
-    question = {names[each]: row[each] for each in names if each in row}
-    rest = {key: value for key, value in row.items() if key not in names}
-    if "output" in rest:
-        rest["response"] = rest.pop("output")
+    return _documented(row, names, "output")
+
+
+def _documented(row: Row, names: dict[str, str], answer: str) -> Row:
+    """Return `row` with its question in `input`, and its answer in `response`.
+
+    `names` are those of the question's keys there. Other keys stay where they are, but
+    those whose place is the question's or the answer's go into the question.
+    """
+    taken: Collection[str] = {"input", "response"} if answer in row else {"input"}
+    question = {names[key]: row[key] for key in names if key in row}
+    rest: Row = {}
+    for key, value in row.items():
+        if key == answer:
+            rest["response"] = value
+        elif key not in names:
+            (question if key in taken else rest)[key] = value
     return {"input": question, **rest}
 
 

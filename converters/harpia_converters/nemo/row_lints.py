@@ -11,8 +11,10 @@ from harpia_formats.model.lint import (
     Disagreement,
     Lints,
     RowLint,
+    SameMistake,
 )
 from harpia_formats.model.problem import Path
+from harpia_formats.rules.across import NEAR_DUPLICATE
 from harpia_formats.text.describe import short_json
 
 REPEATED_QUESTION, OTHER_MODEL, LIST_AS_TEXT, CATEGORY = "N111", "N112", "N113", "N114"
@@ -119,7 +121,8 @@ def _lints(
     row = RowLint(
         (LIST_AS_TEXT,), _list_remarks(reference), is_clean=_is_plain(reference)
     )
-    return Lints((row,), tuple(across))
+    same = (SameMistake(REPEATED_QUESTION, NEAR_DUPLICATE),)
+    return Lints((row,), tuple(across), same=same)
 
 
 INPUT = _lints(("prompt",), ("ideal_response",), ("category",))

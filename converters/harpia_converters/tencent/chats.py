@@ -2,7 +2,7 @@
 
 from msgspec import UNSET
 
-from harpia_converters.tencent.extra_fields import KEY, without
+from harpia_converters.tencent.extra_fields import KEY, is_beside_answer, without
 from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
@@ -160,8 +160,7 @@ def _system_message(record: Record) -> list[Row]:
 
 def _beside_answer(rest: Row) -> Row:
     """Remove the extra keys of the last answer from `rest`, and return them."""
-    found = rest.get("messages")
-    if not isinstance(found, dict) or not found or found.keys() & set(MESSAGE_KEYS):
+    if not is_beside_answer(rest.get("messages")):
         return {}
     taken: Row = rest.pop("messages")
     return taken

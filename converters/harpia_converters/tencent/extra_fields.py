@@ -9,6 +9,8 @@ from harpia_formats.model.record import Output, Record
 
 #: The key in `extra` under which they are kept.
 KEY = "tencent"
+#: The keys of a message that every one has.
+_message_keys = frozenset({"role", "content"})
 
 
 def without(row: Row, known: Collection[str]) -> Row:
@@ -24,6 +26,11 @@ def as_extra(rest: Row) -> dict[str, Any]:
 def kept_of(owner: Record | Output) -> Row:
     """Return a copy of Tencent's own members in the extra of a record or an output."""
     return dict(owner.extra.get(KEY, {})) if owner.extra else {}
+
+
+def is_beside_answer(kept: Any) -> bool:
+    """Tell whether `kept` are the extra keys of a message, kept under `messages`."""
+    return isinstance(kept, dict) and bool(kept) and _message_keys.isdisjoint(kept)
 
 
 def put_back(

@@ -4,7 +4,14 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from harpia_converters.tencent.extra_fields import as_extra, kept_of, put_back, without
+from harpia_converters.tencent.extra_fields import (
+    KEY,
+    as_extra,
+    is_beside_answer,
+    kept_of,
+    put_back,
+    without,
+)
 from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
@@ -62,6 +69,8 @@ def write_turns(record: Record, fates: FieldFates) -> Row:
     else:
         system, turns = any_turns(record, fates)
     rest = kept_of(record)
+    if rest:
+        _drop_of_message(rest, fates)
     row: Row = {} if system is UNSET else {"system": system}
     row["conversation"] = _with_others(turns, rest) if rest else turns
     return put_back(row, rest, _row_keys, "extra", fates) if rest else row
@@ -125,16 +134,32 @@ def _last(chat: list[Row], record: Record) -> Row:
 
 def _with_others(turns: list[Row], rest: Row) -> list[Row]:
     """Return `turns` with their extra keys, which are removed from `rest`."""
-    others: Any = rest.get("conversation")
-    if not _suits(others, turns):
+    others = turn_keys_of(rest, len(turns))
+    if others is None:
         return turns
     del rest["conversation"]
     return [{**turn, **other} for turn, other in zip(turns, others, strict=True)]
 
 
-def _suits(others: Any, turns: list[Row]) -> bool:
-    """Tell whether `others` has an object of extra keys for each of `turns`."""
-    if not isinstance(others, list) or len(others) != len(turns) or not any(others):
+def _drop_of_message(rest: Row, fates: FieldFates) -> None:
+    """Remove the keys of an answer's message from `rest`: a row of turns has none."""
+    if is_beside_answer(rest.get("messages")):
+        del rest["messages"]
+        fates.dropped(f"extra.{KEY}.messages", "a turn is no message")
+
+
+def turn_keys_of(rest: Row, count: int) -> Any:
+    """Return the keys of each of `count` turns that `rest` keeps, None if it has none.
+
+    Rows of messages may have a list under the same name.
+    """
+    others = rest.get("conversation")
+    return others if _suits(others, count) else None
+
+
+def _suits(others: Any, count: int) -> bool:
+    """Tell whether `others` has an object of extra keys for each of `count` turns."""
+    if not isinstance(others, list) or len(others) != count or not any(others):
         return False
     return all(
         isinstance(other, dict) and not other.keys() & _turn_keys for other in others

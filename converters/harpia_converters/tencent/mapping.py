@@ -1,15 +1,22 @@
 """The adapters of Tencent's formats: rows of messages, turns and tables to records."""
 
+from dataclasses import replace
+
 from msgspec import UNSET
 
 from harpia_converters.tencent.answers import read_answers, write_answers
 from harpia_converters.tencent.chats import read_chat, write_chat
 from harpia_converters.tencent.extra_fields import KEY, kept_of, put_back
-from harpia_converters.tencent.manual_mapping import read_turns, write_turns
+from harpia_converters.tencent.manual_mapping import (
+    read_turns,
+    turn_keys_of,
+    write_turns,
+)
 from harpia_converters.tencent.table_mapping import (
     COLUMNS,
     read_cells,
     with_response,
+    write_all_cells,
     write_cells,
 )
 from harpia_formats.model.adapter import (
@@ -134,8 +141,24 @@ def _with_rest(answers: Row, record: Record, fates: FieldFates) -> Row:
     row |= answers
     if not rest:
         return row
+    if not answers and isinstance(rest.get("outputs"), list):
+        fates.dropped(
+            f"extra.{KEY}.outputs", "beside messages they are of another tool"
+        )
+        del rest["outputs"]
+    if record.references and record.gt is UNSET:
+        _drop_of_turns(row["messages"], rest, fates)
     _record_merged(row, rest, fates)
     return put_back(row, rest, _own | row.keys(), "extra", fates)
+
+
+def _drop_of_turns(messages: list[Row], rest: Row, fates: FieldFates) -> None:
+    """Remove the keys of turns, which have an answer each, from `rest`."""
+    if "conversation" in rest:
+        asked = [message for message in messages if message.get("role") == "user"]
+        if turn_keys_of(rest, len(asked)) is not None:
+            del rest["conversation"]
+            fates.dropped(f"extra.{KEY}.conversation", "a message is no turn")
 
 
 def _record_merged(row: Row, rest: Row, fates: FieldFates) -> None:
@@ -196,13 +219,23 @@ MANUAL = FormatAdapter(
     extra_examples={"conversation": [{"*": "value"}]},
 )
 
-TABLE = FormatAdapter(
+_whole_table = FormatAdapter(
     vendor=KEY,
     fields=_table_fields,
     read=read_cells,
-    write=write_cells,
+    write=write_all_cells,
     capacity=RowCapacity(references=Cardinality.ONE, outputs=Cardinality.NONE),
     dialect_normalizers={"answer": with_response},
     columns=COLUMNS,
     required_columns=COLUMNS,
+)
+_answer_fields = tuple(
+    replace(field, path=("answer",)) if field.path == ("response",) else field
+    for field in _table_fields
+)
+TABLE = replace(
+    _whole_table,
+    write=write_cells,
+    with_own_extra=_whole_table,
+    named_by_dialect={"answer": replace(_whole_table, fields=_answer_fields)},
 )

@@ -10,7 +10,8 @@ UNVERIFIED = "unverified"
 PROFILE = MetricProfile(
     id="tencent",
     summary="Tencent's pass@1, ROUGE and F1, from 0 to 1; its documents name them and "
-    "define none, so that they are our reading.",
+    "define none, so that they are our reading. An answer that a metric cannot read "
+    "is wrong.",
     metrics={
         "pass@k": (
             MetricRequest(
@@ -35,4 +36,6 @@ PROFILE = MetricProfile(
         ),
     },
     usual=("pass@1", "rouge", "f1"),
+    # A judge that reads no answer gives no credit for it.
+    defaults={"unreadable": "wrong"},
 )

@@ -13,7 +13,7 @@ NO_SYSTEM, OTHER_COLUMN = "T104", "T105"
 #: The least known columns by which a table is detected.
 _minimum = 2
 #: Columns of a table of answers, whose `response` is a model's and not expected.
-_answer_columns = frozenset({"references", "model"})
+ANSWER_COLUMNS = frozenset({"references", "model"})
 #: The most other columns: many tables of other kinds have a column `prompt`.
 _most_others = 3
 
@@ -24,12 +24,17 @@ def sign_of(row: Mapping[str, Any], answers: str) -> str:
         "answer" if "answer" in row and "response" not in row else "response"
     ):
         return ""
-    if _answer_columns & row.keys():
+    if ANSWER_COLUMNS & row.keys():
         return ""
     known = [f"`{column}`" for column in ("system", "prompt", answers) if column in row]
     if len(known) < _minimum or len(row) > len(known) + _most_others:
         return ""
     return f"{', '.join(known[:-1])} and {known[-1]}"
+
+
+def own_sign_of(row: Mapping[str, Any]) -> str:
+    """Return by which column a table is Tencent's for sure, or ""."""
+    return "`system`" if "system" in row else ""
 
 
 def remarks_of(row: Any, answers: str) -> Iterator[Remark]:
@@ -64,6 +69,8 @@ def _dialect(answers: str, name: str = "") -> Dialect:
         strict=f"{schema}-strict",
         header_remarks=partial(remarks_of, answers=answers),
         documented=not name,
+        own_sign=own_sign_of,
+        contested=answers,
     )
 
 

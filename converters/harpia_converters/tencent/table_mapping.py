@@ -10,9 +10,10 @@ from harpia_converters.tencent.extra_fields import (
     without,
 )
 from harpia_converters.tencent.questions import expected_answer
+from harpia_converters.tencent.table import ANSWER_COLUMNS
 from harpia_formats.mapping.question_fates import no_question
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.field_fates import BLANK, FieldFates
 from harpia_formats.model.record import Record
 
 #: The columns of a table, in the order of Tencent's page.
@@ -34,25 +35,38 @@ def read_cells(row: Row) -> Record:
 
 
 def write_cells(record: Record, fates: FieldFates) -> Row:
-    """Return the row for `record`, with text in every cell.
+    """Return the row for `record` with Tencent's columns, and with text in every cell.
 
     Raises `Unconvertible` for a record without a prompt, or without a reference.
     """
     if record.prompt is UNSET:
         raise no_question()
-    if record.system == "":
+    if record.system is UNSET:
+        fates.defaulted("system", BLANK)
+    elif record.system == "":
         fates.changed("system", "a blank cell is read as none")
-    row = {
+    return {
         "system": record.system or "",
         "prompt": record.prompt,
         "response": expected_answer(record, "response", fates),
     }
+
+
+def write_all_cells(record: Record, fates: FieldFates) -> Row:
+    """Return the row for `record` with the columns that its own row had, too."""
+    row = write_cells(record, fates)
     return put_back(row, _texts_of(record, fates), COLUMNS, "extra", fates)
 
 
 def _texts_of(record: Record, fates: FieldFates) -> Row:
-    """Return the kept members of a record that are text; the others are lost."""
+    """Return the kept members of a record that are text; the others are lost.
+
+    So are columns by which a table holds answers of models instead of references.
+    """
     rest = kept_of(record)
+    for key in ANSWER_COLUMNS & rest.keys():
+        fates.dropped(f"extra.{KEY}.{key}", "by the column a response is a model's")
+        del rest[key]
     for key in [key for key, value in rest.items() if not isinstance(value, str)]:
         fates.dropped(f"extra.{KEY}.{key}", "a cell holds text only")
         del rest[key]

@@ -1,18 +1,17 @@
 """Instructions in Alpaca's form: detected, checked and read."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpora import CORPORA
 from harpia_converters.alpaca.mapping import ALPACA
 from harpia_formats import convert, detect, read, validate
 from harpia_formats.model.record import as_dict
 
 ROOT = Path(__file__).parents[3]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 CHATS = CORPORA / "neighbours" / "chat"
 ROW = {"instruction": "Add.", "input": "2 2", "output": "4"}
 
@@ -27,11 +26,10 @@ def codes_of(**others: Any) -> list[str]:
     return [each.code for each in validate(json.dumps(ROW | others).encode()).problems]
 
 
+@pytest.mark.corpora
 def test_real_set_is_read() -> None:
     """The prompt of a real set is its instruction, with the input if there is one."""
     path = CHATS / "alpaca_en_demo.first5.json"
-    if not path.is_file():
-        pytest.skip(f"no corpus in {CHATS} (set HARPIA_CORPORA)")
     rows, (found,) = json.loads(path.read_bytes()), detect(path)
     records = list(read(path))
 

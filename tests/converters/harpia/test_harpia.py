@@ -196,7 +196,7 @@ def test_the_message_on_a_missing_answer_names_the_earlier_instance() -> None:
     (problem,) = report.problems
     assert problem.message == (
         "this instance has no acceptable answer, but an earlier one has acceptable "
-        "answers: record 1, in line 1"
+        "answers: record 1"
     )
 
 

@@ -1,7 +1,6 @@
 """HarpIA's instances as records, and records as instances."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from corpora import CORPORA
 from harpia_converters.harpia.lab_input import FORMAT
 from harpia_converters.harpia.mapping import LAB_INPUT, write_any
 from harpia_formats.comparison.differences import differences, same
@@ -20,11 +20,11 @@ from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 from harpia_formats.schema.dialect import document_schema, record_schema
 from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing.strategies import TEXTS, VALUES, filled, records
+from harpia_formats.testing import filled
+from harpia_formats.testing.strategies import TEXTS, VALUES, records
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 REAL = CORPORA / "harpia" / "lab_input_canonical.json"
 SCHEMA_VALIDATOR = schema_validator_of(record_schema(FORMAT.dialects[0]))
 ANSWERED = [Output(text="x")]
@@ -98,10 +98,9 @@ def test_instances_come_back(path: Path) -> None:
     assert [each for each in rows if not comes_back(each)] == []
 
 
+@pytest.mark.corpora
 def test_real_instances_come_back() -> None:
     """The instances of the published example are the same again."""
-    if not REAL.is_file():
-        pytest.skip("no HarpIA corpus: set HARPIA_CORPORA to the folder with harpia/")
     rows = instances_in(REAL)
 
     assert rows != []

@@ -20,7 +20,8 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 from harpia_formats.schema.dialect import document_schema
 from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing.strategies import TEXTS, VALUES, filled, records
+from harpia_formats.testing import filled
+from harpia_formats.testing.strategies import TEXTS, VALUES, records
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdir())
 SCHEMA_VALIDATOR = schema_validator_of(document_schema(FORMAT.dialects[0]))

@@ -1,19 +1,16 @@
 """Two runs that HELM wrote: what is known of them holds."""
 
-import os
 from pathlib import Path
 
 import pytest
 from msgspec import UNSET
 
+from corpora import CORPORA
 from harpia_formats import Record, detect, read, score, validate
 
 ROOT = Path(__file__).parents[3]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 RUNS = CORPORA / "neighbours" / "helm"
-pytestmark = pytest.mark.skipif(
-    not RUNS.is_dir(), reason=f"no runs of HELM in {RUNS} (set HARPIA_CORPORA)"
-)
+pytestmark = pytest.mark.corpora
 
 
 def run_called(name: str) -> Path:

@@ -1,12 +1,12 @@
 import gzip
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpora import CORPORA
 from harpia_formats import ValidationFailed, convert, read, validate
 from harpia_formats.io.inputs import sources_of_inputs
 from harpia_formats.io.reader import SourceError
@@ -16,7 +16,6 @@ from harpia_formats.registry import all_unpackers
 from zip_archives import DEFLATE, ZSTD, Entry, archive_of, zstd_module
 
 ROOT = Path(__file__).parents[3]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 LOGS = CORPORA / "neighbours" / "inspect"
 
 HEADER = {
@@ -286,13 +285,11 @@ def test_archive_converts_as_its_text_does(jobs: int, tmp_path: Path) -> None:
 
 
 def real(name: str) -> Path:
-    """Return a file of the corpus; the test is skipped without it."""
-    path = LOGS / name
-    if not path.is_file():
-        pytest.skip(f"no corpus in {CORPORA} (set HARPIA_CORPORA)")
-    return path
+    """Return a file of the corpus."""
+    return LOGS / name
 
 
+@pytest.mark.corpora
 def test_archive_and_json_of_one_run_hold_the_same_samples() -> None:
     """The tool's two files of one task have equal samples in equal order."""
     found = json.loads(text_of(real("made/demo_epochs2.eval")))
@@ -312,6 +309,7 @@ def _without_ids(value: Any) -> str:
     return json.dumps(value)
 
 
+@pytest.mark.corpora
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -326,6 +324,7 @@ def test_real_archives(name: str, expected: list[tuple[int | str, int]]) -> None
     assert ids_in(real(name).read_bytes()) == expected
 
 
+@pytest.mark.corpora
 def test_chunked_form_is_refused() -> None:
     """A log that the tool spread over many members is refused, and named."""
     with pytest.raises(SourceError, match="chunked form"):

@@ -11,7 +11,7 @@ from harpia_converters.inspect_ai.dataset_mapping import DATASET
 from harpia_converters.inspect_ai.detection import log_sign, sample_sign
 from harpia_formats import convert
 from harpia_formats.model.adapter import Row
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_fates import BLANK, FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -21,10 +21,14 @@ ANSWER = {"role": "assistant", "content": "4"}
 
 
 def written(record: Record) -> tuple[Row, list[str]]:
-    """Return the sample for a record, and what becomes of its fields."""
+    """Return the sample for a record, and what becomes of its fields.
+
+    The empty target that every sample has is left out: it is read as none.
+    """
     fates = FieldFates()
     row = DATASET.writer(record, fates)
-    return row, [f"{each.path}: {each.how}" for each in fates.entries]
+    entries = [each for each in fates.entries if each.how != BLANK]
+    return row, [f"{each.path}: {each.how}" for each in entries]
 
 
 @pytest.mark.parametrize("asked", ["2+2=", [SYSTEM, USER], [USER, ANSWER, USER]])

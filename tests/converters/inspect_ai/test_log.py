@@ -16,7 +16,7 @@ from harpia_formats import (
     validate,
 )
 from harpia_formats.conversion.parallel import large_file
-from harpia_formats.model.record import Output
+from harpia_formats.model.record import Output, Score
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
 from harpia_formats.validation.parallel import cut
@@ -233,7 +233,9 @@ def test_no_answer_is_none() -> None:
     """A sample without choices has no answer, and one with an error says why."""
     output = output_of(output={"choices": []}, error={"message": "cut off"}, scores={})
 
-    assert (output.text, output.error, output.scores) == (None, "cut off", UNSET)
+    assert (output.text, output.error) == (None, "cut off")
+    # It has no value, and names the run of which a score would be.
+    assert output.scores == [Score(evaluation_id="e1", evaluation_name="geo")]
 
 
 @pytest.mark.parametrize("start", ["attachment://", "tc://"])

@@ -1,23 +1,20 @@
 """Logs that Inspect wrote, read as what they say: figures found by other means."""
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec import UNSET
 
+from corpora import CORPORA
 from harpia_formats import Record, Report, read, validate
 from harpia_formats.model.record import Output, Score
 from harpia_formats.reading.reader import Reading
 
 ROOT = Path(__file__).parents[3]
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 LOGS = CORPORA / "neighbours" / "inspect"
 
-pytestmark = pytest.mark.skipif(
-    not LOGS.is_dir(), reason=f"no corpus in {CORPORA} (set HARPIA_CORPORA)"
-)
+pytestmark = pytest.mark.corpora
 
 
 def records(name: str) -> dict[tuple[Any, int], Record]:
@@ -160,7 +157,8 @@ def test_errored_sample_has_no_answer() -> None:
     assert isinstance(output.error, str)
     assert output.error.startswith("RuntimeError(")
     assert record.references is UNSET
-    assert output.scores is UNSET
+    assert output.scores is not UNSET
+    assert [score.value for score in output.scores] == [UNSET]
     assert codes(report) == {"I201": 1, "I104": 1}
     assert messages == ["1 of 80 samples are in the log"]
 

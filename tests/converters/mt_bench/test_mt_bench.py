@@ -1,5 +1,4 @@
 import json
-import os
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ import pytest
 from msgspec import UNSET
 
 import harpia_formats
+from corpora import CORPORA
 from harpia_converters.mt_bench import answers, judgements, questions, rules
 from harpia_converters.mt_bench.mapping import (
     ANSWERS,
@@ -22,7 +22,6 @@ from harpia_formats.model.record import as_dict
 from harpia_formats.rules import Rule
 
 ROOT = Path(__file__).parents[3]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 REAL = CORPORA / "neighbours" / "mt-bench"
 FORMATS = (questions.FORMAT, answers.FORMAT, judgements.FORMAT)
 
@@ -315,7 +314,7 @@ def test_examples_of_a_rule_show_it(rule: Rule, tmp_path: Path) -> None:
     assert found == [{rule.code}, set()]
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="no neighbours: set HARPIA_CORPORA")
+@pytest.mark.corpora
 def test_questions_of_fastchat_are_read() -> None:
     """Of 22 questions, 81 has no reference and 101 one for each of its two turns."""
     records = {
@@ -334,7 +333,7 @@ def test_questions_of_fastchat_are_read() -> None:
     ]
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="no neighbours: set HARPIA_CORPORA")
+@pytest.mark.corpora
 def test_answers_of_fastchat_are_read() -> None:
     """Two answers of one model have two turns each."""
     records = list(harpia_formats.read(REAL / "reference_answer_gpt-4.first2.jsonl"))
@@ -346,7 +345,7 @@ def test_answers_of_fastchat_are_read() -> None:
     assert all(len(record.outputs[0].turns or ()) == 2 for record in records)
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="no neighbours: set HARPIA_CORPORA")
+@pytest.mark.corpora
 def test_answers_of_fastchat_have_their_questions() -> None:
     """Joined by `question_id`, user and assistant alternate in the two turns."""
     records = harpia_formats.read(

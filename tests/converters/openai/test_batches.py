@@ -1,6 +1,5 @@
 """Requests and results of batches as records, and records as requests."""
 
-import os
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from corpora import CORPORA
 from harpia_converters.openai.request_mapping import REQUESTS
 from harpia_converters.openai.result_mapping import RESULTS
 from harpia_formats import ConversionError, convert, read, validate
@@ -18,7 +18,6 @@ from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.record import Record
 
 ROOT = Path(__file__).parents[3]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 EXAMPLES = CORPORA / "neighbours" / "openai"
 CHAT, RESPONSES = "/v1/chat/completions", "/v1/responses"
 USER = {"role": "user", "content": "q"}
@@ -68,11 +67,8 @@ def written(record: Record) -> tuple[dict[str, Any], dict[str, Fate]]:
 
 
 def neighbour(name: str) -> Path:
-    """Return a file of the corpus; skips the test without it."""
-    path = EXAMPLES / name
-    if not path.is_file():
-        pytest.skip(f"no corpus in {CORPORA} (set HARPIA_CORPORA)")
-    return path
+    """Return a file of the corpus."""
+    return EXAMPLES / name
 
 
 @pytest.mark.parametrize(
@@ -308,6 +304,7 @@ def test_item_of_no_known_type_is_kept() -> None:
     assert output.extra == {"openai-batch": {"output": [item]}}
 
 
+@pytest.mark.corpora
 def test_results_of_the_documented_shape() -> None:
     """The results have Lima and a call for geo-2, Maputo for geo-1, in that order."""
     records = list(read(neighbour("batch_output.jsonl")))
@@ -327,6 +324,7 @@ def test_results_of_the_documented_shape() -> None:
     }
 
 
+@pytest.mark.corpora
 def test_error_file_of_the_documented_shape() -> None:
     """The error file says that geo-3 was not run in time."""
     (record,) = read(neighbour("batch_error.jsonl"))
@@ -338,6 +336,7 @@ def test_error_file_of_the_documented_shape() -> None:
     assert record.extra["openai-batch"]["error"] == {"code": "batch_expired"}
 
 
+@pytest.mark.corpora
 def test_requests_of_the_documented_shape() -> None:
     """The requests are two chats and a response, of one model and two endpoints."""
     path = neighbour("batch_input.jsonl")

@@ -1,7 +1,6 @@
 """Examples for fine-tuning as records, and records as examples."""
 
 import json
-import os
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from corpora import CORPORA
 from harpia_converters.openai.chat_mapping import CHAT
 from harpia_converters.openai.preference_mapping import PREFERENCE
 from harpia_formats import convert, detect, read, validate
@@ -20,7 +20,6 @@ from harpia_formats.model.record import Output, Record
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures"
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 EXAMPLES = CORPORA / "neighbours" / "openai"
 TOOLS = [{"type": "function", "function": {"name": "f"}}]
 CALL = {"id": "c1", "name": "f", "arguments": {"x": 1}}
@@ -49,10 +48,8 @@ def written(record: Record, **choices: Any) -> tuple[dict[str, Any], dict[str, F
 
 
 def neighbour(name: str) -> list[Record]:
-    """Return the records of a file of the corpus; skips the test without it."""
+    """Return the records of a file of the corpus."""
     path = EXAMPLES / name
-    if not path.is_file():
-        pytest.skip(f"no corpus in {CORPORA} (set HARPIA_CORPORA)")
     (found,) = detect(path)
     named = None if found.confidence == 1.0 else "openai-chat"
     return list(read(path, format=named))
@@ -295,6 +292,7 @@ def test_better_call_is_no_reference() -> None:
     }
 
 
+@pytest.mark.corpora
 def test_chats_of_the_cookbook() -> None:
     """OpenAI's own examples have 3, 9, 2 and 2 messages, the last one no user's."""
     records = neighbour("toy_chat_fine_tuning.first4.jsonl")
@@ -305,6 +303,7 @@ def test_chats_of_the_cookbook() -> None:
     assert "user" not in [message["role"] for message in last]
 
 
+@pytest.mark.corpora
 def test_tools_of_the_documented_shape() -> None:
     """The example with a tool has 4 messages, and its call the city Lima."""
     (record,) = neighbour("fine_tuning_tools.jsonl")
@@ -316,6 +315,7 @@ def test_tools_of_the_documented_shape() -> None:
     assert record.gt == "It is 18 degrees in Lima."
 
 
+@pytest.mark.corpora
 def test_preference_of_the_documented_shape() -> None:
     """The example prefers Lima to Cusco."""
     (record,) = neighbour("preference.jsonl")

@@ -1,7 +1,6 @@
 """Logs of runs: lines of JSON whose events interleave, read sample by sample."""
 
 import json
-import os
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
@@ -12,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from corpora import CORPORA
 from harpia_converters.openai_evals import log, rules
 from harpia_converters.openai_evals.log_mapping import LOG
 from harpia_converters.openai_evals.log_unpacking import open_log
@@ -22,7 +22,6 @@ from harpia_formats.model.record import as_dict
 from harpia_formats.rules import Rule
 
 ROOT = Path(__file__).parents[3]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 REAL = CORPORA / "neighbours" / "openai" / "evals_run_log.jsonl"
 
 SPEC: Row = {
@@ -392,7 +391,7 @@ def test_counts_are_compared_with_the_report(report: Any, expected: list[str]) -
     assert [each.code for each in found] == expected
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="no neighbours: set HARPIA_CORPORA")
+@pytest.mark.corpora
 def test_the_log_of_the_reference_is_read() -> None:
     """Two samples, the first correct and the second not; nothing is remarked on."""
     records = list(harpia_formats.read(REAL))

@@ -1,10 +1,10 @@
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import harpia_formats
+from corpora import CORPORA
 from harpia_converters.openai_evals.detection import sample_sign
 from harpia_converters.openai_evals.mapping import SAMPLES
 from harpia_formats.model.adapter import Row
@@ -12,7 +12,6 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record, as_dict
 
 ROOT = Path(__file__).parents[3]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 REAL = CORPORA / "neighbours" / "openai" / "evals_samples.jsonl"
 
 SYSTEM = {"role": "system", "content": "Be short."}
@@ -135,7 +134,7 @@ def test_rows_of_others_are_left_to_them(row: Row) -> None:
     assert sample_sign(row) == ""
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="no neighbours: set HARPIA_CORPORA")
+@pytest.mark.corpora
 def test_samples_of_the_guide_are_read() -> None:
     """Two chats and a text are three questions with one, two and one references."""
     records = list(harpia_formats.read(REAL))

@@ -1,22 +1,18 @@
 """Conversations in ShareGPT's form: detected, checked and read."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from corpora import CORPORA
 from harpia_converters.sharegpt.mapping import SHAREGPT
 from harpia_formats import convert, detect, read, validate
 from harpia_formats.model.record import Record, as_dict
 
 ROOT = Path(__file__).parents[3]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 CHATS = CORPORA / "neighbours" / "chat"
-needs_corpus = pytest.mark.skipif(
-    not CHATS.is_dir(), reason=f"no corpus in {CHATS} (set HARPIA_CORPORA)"
-)
 ASKED = {"from": "human", "value": "2+2?"}
 ANSWERED = {"from": "gpt", "value": "4"}
 
@@ -54,7 +50,7 @@ def turns_of(record: Record) -> int:
     return messages + isinstance(record.gt, str)
 
 
-@needs_corpus
+@pytest.mark.corpora
 def test_set_with_tools_has_the_turns_of_its_source() -> None:
     """The records of a real set have 8, 10 and 8 turns; the first one calls a tool."""
     records = records_in("glaive_toolcall_en_demo.first3.json")
@@ -69,7 +65,7 @@ def test_set_with_tools_has_the_turns_of_its_source() -> None:
     assert not validate(CHATS / "glaive_toolcall_en_demo.first3.json").problems
 
 
-@needs_corpus
+@pytest.mark.corpora
 def test_preference_set_has_the_better_answer_as_reference() -> None:
     """Of two answers the preferred one is the reference, the other one is kept."""
     records = records_in("dpo_en_demo.first3.json")
@@ -83,7 +79,7 @@ def test_preference_set_has_the_better_answer_as_reference() -> None:
     ]
 
 
-@needs_corpus
+@pytest.mark.corpora
 def test_set_of_plain_talk_has_ids_and_answers() -> None:
     """The last answer of each conversation is the expected one, and ids are kept."""
     records = records_in("sharegpt_dummy_conversation.first4.json")

@@ -20,9 +20,10 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing.strategies import EXTRA, TEXTS, VALUES, filled, records
+from harpia_formats.testing import filled
+from harpia_formats.testing.strategies import EXTRA, TEXTS, VALUES, records
 
-FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/csv/valid").iterdir())
+FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/csv").glob("[nv]*/*.csv"))
 SCHEMA_VALIDATOR = schema_validator_of(record_schema(FORMAT.dialects[0]))
 #: An answer of which it is known that there is none.
 NOTHING = Output(model="m", text=None, reasoning=None, error=None)
@@ -231,6 +232,8 @@ def test_every_difference_is_recorded_as_a_loss(
     """A field differs if and only if its loss is recorded, with any extra fields."""
     # A score that says nothing is no difference, however many of them there are.
     assume(not any(Score() in (each.scores or []) for each in record.outputs))
+    # Several scores of the answer that is kept are several rows.
+    assume(all(len(each.scores or []) < 2 for each in record.outputs[:1]))
     record = replace(filled(record), extra={**others, "csv": kept})
     found = RecordMapper(TABLE, ONE_ROW).map(record)
     (row,) = found.rows

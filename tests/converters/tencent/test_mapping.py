@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,14 @@ from hypothesis import strategies as st
 from msgspec import UNSET, to_builtins
 from msgspec.structs import replace
 
+from corpora import CORPORA
 from harpia_converters.tencent.mapping import MANUAL, MESSAGES, OUTPUTS, TABLE
 from harpia_formats.comparison.differences import differences
 from harpia_formats.mapping.choices import Choices, References
 from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.field_fates import BLANK, Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import record_schema
@@ -28,12 +28,12 @@ from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.testing.strategies import TEXTS, VALUES, some
 
 ROOT = Path(__file__).parents[3]
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
+WHOLE_TABLE = TABLE.with_own_extra or TABLE
 ADAPTERS = {
     "tencent-messages": MESSAGES,
     "tencent-outputs": OUTPUTS,
     "tencent-manual": MANUAL,
-    "tencent-csv": TABLE,
+    "tencent-csv": WHOLE_TABLE,
 }
 FIXTURES = sorted((ROOT / "fixtures").glob("tencent-*/valid/*"))
 #: The order in which Tencent's pages have the keys of a row; settings stand before
@@ -45,10 +45,6 @@ DOCUMENTED = {
     "tencent-csv": "system prompt response",
 }
 SETTINGS = ("max_tokens", "temperature", "top_p", "top_k")
-needs_corpus = pytest.mark.skipif(
-    not (CORPORA / "harpia").is_dir(),
-    reason="no HarpIA corpus: set HARPIA_CORPORA to the folder that holds harpia/",
-)
 USER = {"role": "user", "content": "Quanto é 7 + 5?"}
 SYSTEM = {"role": "system", "content": "请简短回答。"}
 ANSWER = {"role": "assistant", "content": "12"}
@@ -70,10 +66,14 @@ def rows_in(path: Path) -> list[Row]:
 def written(
     record: Record, adapter: FormatAdapter
 ) -> tuple[Row, list[tuple[str, str]]]:
-    """Return the row for `record` and its recorded losses, as their fates and paths."""
+    """Return the row for `record` and its recorded losses, as their fates and paths.
+
+    A blank cell that every row has is left out: it is read as none.
+    """
     fates = FieldFates()
     row = adapter.writer(record, fates)
-    return row, [(each.fate.name.lower(), each.path) for each in fates.entries]
+    entries = [each for each in fates.entries if each.how != BLANK]
+    return row, [(each.fate.name.lower(), each.path) for each in entries]
 
 
 def as_plain_values(record: Record) -> Any:
@@ -128,7 +128,7 @@ def test_rows_come_back(path: Path) -> None:
     assert rows
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize(
     ("file", "name"),
     [
@@ -530,7 +530,7 @@ def test_cells_are_text() -> None:
     """A table gets what was kept as text only, and blank says that there is none."""
     kept = {"level": "1", "weight": 2, "prompt": "p"}
     record = Record(**ASKED, system="", references=["r"], extra={"tencent": kept})
-    row, recorded = written(record, TABLE)
+    row, recorded = written(record, WHOLE_TABLE)
 
     assert row == {"system": "", "prompt": "q", "response": "r", "level": "1"}
     assert recorded == [
@@ -651,9 +651,9 @@ def what_is_held(record: Record, adapter: FormatAdapter) -> Record:
     """Return `record` with what the rows of `adapter` have any place for."""
     if not record.messages and record.prompt is UNSET:
         record = replace(record, prompt="q")
-    if adapter is TABLE:
+    if adapter is WHOLE_TABLE:
         record = replace(record, messages=UNSET, prompt=record.prompt or "q")
-    if adapter in (MANUAL, TABLE):
+    if adapter in (MANUAL, WHOLE_TABLE):
         record = replace(record, id=UNSET, params=UNSET)
     return record if adapter is OUTPUTS else replace(record, outputs=[])
 
@@ -686,3 +686,51 @@ def test_every_field_has_a_place(adapter: FormatAdapter) -> None:
     assert all(adapter.carries(each) for each in carried)
     assert not adapter.carries("params.seed")
     assert not adapter.carries("metadata")
+
+
+@pytest.mark.parametrize(
+    ("source", "row", "target", "lost"),
+    [
+        (
+            MESSAGES,
+            {
+                "messages": [
+                    {"role": "user", "content": "q"},
+                    {"role": "assistant", "content": "a", "weight": 1},
+                ]
+            },
+            MANUAL,
+            "messages",
+        ),
+        (
+            MANUAL,
+            {"conversation": [{"prompt": "q", "response": "a", "note": 1}]},
+            MESSAGES,
+            "conversation",
+        ),
+        (
+            OUTPUTS,
+            {
+                "messages": [{"role": "user", "content": "q"}],
+                "model_outputs": [{"model_name": "m", "responses": [{"content": "a"}]}],
+                "outputs": [{"note": 1}],
+            },
+            MESSAGES,
+            "outputs",
+        ),
+    ],
+)
+def test_kept_keys_without_their_place_are_lost(
+    source: FormatAdapter, row: dict[str, Any], target: FormatAdapter, lost: str
+) -> None:
+    """Keys of a message or of a turn, or of an answer, are none of another row."""
+    fates = FieldFates()
+    assert target.write is not None
+    written = target.write(source.read(row), fates)
+
+    assert "weight" not in str(written)
+    assert "note" not in str(written)
+    assert lost not in written
+    assert (Fate.DROPPED, f"extra.tencent.{lost}") in {
+        (each.fate, each.path) for each in fates.entries
+    }

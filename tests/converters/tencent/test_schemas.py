@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
+from corpora import CORPORA
 from harpia_converters.tencent import manual, messages, outputs, rules, table
 from harpia_formats.model.format import Dialect
 from harpia_formats.schema.load import built_in_schema
@@ -19,7 +19,6 @@ from harpia_formats.schema.user_schema import check_schema
 from harpia_formats.testing.mutation import mutants
 
 ROOT = Path(__file__).parents[3]
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 CORPUS = CORPORA / "harpia"
 DIALECTS = {
     each.schema: each
@@ -53,10 +52,6 @@ GOOD: dict[str, list[dict[str, Any]]] = {
     "tencent-csv": [CELLS],
     "tencent-csv-answer": [{"system": "", "prompt": "7 + 5 =", "answer": "12"}],
 }
-needs_corpus = pytest.mark.skipif(
-    not CORPUS.is_dir(),
-    reason="no HarpIA corpus: set HARPIA_CORPORA to the folder that holds harpia/",
-)
 
 
 def allows(schema: str, row: Any) -> bool:
@@ -220,7 +215,7 @@ def test_strict_rows_have_no_remarks(name: str, seed: int) -> None:
             assert default_remarks(each, dialect) == []
 
 
-@needs_corpus
+@pytest.mark.corpora
 @pytest.mark.parametrize(
     ("file", "name", "rows"),
     [
@@ -240,7 +235,7 @@ def test_rows_of_the_corpus_are_valid(file: str, name: str, rows: int) -> None:
         assert allows(DIALECTS[name].strict, each)
 
 
-@needs_corpus
+@pytest.mark.corpora
 def test_table_of_the_corpus_is_valid() -> None:
     """The small table of the corpus is detected and valid, also if strict."""
     with (CORPUS / "tencent_legacy.csv").open(newline="") as file:
