@@ -76,7 +76,7 @@ class RecordConverter:
         try:
             record = steps.before_grouping(record, fates)
         except Unconvertible as error:
-            self._reject(error, record, place(), file, placed.text)
+            self._reject(error, record, place(), file, placed.texts)
             return
         if self._groups is not None:
             # The merged record has its own fates; those of its rows are counted here.
@@ -84,7 +84,7 @@ class RecordConverter:
             self._groups.add(record, file, place())
             return
 
-        self._convert(record, fates, place, placed.text, file, destination, steps)
+        self._convert(record, fates, place, placed.texts, file, destination, steps)
 
     def _steps_of(
         self, file: int, prefix: str, destination: Destination

@@ -4,17 +4,20 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.losses.problems import GROUP_HELP, NUMBER_HELP
+from harpia_formats.conversion.options import ConvertOptions, Ids
 from harpia_formats.conversion.record_steps import steps_of
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.framing.chunk import Cursor
+from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.row_reader import NO_SURROUNDINGS, ReadRow
 from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.problem import Place
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
+from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import RowContext
 
 if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need none
@@ -38,8 +41,20 @@ class ChunkConverter:
         self._around: Mapping[str, Any] = NO_SURROUNDINGS
 
     def begin(self, read: ReadRow, around: Mapping[str, Any]) -> None:
-        """Take what reads a row of the file, and what stands around its rows."""
+        """Take what reads a row of the file, and what stands around its rows.
+
+        Raises `ConversionError` if that says that records of the file share their ids,
+        where rows need different ones.
+        """
         self._read, self._around, self._batches = read, around, None
+        destination, options = self.destination, self._options
+        repeated = adapter_of(self._totals.variants[-1].format).repeated_ids
+        is_own = options.ids is Ids.KEEP and options.group is None
+        if repeated is None or destination is None or not is_own:
+            return
+        if destination.checks_ids and (why := repeated(around)):
+            path = self._totals.counts[-1].path
+            raise ConversionError(f"{path}: {why}; {GROUP_HELP}, or {NUMBER_HELP}")
 
     def decoded(self, rows: DecodedChunk) -> bool:
         """Convert a chunk of decoded rows; return False if that is not possible.
@@ -119,11 +134,13 @@ class ChunkConverter:
         """Return a converter of batches, None if records have to be taken one by one.
 
         That is so where they are merged to groups, or written to several files, and
-        where it has to be known which models there are.
+        where it has to be known which models or metrics there are.
         """
         if self._options.group is not None or destination.outputs.is_split:
             return None
-        if self._options.model is not None or self._read is None:
+        if self._options.model is not None or self._options.metric is not None:
+            return None
+        if self._read is None:
             return None
         from harpia_formats.conversion.batch import BatchConverter  # noqa: PLC0415 - small files need none
 

@@ -73,6 +73,11 @@ class Destination:
         )
         #: What rows of each file may lack.
         self.requirements: list[RowRequirements] = []
+        has_place = self.adapter.carries("outputs.scores.value")
+        if options.filter is not None and not has_place:
+            raise ConversionOptionsError(
+                f"{target.id} has no place for a score, so that --filter chooses none"
+            )
         if scorer is not None and self.adapter.capacity.scores is Cardinality.NONE:
             raise ConversionOptionsError(f"{target.id} has no place for a score")
         self.outputs = outputs
@@ -114,6 +119,7 @@ class Destination:
             owners = self.mapper.owners | owners
             not_kept = {**self.mapper.not_kept, **not_kept}
         self.mapper.owners, self.mapper.not_kept = owners, not_kept
+        self.mapper.take_rows_of(source, joined=self._groups)
         self.mapper.misfits = misfits_of(adapter_of(variant.format))
         self._program = RecordProgram(self.mapper)
         if only and self._ids_are_numbers(variant):

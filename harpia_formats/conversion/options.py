@@ -1,5 +1,6 @@
 """The options of a conversion, checked when they are made."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -11,6 +12,7 @@ from harpia_formats.io.exclude import check_patterns
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.choices import (
     Choices,
+    Prompt,
     ReferenceFrom,
     References,
     Responses,
@@ -20,7 +22,7 @@ from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.errors import OptionError
 from harpia_formats.parsing.csv_delimiter import check_delimiter
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 if TYPE_CHECKING:  # it loads multiprocessing
     from concurrent.futures import Executor
@@ -77,10 +79,21 @@ class ConvertOptions:
     references: References | str = References.FIRST
     #: What the reference of a record is: its `references`, or its `gt` if it has one.
     reference_from: ReferenceFrom | str = ReferenceFrom.REFERENCES
-    responses: Responses | str = Responses.EXPAND
+    #: None for a row each, and for the list where rows of a format become its rows.
+    responses: Responses | str | None = None
     turns: Turns | str = Turns.LAST
     #: The model whose answers are converted; None for all.
     model: str | None = None
+    #: The prompt that is written: the question, or what the model got.
+    prompt: Prompt | str = Prompt.QUESTION
+    #: The filter of a harness whose scores and extractions are converted, or "all";
+    #: None for the first one where a row has room for one.
+    filter: str | None = None
+    #: The metric whose scores are converted; None for all.
+    metric: str | None = None
+    #: The lowest score of a correct answer, where rows say whether answers are correct
+    #: and scores do not.
+    correct_from: float | None = None
     #: The field by which rows are merged to one record: `id`, `prompt` or another.
     group: str | None = None
     #: The name of the column of each field, where a table is read or written.
@@ -142,6 +155,8 @@ class ConvertOptions:
                 "--prefix-ids is for ids that files have, and --ids number replaces "
                 "them by numbers that no two records share"
             )
+        if self.correct_from is not None and not math.isfinite(self.correct_from):
+            raise OptionError(f"correct_from is a number, not {self.correct_from}")
         if self.columns is not None:
             check_field_names(self.columns)
         check_delimiter(self.delimiter)
@@ -157,9 +172,14 @@ class ConvertOptions:
         """Return the options for single records, with `constants` by field path."""
         return Choices(
             references=References(self.references),
-            responses=Responses(self.responses),
+            responses=Responses(self.responses or Responses.EXPAND),
+            keeps_own_lists=self.responses is None,
             turns=Turns(self.turns),
             model=self.model,
+            prompt=Prompt(self.prompt),
+            filter=self.filter,
+            metric=self.metric,
+            correct_from=self.correct_from,
             constants=constants,
             keep_extra=self.keep_extra,
         )
@@ -170,6 +190,7 @@ _ENUMS: dict[str, type[StrEnum]] = {
     "reference_from": ReferenceFrom,
     "responses": Responses,
     "turns": Turns,
+    "prompt": Prompt,
     "ids": Ids,
     "container": ContainerKind,
     "on_loss": OnLoss,
@@ -185,8 +206,5 @@ def _member(enum: type[StrEnum], name: str, value: Any) -> StrEnum:
     try:
         return enum(value)
     except ValueError:
-        known = ", ".join(enum)
-        near = nearest(str(value), enum)
-        hint = f"; did you mean {near!s}?" if near else ""
-        reason = f"{name} is one of {known}, not {value!r}{hint}"
-        raise OptionError(reason) from None
+        hint = hint_on(str(value), enum)
+        raise OptionError(f"{name} cannot be {value!r}{hint}") from None

@@ -1,14 +1,13 @@
 """The output files of a conversion: one, or one for each model."""
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain, count
 from os import PathLike, fspath
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import cast
 
 from harpia_formats.conversion.containers.array import ArrayWriter, WrappedArrayWriter
 from harpia_formats.conversion.containers.columns import ColumnWriter
@@ -22,15 +21,16 @@ from harpia_formats.conversion.containers.row_writer import (
     WriteBytes,
 )
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
+from harpia_formats.detection.file_name import delimiter_of
 from harpia_formats.extensions.formats_and_rules import imported
 from harpia_formats.io.compressed_output import suffix_of
 from harpia_formats.io.file_names import path_component
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.reader import error_reason
-from harpia_formats.io.sink import Sink, SinkError, StreamSink
+from harpia_formats.io.sink import Sink, SinkError, StreamSink, standard_output
 from harpia_formats.io.urls import is_url, masked
 from harpia_formats.mapping.columns import column_names
-from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.mapping.requirements import ConversionError, ConversionOptionsError
 from harpia_formats.mapping.targets import header_needs_rows
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Container, Format
@@ -44,6 +44,30 @@ _word = re.compile(r"\{(\w+)\}")
 MAX_FILES = 200
 _text_suffixes = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv"})
 _table_suffixes = frozenset({".parquet", ".arrow", ".feather"})
+#: The format of rows in any columns, by the suffix that no other kind of file has.
+_targets = {".csv": "csv", ".tsv": "csv"} | dict.fromkeys(_table_suffixes, "parquet")
+
+
+class NoTargetError(ConversionOptionsError):
+    """No format to write is given, and the name of the output says none."""
+
+
+def target_of(output: Output) -> str:
+    """Return the format that the name of an output says.
+
+    Raises `NoTargetError` if it says none.
+    """
+    suffix = ""
+    if isinstance(output, (str, PathLike)):
+        suffix = suffix_of(masked(fspath(output)))
+    if found := _targets.get(suffix):
+        return found
+    why = (
+        f"; {suffix} is the suffix of several formats"
+        if suffix in _text_suffixes
+        else ""
+    )
+    raise NoTargetError(f"--to/-t is missing: Format to write{why}")
 
 
 def output_files(
@@ -187,6 +211,13 @@ class OutputFiles:
             file = self._files[model] = sink, self._new_writer(sink.write)
         return file
 
+    @property
+    def _plain_name(self) -> str:
+        """The path of the output without a secret, "" for a stream."""
+        if not isinstance(self.output, (str, PathLike)):
+            return ""
+        return masked(fspath(self.output))
+
     def _open_sink(self, model: str) -> Sink:
         if not isinstance(self.output, (str, PathLike)):
             self._places[model] = ""
@@ -238,6 +269,7 @@ class OutputFiles:
                 self.adapter.implied_columns,
                 quotes_empty=self.adapter.blank_is_absent,
                 csv_safe=self.csv_safe,
+                delimiter=delimiter_of(None, self._plain_name),
             )
             return CsvWriter(write, encoder, self.columns)
         if self._writes_array():
@@ -246,9 +278,7 @@ class OutputFiles:
 
     def _own_writer(self, write: WriteBytes) -> RowWriter:
         """Return the writer that only the target has."""
-        suffix = ""
-        if isinstance(self.output, (str, PathLike)):
-            suffix = suffix_of(masked(fspath(self.output)))
+        suffix = suffix_of(self._plain_name)
         writer: RowWriter = imported(self.target.row_writer)(write, suffix)
         return writer
 
@@ -256,20 +286,10 @@ class OutputFiles:
         """Tell by the option, the name of the output, or the format."""
         if self.container is not None:
             return self.container is ContainerKind.ARRAY
-        if isinstance(self.output, (str, PathLike)):
-            suffix = suffix_of(masked(fspath(self.output)))
-            if suffix in {".json", ".jsonl", ".ndjson"}:
-                return suffix == ".json"
+        suffix = suffix_of(self._plain_name)
+        if suffix in {".json", ".jsonl", ".ndjson"}:
+            return suffix == ".json"
         return self.adapter.written_as_array
-
-
-def standard_output() -> BinaryIO:
-    """Return the binary standard output; raises `SinkError` if it takes text only."""
-    stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:
-        reason = "it takes text only; name a file as the output"
-        raise SinkError("standard output", reason)
-    return cast("BinaryIO", stream)
 
 
 def check_output(output: Output, *, overwrite: bool) -> None:

@@ -12,7 +12,7 @@ from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.detection.candidates import FormatVariant
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.format import Format
-from harpia_formats.model.report import FileCount, Report, ValidationFailed
+from harpia_formats.model.report import FileCount, Report, validation_failed
 from harpia_formats.model.result import Result, as_plain
 from harpia_formats.registry import adapter_of
 
@@ -95,7 +95,7 @@ class ConversionReport(Result):
             reason = f"{self.nothing}, because it would lose {', '.join(lost)}"
         elif self.is_empty:
             reason = f"{self.nothing}, because there is no record in the input"
-        raise ValidationFailed(self.report, self, reason)
+        raise validation_failed(self.report, self, reason)
 
     @property
     def is_empty(self) -> bool:
@@ -174,7 +174,9 @@ class ConversionTotals:
 
     def begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Go on to the next file."""
-        names = SourceNames(adapter_of(variant.format))
+        adapter = adapter_of(variant.format)
+        named = adapter.named_by_dialect.get(variant.dialect.name, adapter)
+        names = SourceNames(named)
         self.files.append(FileLosses(count.path, variant.format, FateCounts(names)))
         self.counts.append(count)
         self.variants.append(variant)

@@ -15,6 +15,7 @@ from harpia_formats.conversion.output_files import (
     check_output,
     name_of,
     output_files,
+    target_of,
 )
 from harpia_formats.conversion.remedies import remedies_for_losses
 from harpia_formats.conversion.report import (
@@ -62,10 +63,11 @@ class Conversion:
     def __init__(
         self,
         inputs: Iterable[Input],
-        to: str,
+        to: str | None,
         output: Output,
         options: ConvertOptions,
     ) -> None:
+        to = target_of(output) if to is None else to
         self._options = options
         self._output = output
         self._redaction = redaction_of(options)
@@ -77,7 +79,7 @@ class Conversion:
             inputs, to, options.from_
         )
         self._groups = groups = record_groups(options.group)
-        self._models = ModelSelection(options.model)
+        self._models = ModelSelection(options.model, options.metric)
         self._scorer: ScoreFiller | None = None
         if options.score:
             from harpia_formats.conversion.fill_scores import score_filler  # noqa: PLC0415 - it loads the metrics

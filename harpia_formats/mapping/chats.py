@@ -32,7 +32,7 @@ def fit_chats(
             return record
         if capacity.asks_only and record.prompt is not UNSET:
             return record
-        return _turns_to_messages(record, fates)
+        return _turns_to_messages(record, capacity, fates)
     if not capacity.messages and record.messages is not UNSET:
         if capacity.turns:
             return _messages_to_turns(record, record.messages, fates)
@@ -58,8 +58,12 @@ def _messages_to_prompt(
         if prompt is UNSET:
             reason = "no message is of the user, so nothing is asked"
             raise Unconvertible("messages", reason, "or take --turns transcript")
-        fates.changed("messages", "the last of the user")
         record = _with_system(record, messages, fates)
+        kept = (prompt, record.system)
+        if any(_is_left_out(message, kept) for message in messages):
+            fates.dropped("messages", "all but the last of the user")
+        else:
+            fates.changed("messages", "the last of the user")
     return _with_prompt(replace(record, messages=UNSET), prompt, "the messages", fates)
 
 
@@ -111,33 +115,74 @@ def _turns_to_answer(
     return _with_prompt(record, prompt, "the turns", fates)
 
 
-def _turns_to_messages(record: Record, fates: FieldFates) -> Record:
+def _turns_to_messages(
+    record: Record, capacity: RowCapacity, fates: FieldFates
+) -> Record:
     """Return `record` with a conversation as a chat and the answer to it."""
     if not any(output.turns for output in record.outputs):
         return record
     if len(record.outputs) != 1:
-        # Several conversations have no chat in common, so only their answers stay.
-        outputs = []
-        for output in record.outputs:
-            if output.turns:
-                fates.changed("outputs.turns", "the last answer")
-                answer = _split_at_answer(output.turns)[1]
-                outputs.append(_with_answer(output, answer, fates))
-            else:
-                outputs.append(output)
-        return replace(record, outputs=outputs)
+        return _with_last_answers(record, fates)
     output = record.outputs[0]
-    before, answer = _split_at_answer(output.turns or [])
+    turns = output.turns or []
+    before, answer = _split_at_answer(turns)
+    is_asked = capacity.outputs is Cardinality.NONE
+    if _has_text(turns[len(before) + 1 :]):
+        fates.dropped("outputs.turns", "what follows the answer")
+    elif answer is not None and not _is_written(answer, output, is_asked=is_asked):
+        fates.dropped("outputs.turns", "the answer")
     if before:
-        fates.changed("outputs.turns", "messages and the answer")
+        how = "messages" if is_asked else "messages and the answer"
+        fates.changed("outputs.turns", how)
         if record.messages is UNSET:
             fates.defaulted("messages", "of the turns")
         elif record.messages != before:
             fates.changed("messages", "those of the turns")
         record = replace(record, messages=before)
-    elif answer is not None:
+    elif answer is not None and not is_asked:
         fates.changed("outputs.turns", "the answer")
     return replace(record, outputs=[_with_answer(output, answer, fates)])
+
+
+def _with_last_answers(record: Record, fates: FieldFates) -> Record:
+    """Return `record` with the last answer in place of each conversation.
+
+    Several conversations have no chat in common, so only their answers stay.
+    """
+    outputs = []
+    for output in record.outputs:
+        if output.turns:
+            fates.changed("outputs.turns", "the last answer")
+            answer = _split_at_answer(output.turns)[1]
+            outputs.append(_with_answer(output, answer, fates))
+        else:
+            outputs.append(output)
+    return replace(record, outputs=outputs)
+
+
+def _is_left_out(message: dict[str, Any], kept: tuple[Any, ...]) -> bool:
+    """Tell whether a message says something that is none of the `kept` texts."""
+    content = message.get("content")
+    return bool(message.get("reasoning") or (content and content not in kept))
+
+
+def _has_text(turns: Messages) -> bool:
+    """Tell whether one of some turns says anything."""
+    return any(turn.get("content") or turn.get("reasoning") for turn in turns)
+
+
+def _is_written(answer: dict[str, Any], output: Output, *, is_asked: bool) -> bool:
+    """Tell whether what the last answer in the turns says is in a row.
+
+    `is_asked` tells whether rows have no answers; else the text of the output is
+    written if there is one, and that of the turn if there is none.
+    """
+    if is_asked:
+        return not _has_text([answer])
+    return all(
+        not answer.get(key) or not isinstance(text, str) or text == answer[key]
+        for key, text in (("content", output.text), ("reasoning", output.reasoning))
+    )
 
 
 def _with_answer(

@@ -40,6 +40,19 @@ class Turns(StrEnum):
     FAIL = "fail"
 
 
+class Prompt(StrEnum):
+    """Which prompt of a record is written."""
+
+    #: The question as the record has it.
+    QUESTION = "question"
+    #: The prompt as the model got it, where the record has that.
+    FORMATTED = "formatted"
+
+
+#: The filter that stands for all of them.
+ALL_FILTERS = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class Choices:
     """The choices of one conversion that concern single records."""
@@ -53,3 +66,14 @@ class Choices:
     constants: Mapping[str, Any] = field(default_factory=dict)
     #: Whether fields without a place are stored as extra fields of the row.
     keep_extra: bool = False
+    prompt: Prompt = Prompt.QUESTION
+    #: The filter of a harness whose scores and extractions are converted, or
+    #: `ALL_FILTERS`; None for the first one where a row holds one score.
+    filter: str | None = None
+    #: The metric whose scores are converted; None for all.
+    metric: str | None = None
+    #: The lowest score of a correct answer, for scores that do not say which are.
+    correct_from: float | None = None
+    #: Whether a list of answers is kept in rows of the format that it was read from,
+    #: whatever `responses` says.
+    keeps_own_lists: bool = False

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on, nearest
 
 if TYPE_CHECKING:  # validation loads this module without adapters
     from harpia_formats.model.adapter import FormatAdapter
@@ -28,9 +28,18 @@ _paths = {
 }
 
 
+#: The further help on a file or a row without a mapped column.
+CORRECT_MAP = "or correct --map if the name is wrong there"
+
+
+def record_path(name: str) -> str:
+    """Return the path in records of a field that a column can hold, by its name."""
+    return _paths.get(name, name)
+
+
 def field_name(path: str) -> str:
     """Return the name of the field at `path` that a column can hold, "" for others."""
-    names = {_paths.get(name, name): name for name in FIELDS}
+    names = {record_path(name): name for name in FIELDS}
     return names.get(path, "")
 
 
@@ -95,10 +104,7 @@ def check_field_names(columns: Mapping[str, str]) -> None:
             raise MapError(f"{name}={column}", reason)
         fields[column] = name
         if name not in FIELDS:
-            near = nearest(name, FIELDS)
-            hint = f"; did you mean {near}?" if near else ""
-            known = ", ".join(FIELDS)
-            raise MapError(name, f"no field is called {name}{hint} (known: {known})")
+            raise MapError(name, f"no field is called {name}{hint_on(name, FIELDS)}")
 
 
 def column_names(
@@ -110,7 +116,7 @@ def column_names(
     """
     names: dict[str, str] = {}
     for name, column in columns.items():
-        path = _paths.get(name, name)
+        path = record_path(name)
         own = [field.name for field in adapter.fields if field.record_path == path]
         if not own:
             raise MapError(f"{name}={column}", f"{format_} has no column for {name}")

@@ -9,7 +9,7 @@ from harpia_formats.mapping.requirements import ConversionError, find_field_path
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import NumberOutOfRange, decode, encode
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, fits
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 _words: dict[type, str] = {
     bool: "true or false",
@@ -33,11 +33,7 @@ def constants_by_path(
         path = find_field_path(name, adapter)
         if path is None:
             known = list(dict.fromkeys(field.name for field in adapter.fields))
-            near = nearest(name, known)
-            hint = (
-                f"; did you mean {near}?" if near else f" (known: {', '.join(known)})"
-            )
-            raise ConversionError(f"no field is called {name!r}{hint}")
+            raise ConversionError(f"no field is called {name!r}{hint_on(name, known)}")
         try:
             found[path] = parse_constant(path, value)
         except ValueError as error:

@@ -102,6 +102,13 @@ class DirectObjects:
                 "if type(e) is not dict: e = to_builtins(e)",
                 f"if {EXTRAS_KEY!r} in e: return None",
             )
+        for *above, key in self.source.read_apart:
+            self.code.add(f"e = {self.value(tuple(above))}")
+            self.code.block(
+                "if e is not UNSET and e is not None:",
+                "if type(e) is not dict: e = to_builtins(e)",
+                f"if type(e) is dict and {key!r} in e: return None",
+            )
 
     def add_extra(self) -> str:
         """Add the lines that keep the members that are no fields.

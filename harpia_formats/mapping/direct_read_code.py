@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import astuple
 
-from harpia_formats.mapping.choices import Choices, Turns
+from harpia_formats.mapping.choices import Choices, Prompt, Turns
 from harpia_formats.mapping.compiled_table import Code, arguments
 from harpia_formats.mapping.decoded_types import (
     has_objects,
@@ -39,7 +39,7 @@ from harpia_formats.model.record import (
 
 #: Fields that may decide on what is written though the target has no place for them.
 _always = frozenset(
-    "id prompt system messages references gt outputs.model outputs.text "
+    "id prompt system messages references gt choices outputs.model outputs.text "
     "outputs.reasoning".split()
 )
 _builtins = frozenset({str, int, float, bool, type(None)})
@@ -128,6 +128,8 @@ class DirectReader(DirectObjects):
         path, capacity = mapping.record_path, self.target.capacity
         if self.has_extra or path in _always or self.target.carries(path):
             return True
+        if path == "outputs.formatted_prompt":
+            return self.choices.prompt is Prompt.FORMATTED
         if path == "outputs.turns":
             return capacity.messages or capacity.outputs is not Cardinality.NONE
         return _is_read_by_value(mapping)

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 
 from harpia_formats.mapping.chats import fit_chats
 from harpia_formats.mapping.choices import Choices, References, Responses
+from harpia_formats.mapping.preparation import attribution_without
+from harpia_formats.mapping.tool_signature import part_of
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
@@ -33,26 +35,48 @@ def fit_record(
     Raises `Unconvertible` where the choices forbid that.
     """
     record = _with_answers_of_model(record, choices, fates)
-    parts = list(_split(record, capacity, choices, fates))
-    if len(parts) > 1 and record.id is not UNSET:
+    groups = list(_split(record, capacity, choices, fates))
+    if len(groups) > 1 and record.id is not UNSET:
         fates.changed("id", "with # and a number behind it")
-        for number, part in enumerate(parts, 1):
-            yield replace(part, id=f"{part.id}#{number}")
+        for number, parts in enumerate(groups, 1):
+            for part in parts:
+                yield replace(part, id=f"{part.id}#{number}")
     else:
-        yield from parts
+        for parts in groups:
+            yield from parts
 
 
 def _split(
     record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
-) -> Iterator[Record]:
+) -> Iterator[list[Record]]:
+    """Yield lists of the records of rows: those of one list have the same id."""
     has_score = capacity.scores is Cardinality.ONE
     for by_reference in _split_references(record, capacity, choices, fates):
         for by_output in _split_outputs(by_reference, capacity, choices, fates):
             if not has_score:
-                yield fit_chats(by_output, capacity, choices, fates)
+                yield [fit_chats(by_output, capacity, choices, fates)]
                 continue
-            for by_score in _split_scores(by_output, capacity, choices, fates):
-                yield fit_chats(by_score, capacity, choices, fates)
+            parts = [
+                fit_chats(by_score, capacity, choices, fates)
+                for by_score in _split_scores(by_output, capacity, choices, fates)
+            ]
+            if len(parts) == 1 or _are_scores_named(parts, capacity):
+                yield parts
+            else:
+                yield from ([part] for part in parts)
+
+
+def _are_scores_named(parts: list[Record], capacity: RowCapacity) -> bool:
+    """Tell whether the rows of several scores of one answer differ without their id."""
+    if capacity.score_name is None:
+        return False
+    names = [
+        capacity.score_name(score)
+        for part in parts
+        for output in part.outputs
+        for score in output.scores or ()
+    ]
+    return None not in names and len({*names}) == len(names)
 
 
 def _with_answers_of_model(
@@ -164,17 +188,19 @@ def _without_joint_score(
         given = [name for name in _joint_fields if getattr(score, name) is not UNSET]
         for name in given:
             fates.dropped(f"outputs.scores.{name}", JOINT_SCORE)
-        scores.append(replace(score, **dict.fromkeys(given, UNSET)))
+        bare = replace(score, **dict.fromkeys(given, UNSET))
+        if bare not in scores:
+            scores.append(bare)
     return replace(output, scores=scores)
 
 
 def _split_scores(
     record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
 ) -> Iterator[Record]:
-    if len(record.outputs) != 1:
+    if not record.outputs or any(output.scores for output in record.outputs[1:]):
         yield record
         return
-    (output,) = record.outputs
+    output, *others = record.outputs
     if output.scores is UNSET or len(output.scores) < 2:  # noqa: PLR2004 - several
         yield record
         return
@@ -182,19 +208,17 @@ def _split_scores(
     if capacity.needs_verdict:
         scores = _with_verdicts(scores, fates)
     if len(scores) == 1:
-        yield replace(record, outputs=[replace(output, scores=scores)])
-    elif choices.responses is Responses.FIRST:
-        if any(score != Score() for score in scores):
-            fates.dropped("outputs.scores", "all but the first")
-        first = replace(output, scores=scores[:1])
-        yield replace(record, outputs=[first])
+        yield replace(record, outputs=[replace(output, scores=scores), *others])
     elif choices.responses is Responses.FAIL:
         reason = f"there are {len(scores)} scores, and a row holds one"
         raise Unconvertible("outputs.scores", reason, "choose with --responses")
     else:
         fates.split("outputs.scores", "one row each")
-        for score in scores:
-            yield replace(record, outputs=[replace(output, scores=[score])])
+        filters = [part_of(score.signature or "", "filter") for score in scores]
+        for score, own in zip(scores, filters, strict=True):
+            steps = attribution_without(output, frozenset(filters) - {own})
+            first = replace(output, scores=[score], attribution=steps)
+            yield replace(record, outputs=[first, *others])
 
 
 def _with_verdicts(scores: list[Score], fates: FieldFates) -> list[Score]:

@@ -1,15 +1,14 @@
 """Find the format that a map of columns is for: that of the input or of the output."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
 from harpia_formats.framing.container import Layout
-from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.source import Source
 from harpia_formats.mapping.requirements import ConversionOptionsError
 from harpia_formats.model.format import Container, Format
-from harpia_formats.registry import all_formats, format_of
+from harpia_formats.registry import all_formats, format_of, formats_named
 
 #: Formats whose columns can have any names.
 FREE_COLUMN_FORMATS = ("csv", "haystack")
@@ -87,21 +86,22 @@ def require_mapped_format(inputs: Iterable[Any]) -> str:
     return found or "csv"
 
 
-def require_tables(inputs: Iterable[Any], exclude: Sequence[str]) -> None:
-    """Raise `ConversionError` if one of `inputs` holds JSON, which has no header.
-
-    Only paths and bytes are looked at, without those that match a pattern in `exclude`.
-    """
+def _has_unknown_table(inputs: Iterable[Any]) -> bool:
+    """Tell whether nothing says what the columns of an input hold."""
     from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
 
-    exclusion = Exclusion(exclude, may_leave_none=True)
-    for detected in detect_files(_detectable(inputs), exclusion=exclusion):
-        if detected.container in _json_layouts:
-            raise ConversionOptionsError(
-                f"{detected.path} is JSON ({detected.container}), and --map names "
-                "columns of tables here; convert and score take a map of the keys of "
-                "JSON, and show where it does not fit"
-            )
+    return any(
+        detected.format is None and has_free_names(detected.possible)
+        for detected in detect_files(_detectable(inputs))
+    )
+
+
+def takes_map(name: str) -> bool:
+    """Tell whether rows of the one format called `name` can be validated by a map."""
+    formats = formats_named(name)
+    return len(formats) == 1 and (
+        formats[0].id == "csv" or has_mappable_keys(formats[0])
+    )
 
 
 def has_mappable_keys(format_: Format) -> bool:
@@ -122,13 +122,16 @@ def require_mappable_keys(format_: Format) -> None:
 def maps_output_columns(inputs: Iterable[Any], to: str, source: str | None) -> bool:
     """Tell whether a map of columns is for the output, in the format `to`.
 
-    It is for the input if that has free column names: by its format `source`, or by
-    what is detected where that is None. Where CSV is written, detected columns of CSV
-    and Haystack do not count.
+    It is for the input if that cannot be read without it, or has free column names: by
+    its format `source`, or by what is detected where that is None. Where CSV is
+    written, detected columns of CSV and Haystack do not count.
     """
     if to not in FREE_COLUMN_FORMATS or has_free_names(source):
         return False
     if source is not None:
         return True
+    inputs = list(inputs)
+    if _has_unknown_table(inputs):
+        return False
     found = detect_mapped_format(inputs)
     return found is None or (to == "csv" and found in FREE_COLUMN_FORMATS)

@@ -16,6 +16,7 @@ from harpia_formats.mapping.chats import fit_chats
 from harpia_formats.mapping.complete import Completion
 from harpia_formats.mapping.extras import lost_fields, store_extras, stored_fates
 from harpia_formats.mapping.fit import fit_record
+from harpia_formats.mapping.fit_scores import fit_scores
 from harpia_formats.mapping.presence import PresenceKeys
 from harpia_formats.mapping.to_rows import ID_IS_NUMBER, RecordMapper
 from harpia_formats.mapping.unchanged import same_chats_check, unsplit_check
@@ -113,6 +114,9 @@ class RecordProgram:
         checked. Raises `Unconvertible` where the mapper does, maybe with another
         reason.
         """
+        if self.mapper.leaves_out(record):
+            found = self.mapper.left_out(record)
+            return [], Outcome(found.paths, found.fates)
         fates = FieldFates()
         final, parts, rows = self._rows_of(record, number, fates)
         # None stands between what was noted before, which is not settled, and now.
@@ -152,8 +156,11 @@ class RecordProgram:
         """Return `record` with all that it is given, its parts, and the row of each."""
         mapper = self.mapper
         target, choices = mapper.target, mapper.choices
+        if mapper.fits_scores:
+            record = fit_scores(record, target.capacity, choices, fates)
         if self._completion is not None:
             record = self._completion.complete(record, fates)
+        record = mapper.prepared(record, fates)
         if self._needs_id and record.id is UNSET and not mapper.has_id(record):
             record = replace(record, id=str(number))
             fates.defaulted("id", ID_IS_NUMBER)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from msgspec import UNSET
 
-from harpia_formats.mapping.written_values import listed
+from harpia_formats.mapping.written_values import VERDICTS, listed
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.field_fates import Unconvertible
@@ -25,9 +25,8 @@ _sources_of = {
     "outputs.turns": ("outputs.text", "outputs"),
     "outputs.model": ("outputs",),
     "outputs": ("outputs.text", "outputs.turns"),
+    "outputs.scores.is_correct": ("outputs.scores.value",),
 }
-#: Fields that a metric computes.
-_computed = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
 #: Fields whose members have no paths of their own.
 _plain_fields = frozenset(FIELD_TYPES) - OPEN_OBJECTS - {"extra", "outputs.extra"}
 #: What the paths of members of open objects begin with.
@@ -142,11 +141,11 @@ def missing_fields(
 def _help(missing: Sequence[FieldMapping], *, scored: bool) -> str:
     """Return which options give the fields in `missing`."""
     remedies = [f"--set {field.name}=VALUE" for field in missing]
-    if {field.record_path for field in missing} & _computed and not scored:
+    if {field.record_path for field in missing} & VERDICTS and not scored:
         remedies = [
             f"--set {field.name}=VALUE"
             for field in missing
-            if field.record_path not in _computed
+            if field.record_path not in VERDICTS
         ]
         remedies.append("--score em or --score f1 for the score")
     return f"give {listed(remedies)}" if remedies else ""
@@ -211,7 +210,7 @@ def _is_missing(
         or target_field.record_path in constants
     ):
         return False
-    if scored and target_field.record_path in _computed:
+    if scored and target_field.record_path in VERDICTS:
         return False
     return not any(
         source.carries(path) or path in constants

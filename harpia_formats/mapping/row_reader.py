@@ -16,6 +16,8 @@ NO_SURROUNDINGS: Mapping[str, Any] = {}
 #: The key in what stands around rows of the records by which they are completed: an
 #: object whose method `of` returns the record with an id, or None.
 PARTNERS = "(partners)"
+#: The key in what stands around rows that are true if several rows are one record.
+HAS_PARTS = "(parts)"
 
 
 def row_reader(

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from harpia_formats.mapping.requirements import ConversionError, ConversionOptionsError
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.stored_score import full_name, is_of_metric
+from harpia_formats.text.spelling import hint_on
 
 #: Models that an error message lists.
 LISTED_MODELS = 5
@@ -31,18 +32,48 @@ class UnknownModelError(ConversionError):
         )
 
 
+class UnknownMetricError(ConversionError):
+    """No score is of the wanted metric; the message lists those that there are."""
+
+    def __init__(self, wanted: str, metrics: Iterable[str]) -> None:
+        self._start = f"no score is of the metric {wanted!r}"
+        names = list(metrics)
+        more = f" and {len(names) - LISTED_MODELS:,} more"
+        there = ", ".join(map(repr, names[:LISTED_MODELS]))
+        end = more if len(names) > LISTED_MODELS else ""
+        super().__init__(f"{self._start} (there are: {there}{end})")
+
+    def without_values(self) -> ConversionError:
+        """Return the error without the metrics, which are values of records."""
+        return ConversionOptionsError(
+            f"{self._start}; the metrics of the scores are shown only without --redact"
+        )
+
+
 @dataclass(slots=True)
 class ModelSelection:
-    """Selects the answers of the wanted model; all answers if `wanted` is None."""
+    """Selects the answers of the wanted model; all answers if `wanted` is None.
+
+    It also remembers the metrics of scores if those of one `metric` are wanted.
+    """
 
     wanted: str | None
+    metric: str | None = None
+    #: Whether a score is of the wanted metric.
+    has_metric: bool = False
+    #: The metrics of the scores so far, as far as they are remembered.
+    metrics: dict[str, None] = field(default_factory=dict)
     #: Whether a record had an answer of the wanted model.
     found: bool = False
     #: The models of the answers so far, as far as they are remembered.
     seen: dict[str, None] = field(default_factory=dict)
 
     def observe(self, record: Record) -> None:
-        """Remember the models of the answers of a record, if a model is wanted."""
+        """Remember the models and metrics of a record, where one is wanted."""
+        if self.metric is not None and not self.has_metric:
+            scores = [one for output in record.outputs for one in output.scores or ()]
+            self.has_metric = any(is_of_metric(one, self.metric) for one in scores)
+            self.add_metrics(filter(None, map(full_name, scores)))
         if self.wanted is None:
             return
         for model in _models_of(record):
@@ -57,11 +88,18 @@ class ModelSelection:
             if len(self.seen) < REMEMBERED_MODELS:
                 self.seen[model] = None
 
+    def add_metrics(self, metrics: Iterable[str], *, found: bool = False) -> None:
+        """Remember the metrics that a record or another process has."""
+        self.has_metric = self.has_metric or found
+        for metric in metrics:
+            if len(self.metrics) < REMEMBERED_MODELS:
+                self.metrics[metric] = None
+
     def select(self, record: Record) -> Record:
         """Return `record` with the answers of the wanted model only."""
+        self.observe(record)
         if self.wanted is None:
             return record
-        self.observe(record)
         outputs = [output for output in record.outputs if output.model == self.wanted]
         return replace(record, outputs=outputs)
 
@@ -75,10 +113,13 @@ class ModelSelection:
     def check(self, where: str = "") -> None:
         """Raise `UnknownModelError` unless some record had an answer of the model.
 
-        `where` says in which data set, for the message.
+        `where` says in which data set, for the message. Raises `UnknownMetricError` if
+        there are scores, and none is of the wanted metric.
         """
         if self.wanted is not None and not self.found:
             raise UnknownModelError(self.wanted, list(self.seen), where)
+        if self.metric is not None and self.metrics and not self.has_metric:
+            raise UnknownMetricError(self.metric, self.metrics)
 
 
 def _models_of(record: Record) -> list[str]:
@@ -91,12 +132,8 @@ def _missing_model(wanted: str, models: list[str], where: str) -> str:
     start = f"no answer{where} is of the model {wanted!r}"
     if not models:
         return f"{start}; none names its model"
-    near = nearest(wanted, models)
-    hint = f"; did you mean {near!r}?" if near else ""
-    rest = len(models) - LISTED_MODELS
-    more = f" and {rest:,} more" if rest > 0 else ""
-    listed = ", ".join(map(repr, models[:LISTED_MODELS]))
-    return f"{start}{hint} (there are: {listed}{more})"
+    hint = hint_on(wanted, models, word="there are", most=LISTED_MODELS, shown=repr)
+    return f"{start}{hint}"
 
 
 def split_by_model(

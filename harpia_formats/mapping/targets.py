@@ -10,7 +10,7 @@ from harpia_formats.registry import (
     plugin_format_names,
     writable_formats,
 )
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 #: Records that are searched for an answer before a format is chosen.
 SAMPLED_RECORDS = 1_000
@@ -27,12 +27,8 @@ def targets_named(name: str) -> tuple[Format, ...]:
         named = formats_named(name)
     except UnknownFormat as error:
         names = [*FAMILIES, *known, *plugin_format_names()]
-        near = nearest(name, names)
-        hint = f"; did you mean {near}?" if near else ""
-        listed = ", ".join(names)
-        raise ConversionError(
-            f"no format is called {name!r}{hint} (known: {listed})"
-        ) from error
+        hint = hint_on(name, names)
+        raise ConversionError(f"no format is called {name!r}{hint}") from error
     found = tuple(
         format_ for format_ in named if format_.adapter and not format_.read_only
     )

@@ -2,19 +2,33 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from dataclasses import replace as changed
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.mapping.chats import SYSTEM_OF_MESSAGES
-from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.choices import Choices, Responses
 from harpia_formats.mapping.complete import with_constants
 from harpia_formats.mapping.extras import lost_fields, store_extras, stored_fates
 from harpia_formats.mapping.fit import fit_record, refuse_joint_score
+from harpia_formats.mapping.fit_scores import (
+    LEFT_OUT,
+    fit_scores,
+    needs_fitting,
+    scores_left_out,
+)
 from harpia_formats.mapping.misfits import NO_MISFITS, Misfits
+from harpia_formats.mapping.preparation import Preparation
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, at_path
-from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
+from harpia_formats.model.field_fates import (
+    BLANK,
+    Fate,
+    FieldFate,
+    FieldFates,
+    Unconvertible,
+)
 from harpia_formats.model.record import (
     FIELD_TYPES,
     SYSTEM_MESSAGE,
@@ -69,14 +83,36 @@ class RecordMapper:
     _carried: dict[str, bool] = field(default_factory=dict)
     #: Values for fields that a record lacks and the format has a place for.
     constants: dict[str, Any] = field(default_factory=dict)
+    #: Whether records are rows of the format itself.
+    _is_own: bool = False
+    #: The adapter and the choices as they were given.
+    _given: tuple[FormatAdapter, Choices] = field(init=False)
+    #: Changes records before they are fitted to rows.
+    prepared: Callable[[Record, FieldFates], Record] = field(init=False)
+    #: Whether scores are chosen or completed.
+    fits_scores: bool = field(init=False)
     _write: Callable[[Record, FieldFates], Row] = field(init=False)
 
     def __post_init__(self) -> None:
+        self._given = self.target, self.choices
+        if self.choices.keep_extra and self.target.with_own_extra is not None:
+            self.target = self.target.with_own_extra
+        self.prepared = Preparation(self.target, self.choices).prepared
         self._write = self.target.writer
+        self.fits_scores = needs_fitting(self.target.capacity, self.choices)
         constants = self.choices.constants.items()
         self.constants = {
             path: value for path, value in constants if self.target.carries(path)
         }
+
+    def take_rows_of(self, source: FormatAdapter, *, joined: bool = False) -> None:
+        """Map records that were read by `source`, or are `joined` from several rows."""
+        target, choices = self._given
+        self._is_own = source is target and not joined
+        is_list = target.capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
+        if choices.keeps_own_lists and self._is_own and is_list:
+            choices = changed(choices, responses=Responses.LIST)
+        self.choices = choices
 
     @property
     def needs_id(self) -> bool:
@@ -88,14 +124,20 @@ class RecordMapper:
     def map(self, record: Record, number: int = 0) -> MappedRecord:
         """Return the rows of `record`, with `number` as its id if it needs one.
 
-        Raises `Unconvertible` where the format or the choices do not allow a row.
+        It has none without a score of the chosen metric, if it has others. Raises
+        `Unconvertible` where the format or the choices do not allow a row.
         """
+        if self.leaves_out(record):
+            return self.left_out(record)
         fates = FieldFates()
         nulls = field_paths(record, self.owners)
         paths = tuple(nulls)
+        if self.fits_scores:
+            record = fit_scores(record, self.target.capacity, self.choices, fates)
         if self.constants:
             turns = self.target.capacity.turns
             record = with_constants(record, self.constants, fates, turns=turns)
+        record = self.prepared(record, fates)
         if number and self.needs_id and not self.has_id(record):
             record = replace(record, id=str(number))
             fates.defaulted("id", ID_IS_NUMBER)
@@ -106,7 +148,7 @@ class RecordMapper:
             # Each answer is scored with the references of its own row.
             parts = [self.scorer(part, fates) for part in parts]
         try:
-            rows = self._rows_of(parts, fates)
+            rows = self._rows_of(parts, len(record.outputs), fates)
         except Unconvertible as error:
             self.misfits.refuse(error, record)
             raise
@@ -119,6 +161,18 @@ class RecordMapper:
             for row in rows:
                 self.check(row)
         return MappedRecord(rows, paths, tuple(dict.fromkeys(settled)))
+
+    def leaves_out(self, record: Record) -> bool:
+        """Tell whether a record has scores, and only of metrics not chosen."""
+        metric = self.choices.metric
+        return metric is not None and scores_left_out(record, metric)
+
+    def left_out(self, record: Record) -> MappedRecord:
+        """Return no rows for a record that is left out, with the fate of its scores."""
+        nulls = field_paths(record, self.owners)
+        paths = tuple(path for path in nulls if path.startswith("outputs.scores"))
+        fate = FieldFate(Fate.DROPPED, "outputs.scores", LEFT_OUT)
+        return MappedRecord([], paths, (fate,))
 
     @property
     def stores_extras(self) -> bool:
@@ -136,14 +190,26 @@ class RecordMapper:
         paths, fates = tuple(nulls), FieldFates([*entries])
         self.misfits.note(paths, self.target, fates)
         self._note_dropped(paths, fates)
+        if self._is_own:
+            # Rows of the format have the key, so that nothing is added.
+            fates.entries = [
+                entry
+                for entry in fates.entries
+                if entry.fate is not Fate.DEFAULTED or entry.how != BLANK
+            ]
         _note_nulls(nulls, fates)
         no_outputs = self.target.capacity.outputs is Cardinality.NONE
         if no_outputs and answered and not _has_output_field(paths):
             fates.dropped("outputs")
         return fates.entries
 
-    def _rows_of(self, parts: Sequence[Record], fates: FieldFates) -> list[Row]:
-        """Return the row of each part; raises `Unconvertible`."""
+    def _rows_of(
+        self, parts: Sequence[Record], answers: int, fates: FieldFates
+    ) -> list[Row]:
+        """Return the row of each part of a record with a number of `answers`.
+
+        Raises `Unconvertible`.
+        """
         rows: list[Row] = []
         for part in parts:
             try:
@@ -153,7 +219,7 @@ class RecordMapper:
                 if not rows or not error.path.startswith("outputs.scores"):
                     raise
                 reason = (
-                    f"the record does not have a score for each of its {len(parts)} "
+                    f"the record does not have a score for each of its {answers} "
                     "answers, and a row holds one answer"
                 )
                 help_ = "--responses first keeps the first one, with its score"

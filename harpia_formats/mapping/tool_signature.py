@@ -24,6 +24,19 @@ def tool_signature(metric: str, tool: str, version: str = "", **parts: str) -> s
     return "|".join(map(_escaped, (metric, f"impl:{library}", *named)))
 
 
+@lru_cache(maxsize=4096)
+def part_of(signature: str, name: str) -> str:
+    """Return the value of a part of a signature, "" if it has none of the name.
+
+    >>> part_of("exact_match|impl:lm-eval-0.4.13|filter:strict-match", "filter")
+    'strict-match'
+    """
+    start = f"{name}:"
+    parts = signature.split("|")[1:]
+    found = next((part for part in parts if part.startswith(start)), start)
+    return found.removeprefix(start).replace("%7C", "|")
+
+
 def _escaped(part: str) -> str:
     """Return a part of a signature without the character that ends parts."""
     return part.replace("|", "%7C")

@@ -9,6 +9,10 @@ from harpia_formats.mapping.compiled_table import Leaf
 from harpia_formats.model.adapter import ChangedValue, FieldMapping
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 
+#: Fields that no constant can fill: they differ from answer to answer.
+_VERDICT = "outputs.scores.is_correct"
+VERDICTS = frozenset({"outputs.scores.value", _VERDICT})
+
 
 def written_value(given: FieldMapping, held: Any, value: Any, fates: FieldFates) -> Any:
     """Return what is written for the value `held` of a field, and note its fate.
@@ -47,10 +51,25 @@ def default_of(given: FieldMapping, fates: FieldFates) -> Any:
 
 def lacking(fields: Iterable[FieldMapping], path: str) -> Unconvertible:
     """Return the error that a record lacks `fields`; `path` is that of the first."""
-    names = list(dict.fromkeys(given.name for given in fields))
+    paths = {given.name: given.record_path for given in fields}
+    names = list(paths)
     reason = "the record has nothing for " + listed([f"`{name}`" for name in names])
-    them = "it" if len(names) == 1 else "them"
-    help_ = f"give {them} with " + listed([f"--set {name}=VALUE" for name in names])
+    # A score may be given where the verdict of each answer is known, which no constant
+    # decides.
+    no_constants = VERDICTS if _VERDICT in paths.values() else frozenset[str]()
+    constants = [name for name in names if paths[name] not in no_constants]
+    help_ = ""
+    if constants:
+        them = "it" if len(names) == 1 else "them"
+        them = them if constants == names else listed(constants)
+        options = listed([f"--set {name}=VALUE" for name in constants])
+        help_ = f"give {them} with {options}"
+    if "outputs.scores.value" in paths.values():
+        how = "compute the score with --score em or --score f1"
+        help_ += f", or {how}" if help_ else how
+    elif len(constants) < len(names):
+        how = "say with --correct-from NUMBER from which score on an answer is correct"
+        help_ += f", and {how}" if help_ else how
     return Unconvertible(path, reason, help_)
 
 

@@ -27,11 +27,18 @@ class PlacedRecord:
     start_of: Callable[[int], Cursor]
     #: The row, for these functions.
     index: int
+    #: The bytes of further rows of the record, if it is that of several.
+    others: tuple[bytes, ...] = ()
 
     @property
     def text(self) -> bytes:
-        """The bytes of the row."""
+        """The bytes of the row, of several of the first one."""
         return self.text_of(self.index)
+
+    @property
+    def texts(self) -> bytes:
+        """The bytes of all rows of the record, a newline between them."""
+        return b"\n".join((self.text, *self.others)) if self.others else self.text
 
     @property
     def start(self) -> Cursor:

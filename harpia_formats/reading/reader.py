@@ -27,6 +27,7 @@ from harpia_formats.mapping.mapped_format import (
     FREE_COLUMN_FORMATS,
     require_mapped_format,
 )
+from harpia_formats.model.adapter import RowMerging
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header, Record
@@ -34,6 +35,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.reading.companions import Companions, name_of
 from harpia_formats.reading.documents import Begin, Documents, checked_begin
 from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
+from harpia_formats.reading.merged_rows import has_several_parts
 from harpia_formats.reading.placed_record import PlacedRecord, Receive
 from harpia_formats.reading.record_stream import RecordStream, TakeRows
 from harpia_formats.registry import (
@@ -125,6 +127,7 @@ class Reading:
         progress: Callable[[ReadProgress], None] | None = None,
         files: FileOptions | None = None,
         limit: int | None = None,
+        merges_rows: bool = True,
     ) -> None:
         self.inputs = checked_inputs(inputs)
         self._documents = Documents(self.inputs)
@@ -153,6 +156,8 @@ class Reading:
             min_records=files.min_records if files else 0,
             limit=limit,
         )
+        #: Whether rows that are parts of one record become that record.
+        self._merges_rows = merges_rows
         self._exclusion = Exclusion(self._options.exclude)
         formats = (
             tuple(all_formats().values()) if format_ is None else formats_named(format_)
@@ -228,6 +233,7 @@ class Reading:
                 self._fields,
                 self._keys,
                 partial(self._around, source),
+                partial(self._has_parts, source),
             )
             with self._documents.passing_over(source, count):
                 yield from self._file(source, count, stream, workers)
@@ -248,6 +254,10 @@ class Reading:
     ) -> tuple[Mapping[str, Any], Header]:
         """Return what the companion of a file says of its rows, and its header."""
         return self.companions.around(source, variant, adapter_of(variant.format))
+
+    def _has_parts(self, source: Source, merging: RowMerging) -> bool:
+        """Tell whether several rows of a file may be one record."""
+        return self._merges_rows and has_several_parts(source, merging)
 
     def _file(
         self,

@@ -15,16 +15,18 @@ from harpia_formats.framing.constants import with_nulls
 from harpia_formats.mapping.columns import check_columns_exist, rename_columns
 from harpia_formats.mapping.extras import COMPONENT_KEY
 from harpia_formats.mapping.row_reader import (
+    HAS_PARTS,
     NO_SURROUNDINGS,
     ReadRow,
     row_reader,
 )
-from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.adapter import FormatAdapter, Row, RowMerging
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.format import Container
-from harpia_formats.model.record import Header
+from harpia_formats.model.record import Header, Record
 from harpia_formats.reading.column_buffer import ColumnBuffer
 from harpia_formats.reading.mapped_keys import MappedKeys
+from harpia_formats.reading.merged_rows import MergedRows
 from harpia_formats.reading.placed_record import PlacedRecord, Receive
 from harpia_formats.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.reading.surroundings import members_before, pop_at
@@ -80,6 +82,8 @@ class RecordStream:
         NO_SURROUNDINGS,
         Header(),
     )
+    #: Given how rows become one record: whether the file has several rows of a record.
+    has_parts: Callable[[RowMerging], bool] = lambda _: False
     #: What another process has settled as `surroundings` of the rows that it sends.
     settled: Mapping[str, Any] | None = None
     #: What stands around the rows, as far as the adapter needs it: plain data.
@@ -90,6 +94,7 @@ class RecordStream:
     _variant: FormatVariant | None = None
     _read: ReadRow | None = None
     _columns: ColumnBuffer | None = None
+    _parts: MergedRows | None = None
 
     def open(self, variant: FormatVariant | None) -> None:
         """Prepare to read rows of `variant`; None for a file in no known format."""
@@ -101,6 +106,10 @@ class RecordStream:
         if self.settled is None:
             surroundings, header = self.around(variant)
             self.note_header(header)
+            merging = self._adapter.merging
+            if merging is not None and self.has_parts(merging):
+                self._parts, self.bulk = MergedRows(merging), None
+                surroundings = {**surroundings, HAS_PARTS: True}
             self._read_rows_in(self._needed(surroundings))
         else:
             self._read_rows_in(self.settled)
@@ -247,13 +256,14 @@ class RecordStream:
         self.note_header(adapter.read_header(document))
 
     def finish(self) -> Iterator[None]:
-        """Read the records of columns, once the file has ended; yield after some.
+        """Read the records of columns and of several rows; yield after some.
 
-        Raises `MapError` if a mapped column is missing.
+        The file has ended. Raises `MapError` if a mapped column is missing.
         """
         for batch in self.batches():
             self.batch(batch)
             yield
+        yield from self.merge_rows()
 
     def batches(self) -> Iterator[RowBatch]:
         """Yield the rows of columns, once the file has ended, for `batch`.
@@ -267,10 +277,45 @@ class RecordStream:
             return
         yield from self._rows_of(columns, adapter)
 
+    @property
+    def merges_rows(self) -> bool:
+        """Whether several rows of the file are one record."""
+        return self._parts is not None
+
+    def merge_rows(self) -> Iterator[None]:
+        """Read the records of several rows, once the file has ended; yield after some.
+
+        They are in the order of their first rows.
+        """
+        if self._parts is None:
+            return
+        assert self._variant is not None  # noqa: S101 - rows of it were added
+        reads_nan = self._variant.dialect.reads_nan
+        for rows in self._parts.groups():
+            records = []
+            for name, row in rows:
+                text = with_nulls(row.text) if reads_nan else row.text
+                value = decode(text)
+                records.append((name, value, self._record_of(value, row.number)))
+            merged = [(name, record) for name, _, record in records]
+            record = merged[0][1]
+            if len(merged) > 1:
+                record = self._parts.merging.merge(merged)
+            at = min(range(len(rows)), key=lambda at: rows[at][1].number)
+            first, value = rows[at][1], self._kept_of(records[at][1])
+            texts = [row.text for _, row in sorted(rows, key=lambda one: one[1].number)]
+            place = first.number, value, self._variant.format.id_key
+            access = texts.__getitem__, lambda _, start=first.cursor: start, 0
+            others = tuple(texts[1:])
+            self.receive(PlacedRecord(record, self.path, *place, *access, others))
+            yield
+
     def discard(self) -> None:
-        """Delete the columns that were kept, also of a file not read to its end."""
+        """Delete what was kept of the file, also of one not read to its end."""
         if self._columns is not None:
             self._columns.close()
+        if self._parts is not None:
+            self._parts.close()
 
     def _rows_of(
         self, columns: ColumnBuffer, adapter: FormatAdapter
@@ -327,20 +372,33 @@ class RecordStream:
             header = value.get("header")
             if isinstance(header, dict):  # else the key is the user's own
                 self.note_header(adapter.read_header(header))
-        given: Row = {}
-        own = value
-        if self.keys is not None:
-            own, given = self.keys.split(value, number, self.path)
+        if self._parts is not None:
+            if self.keys is not None:  # which notes the keys that rows have
+                self.keys.split(value, number, self.path)
+            self._parts.add(value, number, start_of(index), text_of(index))
+            return
+        record = self._record_of(value, number)
+        place = number, self._kept_of(value), variant.format.id_key
+        self.receive(PlacedRecord(record, self.path, *place, text_of, start_of, index))
+
+    def _record_of(self, value: Row, number: int) -> Record:
+        """Return the record of a row, with the fields that mapped keys give."""
         assert self._read is not None  # noqa: S101 - it is set with the variant
-        record = self._read(own)
-        if self.keys is not None:
-            record = self.keys.with_fields(record, given)
-        id_key = variant.format.id_key
-        if not variant.dialect.is_typed and id_key:
-            # Rows may be large, and records may wait with them.
-            value = {id_key: value[id_key]} if id_key in value else {}
-        place = number, value, id_key, text_of, start_of, index
-        self.receive(PlacedRecord(record, self.path, *place))
+        if self.keys is None:
+            return self._read(value)
+        own, given = self.keys.split(value, number, self.path)
+        return self.keys.with_fields(self._read(own), given)
+
+    def _kept_of(self, value: Row) -> Row:
+        """Return what records keep of their rows: the whole row, or its id only.
+
+        Rows may be large, and records may wait with them.
+        """
+        assert self._variant is not None  # noqa: S101 - only rows of a known format are read
+        id_key = self._variant.format.id_key
+        if self._variant.dialect.is_typed or not id_key:
+            return value
+        return {id_key: value[id_key]} if id_key in value else {}
 
 
 def _runs(

@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from corpora import CORPORA
 from harpia_formats import HarpiaFormatsError
 from harpia_formats.registry import readable_formats
 
 pytestmark = pytest.mark.tools
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures"
-CORPUS = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data") / "neighbours"
+CORPUS = CORPORA / "neighbours"
 PYTHON = os.environ.get("HARPIA_EVERY_EVAL_EVER", "")
 TARGET = "eee@0.3.0"
 #: What EvalEval requires and files may lack.
@@ -90,6 +91,7 @@ def inputs() -> Iterator[tuple[str | None, Path]]:
                 yield from ((None, path) for path in files)
 
 
+@pytest.mark.corpora
 @pytest.mark.skipif(not PYTHON, reason="HARPIA_EVERY_EVAL_EVER names no Python")
 def test_rows_of_all_formats_are_accepted(tmp_path: Path) -> None:
     """What is written of each readable format is valid for EvalEval's own models."""

@@ -1,16 +1,21 @@
 """Names of models in data never choose where a conversion writes."""
 
+import gzip
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import pytest
 
+import harpia_formats
 from harpia_formats import SinkError, convert
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.model.field_fates import Fate
 from harpia_formats.scoring.results.files import ResultFiles
 
 
@@ -200,3 +205,128 @@ def test_scores_have_no_file_per_model() -> None:
     """The word {model} in the name of a result file is refused."""
     with pytest.raises(SinkError, match="in one file"):
         ResultFiles("{model}.csv", overwrite=True).check()
+
+
+#: A record whose texts have what separates cells of tables.
+CELLS = {
+    "id": "1",
+    "prompt": "a\tb",
+    "references": ["c, d", 'e"f\ng'],
+    "outputs": [{"model": "m", "text": "x,y;z"}],
+}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("to", [None, "csv", "tencent-csv"])
+@pytest.mark.parametrize("suffix", [".tsv", ".TSV", ".tsv.gz"])
+def test_a_table_called_tsv_has_tabs(
+    tmp_path: Path, suffix: str, to: str | None, jobs: int
+) -> None:
+    """The cells of a .tsv file have tabs between them, and come back as they were."""
+    output, other = tmp_path / f"x{suffix}", tmp_path / "x.csv"
+    record = json.dumps(CELLS).encode()
+    for path in (output, other):
+        convert(record, to=to, output=path, from_="record", jobs=jobs)
+    opened = gzip.open if suffix.endswith(".gz") else open
+    with opened(output, "rt") as file:
+        header = file.readline()
+
+    assert "\t" in header
+    assert "," not in header
+    assert "\t" not in other.read_text().partition("\n")[0]
+    assert list(harpia_formats.read(output, format=to or "csv")) == list(
+        harpia_formats.read(other, format=to or "csv")
+    )
+
+
+def test_scores_in_a_file_called_tsv_have_tabs(tmp_path: Path) -> None:
+    """The table of scores of single answers has the delimiter of its name."""
+    output = tmp_path / "scores.tsv"
+    record = json.dumps(CELLS).encode()
+    harpia_formats.score(record, format="record", metrics="em", to="csv", output=output)
+
+    assert output.read_text() == "id\tmodel\tcategory\tem\n1\tm\t\t0.0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "format_"),
+    [
+        ("x.csv", "csv"),
+        ("x.tsv", "csv"),
+        ("{model}.CSV.gz", "csv"),
+        ("x.parquet", "parquet"),
+        ("x.arrow", "parquet"),
+        ("x.feather", "parquet"),
+    ],
+)
+def test_the_suffix_of_an_output_names_its_format(
+    tmp_path: Path, name: str, format_: str
+) -> None:
+    """Without a format to write, a suffix that can mean one only decides."""
+    report = convert(json.dumps(CELLS).encode(), output=tmp_path / name)
+
+    assert report.target == format_
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.json", "x.txt", "x", "csv", None])
+def test_another_suffix_names_no_format(tmp_path: Path, name: str | None) -> None:
+    """Without a format, a suffix of several formats or of none is an error."""
+    output = tmp_path / name if name else None
+    with pytest.raises(ConversionError, match=r"^to is missing: Format to write"):
+        convert(json.dumps(CELLS).encode(), output=output)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_of_tencent_has_its_documented_columns(tmp_path: Path) -> None:
+    """Other columns are losses, unless extra fields are kept."""
+    row = b'{"messages":[{"role":"user","content":"q"}],"ref_answer":"r","k":"v"}\n'
+    bare, whole = tmp_path / "bare.csv", tmp_path / "whole.csv"
+    report = convert(row, to="tencent-csv", output=bare)
+    kept = convert(row, to="tencent-csv", output=whole, keep_extra=True)
+    lost = {(each.fate, each.path) for each in report.losses[0].losses.counts}
+
+    assert bare.read_text() == "system,prompt,response\n,q,r\n"
+    assert whole.read_text() == "system,prompt,response,k\n,q,r,v\n"
+    assert lost == {(Fate.DROPPED, "extra.tencent.k"), (Fate.DEFAULTED, "system")}
+    assert [each.path for each in kept.losses[0].losses.counts] == ["system"]
+
+
+def test_losses_of_a_table_bear_the_names_of_its_columns(tmp_path: Path) -> None:
+    """Columns of Parquet, and of a dialect, have their own names in the losses."""
+    arrow = pytest.importorskip("pyarrow")
+    columns = {"prompt": ["q"], "response": ["a"], "score": [0.5], "foo": ["x"]}
+    table = arrow.table({**columns, "references": [["r"]]})
+    output = tmp_path / "x.csv"
+    report = convert(table, to="tencent-csv", output=output, from_="parquet")
+    losses = report.losses[0].losses
+    named = {losses.names.of(each.path) for each in losses.counts}
+
+    assert {"response", "score", "foo"} <= named
+
+
+class ShortWrites(io.RawIOBase):
+    """A stream that takes at most ten bytes at once, as a pipe without a buffer may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = b""
+
+    def writable(self) -> bool:
+        """Return true."""
+        return True
+
+    def write(self, data: Any, /) -> int:
+        """Take some of the data."""
+        self.data += bytes(data[:10])
+        return min(10, len(data))
+
+
+def test_stream_that_takes_a_part_gets_all_rows() -> None:
+    """Rows are written to the end to a stream that takes a part of each write."""
+    stream = ShortWrites()
+    rows = [{"prompt": f"question {n}", "outputs": []} for n in range(50)]
+    convert(rows, from_="record", to="record", output=cast("BinaryIO", stream))
+
+    assert len(stream.data.splitlines()) == 50
+    assert json.loads(stream.data.splitlines()[-1])["prompt"] == "question 49"

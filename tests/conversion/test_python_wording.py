@@ -45,6 +45,14 @@ INSTANCE = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": 
         ("name a file with --quarantine", "name a file with quarantine"),
         ("say --from csv or --to csv", 'say from_="csv" or to="csv"'),
         ("the limit with --max-row-bytes", "the limit with max_row_bytes"),
+        ("with --from csv --delimiter ';'", 'with from_="csv", delimiter=";"'),
+        ("with --delimiter tab", 'with delimiter="tab"'),
+        ("or give --delimiter", "or give delimiter"),
+        (
+            "with --map prompt=KEY, where KEY is one",
+            'with columns={"prompt": KEY}, where KEY is one',
+        ),
+        ("--map prompt=KEYS, or", 'columns={"prompt": "KEYS"}, or'),
         ("a--set and --settle are words", "a--set and --settle are words"),
     ],
 )

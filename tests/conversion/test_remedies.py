@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats import SinkError, ValidationFailed, convert, to_table
+from harpia_formats import Problem, SinkError, ValidationFailed, convert, to_table
 
 CHAT = {
     "messages": [
@@ -54,17 +54,24 @@ def test_a_dropped_answer_of_a_chat_is_told_with_the_option(tmp_path: Path) -> N
 
 
 def test_a_table_of_any_columns_is_told_of_the_map(tmp_path: Path) -> None:
-    """Columns with other names are an error or a loss, and both name the option."""
+    """Columns with other names are an error or a loss, and both name the option.
+
+    A table of which no column is known is undetermined, whatever it becomes.
+    """
     pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
     pq = pytest.importorskip("pyarrow.parquet")
     table, path = tmp_path / "t.parquet", tmp_path / "x.json"
     pq.write_table(pa.table({"id": ["a"], "question": ["2+2?"]}), table)
-    with pytest.raises(ValidationFailed) as failed:
-        convert(table, to="nemo-input", output=path)
-    (problem,) = failed.value.report.problems
+    found: list[Problem] = []
+    for to in ("nemo-input", "haystack"):
+        with pytest.raises(ValidationFailed) as failed:
+            convert(table, to=to, output=path)
+        found += failed.value.report.problems
+    pq.write_table(pa.table({"frage": ["2+2?"], "response": ["4"]}), table)
     notes = convert(table, to="haystack", output=path).notes
 
-    assert 'columns={"prompt": "question"}' in (problem.help or "")
+    assert [problem.code for problem in found] == ["S301", "S301"]
+    assert all('columns={"prompt": "question"' in (one.help or "") for one in found)
     assert [note for note in notes if "COLUMN" in note]
 
 

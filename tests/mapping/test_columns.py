@@ -27,7 +27,7 @@ def test_parts_become_columns_by_field() -> None:
         (["prompt"], "write it as FIELD=COLUMN"),
         (["prompt="], "write it as FIELD=COLUMN"),
         (["prompt=a", "prompt=b"], "prompt has a column already, a"),
-        (["promt=a"], "no field is called promt; did you mean prompt? (known: id, "),
+        (["promt=a"], "no field is called promt; did you mean prompt?"),
     ],
 )
 def test_invalid_parts_of_a_map_are_refused(parts: list[str], reason: str) -> None:

@@ -25,7 +25,8 @@ from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.format import Dialect, Format
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.registry import adapter_of, writable_formats
-from harpia_formats.testing.strategies import filled, records
+from harpia_formats.testing import filled
+from harpia_formats.testing.strategies import records
 
 SCORES = FieldMapping(
     ("scores", "*"), "outputs.scores.value", key_record_path="outputs.scores.metric"

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import UNSET
 
 from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.mapping.chats import last_text_of, transcript
@@ -116,16 +117,17 @@ def test_answers_of_one_model_are_a_list_where_there_is_room() -> None:
 
 
 def test_the_first_answer_can_be_all() -> None:
-    """With first the other answers are dropped, and so are further scores."""
+    """With first the other answers are dropped, and all scores of the first stay."""
     scores = [Score(value=1), Score(value=2)]
     others = [Output(text="y", scores=scores)]
     record = Record(outputs=[Output(text="x", scores=scores), *others])
-    (part,), noted = parts_of(
-        record, RowCapacity(scores=Cardinality.ONE), responses=Responses.FIRST
-    )
+    capacity = RowCapacity(scores=Cardinality.ONE)
+    parts, noted = parts_of(record, capacity, responses=Responses.FIRST)
 
-    assert part.outputs == [Output(text="x", scores=scores[:1])]
-    assert noted == {(Fate.DROPPED, "outputs"), (Fate.DROPPED, "outputs.scores")}
+    assert [part.outputs for part in parts] == [
+        [Output(text="x", scores=[score])] for score in scores
+    ]
+    assert noted == {(Fate.DROPPED, "outputs"), (Fate.SPLIT, "outputs.scores")}
 
 
 def test_scores_are_a_row_each() -> None:
@@ -172,10 +174,20 @@ def test_a_chat_is_its_last_question() -> None:
 
     assert (part.prompt, part.system) == ("q2", "s")
     assert noted == {
-        (Fate.CHANGED, "messages"),
+        (Fate.DROPPED, "messages"),
         (Fate.DEFAULTED, "prompt"),
         (Fate.DEFAULTED, "system"),
     }
+
+
+def test_a_chat_of_one_question_is_changed() -> None:
+    """Where every text of a chat is in the row, the chat is there in another form."""
+    chat = [CHAT[0], {"role": "user", "content": "q2"}]
+    (part,), noted = parts_of(Record(messages=chat))
+
+    assert (part.prompt, part.system) == ("q2", "s")
+    assert (Fate.CHANGED, "messages") in noted
+    assert (Fate.DROPPED, "messages") not in noted
 
 
 def test_a_chat_can_be_a_transcript() -> None:
@@ -227,3 +239,31 @@ def test_message_without_text_is_not_the_last_text() -> None:
 
     assert last_text_of(messages, "user") == "a"
     assert not last_text_of(messages, "assistant")
+
+
+@pytest.mark.parametrize(
+    ("turns", "text", "answered", "expected"),
+    [
+        (2, UNSET, True, {Fate.CHANGED}),
+        (2, "a", True, {Fate.CHANGED}),
+        (2, "other", True, {Fate.CHANGED, Fate.DROPPED}),
+        (2, UNSET, False, {Fate.CHANGED, Fate.DROPPED}),
+        (3, UNSET, True, {Fate.CHANGED, Fate.DROPPED}),
+    ],
+)
+def test_turn_that_is_not_written_is_dropped(
+    turns: int, text: Any, answered: bool, expected: set[Fate]
+) -> None:
+    """A turn whose text is in no row is dropped; others become messages."""
+    chat = [
+        {"role": "user", "content": "q"},
+        {"role": "assistant", "content": "a"},
+        {"role": "user", "content": "q2"},
+    ]
+    capacity = RowCapacity(
+        outputs=Cardinality.ONE if answered else Cardinality.NONE, messages=True
+    )
+    record = Record(outputs=[Output(text=text, turns=chat[:turns])])
+    _, noted = parts_of(record, capacity)
+
+    assert {fate for fate, path in noted if path == "outputs.turns"} == expected

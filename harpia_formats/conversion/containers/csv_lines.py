@@ -1,4 +1,4 @@
-"""Encode rows as lines of a table in CSV, many rows at once.
+"""Encode rows as lines of a table in CSV or TSV, many rows at once.
 
 The columns of a table are known only at its end. So a block of lines says which columns
 it has, and is changed before it goes to the file if the table got others.
@@ -7,15 +7,15 @@ it has, and is changed before it goes to the file if the table got others.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 from typing import cast
 
 from harpia_formats.conversion.containers.row_writer import EncodedRows, items_of
 from harpia_formats.model.adapter import Row
+from harpia_formats.parsing.csv_delimiter import COMMA
 from harpia_formats.text.csv_safe import marked
 
-#: Finds the bytes of the cells of lines.
-_find_cells = re.compile(rb'((?:"[^"]*+")*+[^",\n]*+)[,\n]').findall
 #: What stands for an empty line, which no reader would take for a row.
 _BLANK_LINE = '""'
 
@@ -38,6 +38,8 @@ class TableEncoder:
     quotes_empty: bool = False
     #: Whether texts that a spreadsheet would run get a mark.
     csv_safe: bool = False
+    #: The character between the cells of a line.
+    delimiter: str = COMMA
     #: The columns of earlier rows of the same file. A block that has all columns of the
     #: file is copied as it is.
     known: tuple[str, ...] = ()
@@ -47,11 +49,8 @@ class TableEncoder:
         columns = self.known
         if not columns or not set().union(*rows).issubset(columns):
             columns = self.columns_of(chain(columns, *rows))
-        cells = [
-            _cells(self._safe(items_of(column, rows)), quotes_empty=self.quotes_empty)
-            for column in columns or ("",)
-        ]
-        lines = [*map(",".join, zip(*cells, strict=True)), ""]
+        cells = [self._cells(items_of(column, rows)) for column in columns or ("",)]
+        lines = [*map(self.delimiter.join, zip(*cells, strict=True)), ""]
         # Each line by itself: a character beyond ASCII slows down all text around it.
         text = b"\n".join(map(str.encode, lines))
         return [EncodedRows(len(rows), (text,), columns)]
@@ -75,31 +74,53 @@ class TableEncoder:
 
     def line(self, texts: Iterable[str | None]) -> bytes:
         """Return one line of texts, such as the names of columns."""
-        cells = _cells(self._safe([*texts]), quotes_empty=self.quotes_empty)
-        return (",".join(cells) or _BLANK_LINE).encode() + b"\n"
+        cells = self._cells([*texts])
+        return (self.delimiter.join(cells) or _BLANK_LINE).encode() + b"\n"
 
-    def _safe(self, texts: list[str | None]) -> list[str | None]:
-        """Return texts with the marks that the encoder writes."""
-        if not self.csv_safe:
-            return texts
-        return [text and marked(text) for text in texts]
+    def _cells(self, texts: list[str | None]) -> list[str]:
+        """Return the cells with some texts."""
+        if self.csv_safe:
+            texts = [text and marked(text) for text in texts]
+        # Most columns have no cell in quotes, and none that is empty: to look at all
+        # cells together costs less than to look at each.
+        delimiter = self.delimiter
+        if _needs_quotes("".join(filter(None, texts)), delimiter):
+            texts = [
+                '"' + text.replace('"', '""') + '"'
+                if text and _needs_quotes(text, delimiter)
+                else text
+                for text in texts
+            ]
+        if all(texts):
+            return cast("list[str]", texts)
+        empty = _BLANK_LINE if self.quotes_empty else ""
+        return [text or ("" if text is None else empty) for text in texts]
 
 
-def with_columns(block: EncodedRows, columns: Sequence[str]) -> bytes:
+@cache
+def _cell_pattern(delimiter: str) -> re.Pattern[bytes]:
+    """Return the pattern of a cell with the delimiter or the line end behind it."""
+    end = re.escape(delimiter.encode())
+    return re.compile(rb'((?:"[^"]*+")*+[^"\n%b]*+)[\n%b]' % (end, end))
+
+
+def with_columns(
+    block: EncodedRows, columns: Sequence[str], delimiter: str = COMMA
+) -> bytes:
     """Return the lines of a block in a table with `columns`, which has all of its own.
 
-    The cells of other columns are empty.
+    The cells of other columns are empty; `delimiter` stands between the cells.
     """
     (lines,) = block.texts
     if block.columns == columns and (len(columns) > 1 or not _has_empty_line(lines)):
         return lines
-    cells = _find_cells(lines)
+    cells = _cell_pattern(delimiter).findall(lines)
     width = len(block.columns) or 1
     by_column = {column: cells[at::width] for at, column in enumerate(block.columns)}
     absent = [b""] * block.count
     found = [by_column.get(column, absent) for column in columns or ("",)]
-    blank = _BLANK_LINE.encode()
-    padded = [line or blank for line in map(b",".join, zip(*found, strict=True))]
+    blank, between = _BLANK_LINE.encode(), delimiter.encode()
+    padded = [line or blank for line in map(between.join, zip(*found, strict=True))]
     return b"\n".join([*padded, b""])
 
 
@@ -108,23 +129,8 @@ def _has_empty_line(lines: bytes) -> bool:
     return lines.startswith(b"\n") or b"\n\n" in lines
 
 
-def _cells(texts: list[str | None], *, quotes_empty: bool) -> list[str]:
-    """Return the cells with some texts."""
-    # Most columns have no cell in quotes, and none that is empty: to look at all cells
-    # together costs less than to look at each.
-    if _needs_quotes("".join(filter(None, texts))):
-        texts = [
-            '"' + text.replace('"', '""') + '"'
-            if text and _needs_quotes(text)
-            else text
-            for text in texts
-        ]
-    if all(texts):
-        return cast("list[str]", texts)
-    empty = _BLANK_LINE if quotes_empty else ""
-    return [text or ("" if text is None else empty) for text in texts]
-
-
-def _needs_quotes(text: str) -> bool:
+def _needs_quotes(text: str, delimiter: str) -> bool:
     """Tell whether a text can be a cell in quotes only."""
-    return "," in text or "\n" in text or '"' in text or "\r" in text or "\0" in text
+    return (
+        delimiter in text or "\n" in text or '"' in text or "\r" in text or "\0" in text
+    )

@@ -1,4 +1,4 @@
-"""Write rows as a table in CSV, whose columns are known only at the end."""
+"""Write rows as a table in CSV or TSV, whose columns are known only at the end."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -72,7 +72,7 @@ class CsvWriter:
         self._lines.seek(0)
         for run in self._runs:
             block = EncodedRows(run.count, (self._lines.read(run.size),), run.columns)
-            self.write(with_columns(block, columns))
+            self.write(with_columns(block, columns, self.encoder.delimiter))
         self.discard()
 
     def discard(self) -> None:

@@ -16,7 +16,7 @@ from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
 from harpia_formats.text.describe import short_json
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 
 class RecordGroup(NamedTuple):
@@ -47,11 +47,8 @@ class RecordGroups:
 
     def __init__(self, key: str) -> None:
         if key not in KEYS:
-            near = nearest(key, KEYS)
-            hint = f"; did you mean {near}?" if near else ""
-            known = ", ".join(KEYS)
             raise ConversionError(
-                f"records cannot be grouped by {key!r}{hint} (known: {known})"
+                f"records cannot be grouped by {key!r}{hint_on(key, KEYS)}"
             )
         self._key = key
         self._group_by = ExternalGroupBy(key)

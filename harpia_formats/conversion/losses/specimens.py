@@ -43,7 +43,7 @@ _score = Score(
     evaluation_id="run",
     evaluation_name="task",
     result_id="result",
-    signature="signature",
+    signature="em|filter:strict",
 )
 
 
@@ -90,7 +90,7 @@ def _as_read(record: Record, adapter: FormatAdapter) -> Iterator[Record]:
     constants = {path: FILLED[path] for path in required & FILLED.keys()}
     for responses in (Responses.LIST, Responses.EXPAND):
         choices = Choices(responses=responses, constants=constants)
-        mapper = RecordMapper(adapter, choices)
+        mapper = RecordMapper(adapter.with_own_extra or adapter, choices)
         try:
             rows = mapper.map(record).rows
         except Unconvertible:
@@ -122,6 +122,10 @@ def _records(adapter: FormatAdapter) -> Iterator[Record]:
         outputs=[output],
     )
     yield record
+    # A key of an inner object may go to the place of that of the outer one.
+    inner = {key: value for key, value in extra[adapter.vendor].items() if key != REST}
+    if inner:
+        yield replace(record, extra={adapter.vendor: inner})
     bare = replace(output, extra=UNSET)
     for changes in _of_record(bare):
         yield replace(record, **changes)
@@ -138,6 +142,24 @@ def _records(adapter: FormatAdapter) -> Iterator[Record]:
     for changes in ({"value": True}, {"value": None}, {"value": 1}):
         scores = [replace(_score, **changes)]
         yield replace(record, outputs=[replace(output, scores=scores)])
+    yield replace(record, outputs=[_filtered(output)])
+
+
+def _filtered(output: Output) -> Output:
+    """Return an answer with what two filters extracted, and the score of each."""
+    filters = ("first", "second")
+    steps = [
+        {
+            "turn_idx": 0,
+            "source": "output.raw",
+            "extracted_value": "answer",
+            "extraction_method": name,
+            "is_terminal": True,
+        }
+        for name in filters
+    ]
+    scores = [replace(_score, signature=f"em|filter:{name}") for name in filters]
+    return replace(output, attribution=steps, scores=scores)
 
 
 def _of_record(output: Output) -> Iterator[dict[str, Any]]:

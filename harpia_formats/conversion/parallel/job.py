@@ -70,6 +70,9 @@ class ConvertedRows:
     #: The models of the answers, if one of them is wanted, and whether that is there.
     models: list[str] = field(default_factory=list)
     has_model: bool = False
+    #: The metrics of the scores, as the models.
+    metrics: list[str] = field(default_factory=list)
+    has_metric: bool = False
     #: The rows that were written, as they follow each other in their file.
     blocks: list[StoredRows] = field(default_factory=list)
     #: Where they begin in it.

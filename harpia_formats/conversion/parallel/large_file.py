@@ -106,6 +106,7 @@ class ConversionWorkers:
                 from harpia_formats.conversion.parallel.batches import share_batches  # noqa: PLC0415 - most files are too small for it
 
                 yield from share_batches(self, local, batches)
+        yield from stream.merge_rows()
 
     def can_share(self, stream: RowConsumer | None) -> bool:
         """Return whether workers can convert the rows of a file."""
@@ -115,7 +116,9 @@ class ConversionWorkers:
         if destination.outputs.is_split and destination.adapter.columns:
             # The table of each model has its own columns.
             return False
-        return not (isinstance(stream, RecordStream) and stream.keys is not None)
+        if not isinstance(stream, RecordStream):
+            return True
+        return stream.keys is None and not stream.merges_rows
 
 
 class _Conversion:

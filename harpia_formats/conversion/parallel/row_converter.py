@@ -55,7 +55,7 @@ class RowConverter:
         self.totals = ConversionTotals(loss_fails=options.on_loss == "fail")
         tally = Tally()
         self.totals.begin(variant, tally.begin(plan.name))
-        self.models = ModelSelection(options.model)
+        self.models = ModelSelection(options.model, options.metric)
         self.output = RowBlocks(job.encoder, job.is_split)
         self.chunks = ChunkConverter(options, self.totals, self.models)
         self.records = RecordConverter(

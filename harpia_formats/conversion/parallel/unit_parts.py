@@ -197,6 +197,8 @@ class UnitParts:
         rows.headers, worker.stream.headers = worker.stream.headers, []
         rows.models, rows.has_model = list(worker.models.seen), worker.models.found
         worker.models.seen.clear()
+        rows.metrics = list(worker.models.metrics)
+        rows.has_metric = worker.models.has_metric
         rows.data = file.take_held()
         if worker.job.is_far and file.path is not None:
             rows.file = str(file.path)

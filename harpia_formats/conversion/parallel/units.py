@@ -250,6 +250,7 @@ class ConvertedUnits:
         for header in rows.headers:
             self._stream.note_header(header)
         workers.models.add(rows.models, found=rows.has_model)
+        workers.models.add_metrics(rows.metrics, found=rows.has_metric)
 
     def _blocks(
         self, rows: ConvertedRows, slot: int

@@ -134,7 +134,9 @@ class PlainConversion:
         self.source = adapter_of(file.format)
         self.adapter = adapter_of(to)
         self.outcome = Outcome()
-        self.losses = PlainLosses(SourceNames(self.source))
+        # The keys of a dialect may be others than those of the format.
+        named = self.source.named_by_dialect.get(file.dialect.name, self.source)
+        self.losses = PlainLosses(SourceNames(named))
         #: The index of each row that was converted.
         self.convertible: list[int] = []
         self._refused: list[bytes] = []
@@ -171,6 +173,7 @@ class PlainConversion:
         mapper.owners = self.source.extra_owners
         mapper.not_kept = self.source.not_kept
         mapper.misfits = misfits_of(self.source)
+        mapper.take_rows_of(self.source, joined=options.group is not None)
         self._requirements = row_requirements(
             self.file.format,
             self.source,

@@ -134,7 +134,12 @@ def _write_wrapped(file: RowFile, rows: Sequence[Any], chance: Random) -> None:
         around["metrics"] = [{"id": "bleu", "enable": True, "parameters": {}}]
     schema = document_schema(file.dialect)
     *owners, key = map(str, file.dialect.rows_path)
+    # A document with rows of another dialect, too, is of that one.
+    others = {dialect.rows_path[-1:] for dialect in file.format.dialects}
+    empty: dict[str, Any] = {str(name): [] for path in others for name in path}
+    empty.pop(key, None)
     required = required_beside([*owners, key][0], schema, chance)
+    required |= {name: empty[name] for name in required.keys() & empty.keys()}
     count = len(required) if required else chance.random() < 0.3
     around = required | around
     items = list(around.items())
@@ -146,6 +151,7 @@ def _write_wrapped(file: RowFile, rows: Sequence[Any], chance: Random) -> None:
         schema = schema["properties"][owner]
         inner[owner] = required_beside(name, schema, chance)
         inner = inner[owner]
+        inner |= {name: empty[name] for name in inner.keys() & empty.keys()}
         begin += encode(owner) + b":{" + _members(inner.items())
     begin += encode(key) + b":[\n"
     around |= dict(rest)

@@ -35,7 +35,8 @@ from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of, readable_formats, writable_formats
-from harpia_formats.testing.strategies import filled, records
+from harpia_formats.testing import filled
+from harpia_formats.testing.strategies import records
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = readable_formats()
@@ -222,7 +223,10 @@ def test_several_answers_become_one_row_each() -> None:
     found = printed("tencent-outputs", "nemo-output")
 
     assert found.changed == {
-        "messages (messages)": ("the last of the user",),
+        "messages (messages)": (
+            "dropped (all but the last of the user)",
+            "the last of the user",
+        ),
         "model_outputs": ("one row each",),
     }
     assert "max_tokens" in found.dropped
