@@ -43,7 +43,7 @@ from harpia_formats.metrics import (
 )
 from harpia_formats.metrics.metric import Measure, Metric, MetricError, UnscorableError
 from harpia_formats.metrics.parameters import MOST
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on, nearest
 
 #: Every built-in metric by its name.
 METRICS: dict[str, Metric] = {
@@ -124,18 +124,18 @@ def numbered(name: str) -> tuple[str, int | None]:
 
 
 def metric_hint(name: str, known: Iterable[str]) -> str:
-    """Return what an unknown `name` may mean, as the end of a sentence, or "".
+    """Return what an unknown `name` may mean, as the end of a sentence.
 
-    It is the known name that `name` misspells, of `pas@5` with the same number. Of
-    `pass@0` it is what the number must be.
+    It is the known name that `name` misspells, of `pas@5` with the same number, or
+    else all known names. Of `pass@0` it is what the number must be.
     """
     head, at, number = name.rpartition("@")
     if at and f"{head}@k" in METRICS:
         return f"; k of {head}@k is a whole number from 1 to {MOST}, as in {head}@5"
-    near = nearest(f"{head}@k" if at else name, known)
-    if at:
-        near = near.removesuffix("k") + number if near.endswith("@k") else ""
-    return f"; did you mean {near}?" if near else ""
+    numbered_name = nearest(f"{head}@k", known) if at else ""
+    if numbered_name.endswith("@k"):
+        return f"; did you mean {numbered_name.removesuffix('k')}{number}?"
+    return hint_on(name, known)
 
 
 def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
@@ -155,9 +155,7 @@ def measure_of(name: str, parameters: Mapping[str, Any]) -> Measure:
     if metric is not None:
         return metric.build(parameters)
     known_names = metric_names()
-    meant = metric_hint(name, known_names)
-    known = ", ".join(known_names)
-    raise MetricError(f"no metric is called {name!r} (known: {known}){meant}")
+    raise MetricError(f"no metric is called {name!r}{metric_hint(name, known_names)}")
 
 
 __all__ = [

@@ -12,6 +12,8 @@ from harpia_formats.metrics.parameters import Parameters, read_parameters
 #: The metric that tells whether an answer is correct, and the score from which on it is
 #: if its scores are not only 0 and the best one.
 DEFAULTS: Mapping[str, Any] = {"correct": "em", "threshold": None}
+#: The parameter that names that metric.
+CORRECT = "correct"
 #: Begins the names of the parameters of that metric.
 PREFIX = "correct."
 
@@ -31,6 +33,9 @@ class Correctness:
     #: Returns a text that is the same for answers that count as the same answer; None
     #: if the metric does not say which do.
     same_answer: Callable[[Sample], str] | None
+    #: Tells whether it can read an answer, if one that it cannot read is wrong; None if
+    #: it reads all, or leaves these out.
+    reads: Callable[[Sample], bool] | None = None
 
 
 def read_with_correctness(
@@ -100,6 +105,7 @@ def _correctness(parameters: Parameters, inner: Mapping[str, Any]) -> Correctnes
         base.uses,
         "|".join([f"correct:{head}", *left]),
         base.same_answer,
+        base.reads,
     )
 
 

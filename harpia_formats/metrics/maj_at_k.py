@@ -62,6 +62,7 @@ def measure_with(parameters: Parameters, correctness: Correctness) -> Measure:
         QuestionMeasure(lambda answers: _scores(answers, every_k), every_k, _MISSING),
         needs=correctness.needs,
         uses=correctness.uses,
+        reads=correctness.reads,
     )
 
 

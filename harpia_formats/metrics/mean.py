@@ -24,13 +24,15 @@ def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     *,
     is_binary: bool = False,
     same_answer: Callable[[str], str] | None = None,
+    reads: Callable[[str], bool] | None = None,
 ) -> Measure:
     """Return a metric that is the mean of `score` over records.
 
     `score` takes an answer and its references and returns a number from 0 to 1, which
     is never between them if `is_binary`; the metric has the range of `scale`, "0-1" or
     "0-100". Its statistics are the sum of the scores and their number. `same_answer`
-    returns a text that is the same for answers that count as the same answer.
+    returns a text that is the same for answers that count as the same answer, and
+    `reads` tells of an answer whether it can be read, if one that cannot is wrong.
     """
     factor = FACTORS[scale]
     return Measure(
@@ -45,6 +47,7 @@ def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
         same_answer=None
         if same_answer is None
         else lambda sample: same_answer(sample.answer or ""),
+        reads=None if reads is None else lambda sample: reads(sample.answer or ""),
     )
 
 
@@ -56,6 +59,7 @@ def question_measure(  # noqa: PLR0913 - each is another fact of it
     *,
     needs: tuple[str, ...] = PAIR,
     uses: tuple[str, ...] = (),
+    reads: Callable[[Sample], bool] | None = None,
 ) -> Measure:
     """Return a metric that is the mean over questions of scores from 0 to 1.
 
@@ -85,6 +89,7 @@ def question_measure(  # noqa: PLR0913 - each is another fact of it
         needs=needs,
         uses=uses,
         of_sample=of_sample if uses or needs != PAIR else None,
+        reads=reads,
         question=question,
     )
 
@@ -114,10 +119,11 @@ def sample_mean_measure(  # noqa: PLR0913 - each is another fact of the metric
     is_binary: bool = False,
     uses: tuple[str, ...] = (),
     same_answer: Callable[[Sample], str] | None = None,
+    reads: Callable[[Sample], bool] | None = None,
 ) -> Measure:
     """Return a metric that is the mean of `score` over records with other needs.
 
-    `score` and `same_answer` take a sample that has all fields in `needs`, and `score`
+    `score`, `same_answer` and `reads` take a sample with all fields in `needs`; `score`
     returns a number from 0 to 1. All else is as in `mean_measure`.
     """
     factor = FACTORS[scale]
@@ -135,6 +141,7 @@ def sample_mean_measure(  # noqa: PLR0913 - each is another fact of the metric
         is_bounded=True,
         is_binary=is_binary,
         same_answer=same_answer,
+        reads=reads,
         needs=needs,
         uses=uses,
         of_sample=of_sample,

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from harpia_formats.metrics.label_reading import LabelScores
 from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.stored_score import LIMITS
 
 #: Numbers of one record, or their sums over many, which are added place by place.
 Statistics = tuple[float, ...]
@@ -28,11 +29,6 @@ LACKS = {
 #: Fields that a record does not have if they are empty. No context or document is a
 #: result of a retrieval as any other.
 _NEVER_EMPTY = frozenset({"references", "choices"})
-
-#: The worst and the best score on each scale.
-LIMITS = {"0-1": (0.0, 1.0), "0-100": (0.0, 100.0), "-1-1": (-1.0, 1.0)}
-#: The best score on each scale whose worst is 0.
-BEST = {scale: best for scale, (worst, best) in LIMITS.items() if not worst}
 
 
 def limits_of(scale: str) -> tuple[float, float]:
@@ -98,15 +94,16 @@ class Measure:
     """One metric with its parameters.
 
     The score of one record is `scores(statistics(answer, references))`. The score of
-    many is `scores` of the sum of their statistics, which may be added in any order;
-    with `question` it is the mean of the scores of questions.
+    many is `scores` of the sum of their statistics, which may be added in any order,
+    each weighted by 1 / answers of its question; with `question` it is the mean of the
+    scores of questions.
     """
 
     #: The names of its scores, in their order.
     names: tuple[str, ...]
     #: The definition, library and version, options and scale of its scores.
     signature: str
-    #: One of `LIMITS`, or "any" for scores without a known scale.
+    #: One of `model.stored_score.LIMITS`, or "any" for scores without a known scale.
     scale: str
     #: The statistics of one answer and its references, always as many numbers; raises
     #: `UnscorableError`.
@@ -135,6 +132,9 @@ class Measure:
     #: Returns a text that is the same for answers that count as the same answer; None
     #: if the metric does not say which do. Raises `UnscorableError`.
     same_answer: Callable[[Sample], str] | None = None
+    #: Tells whether an answer can be read, of a metric that counts one that cannot as
+    #: wrong; None for any other metric.
+    reads: Callable[[Sample], bool] | None = None
     #: How a question is scored, if questions are scored and not answers.
     question: QuestionMeasure | None = None
     #: The scores of counts by pair of labels; None for any other metric. `statistics`

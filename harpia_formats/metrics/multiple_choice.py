@@ -2,10 +2,11 @@
 
 An answer names a choice by the rules of `harpia_formats.metrics.text.choices`. A
 reference is a letter, the text of a choice, or its number. An answer that names none or
-several choices has no score, or 0; nothing is guessed.
+several choices is wrong, as leaderboards count it, or left out; nothing is guessed.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from harpia_formats.metrics.library import OWN_LIBRARY
@@ -23,12 +24,14 @@ from harpia_formats.metrics.text.choices import (
 DEFAULTS = {
     "index": None,
     "reference": "any",
-    "unreadable": "left-out",
+    "unreadable": "wrong",
     "references": "max",
     "scale": "0-1",
 }
 #: How an answer counts that names no choice, or several.
-UNREADABLE = ("left-out", "wrong")
+UNREADABLE = ("wrong", "left-out")
+#: Answers whose choices are kept, since they are asked for twice.
+CHOICES = 8
 NEEDS = ("answer", "references", "choices")
 
 
@@ -48,14 +51,22 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         }
         return float(choice_in(sample) in right)
 
+    @lru_cache(CHOICES)
+    def read(answer: str, texts: tuple[str, ...]) -> int | str:
+        """Return the choice that an answer names, or why it names none."""
+        try:
+            return choices_of(texts, first).in_answer(answer)
+        except NoChoiceError as error:
+            return str(error)
+
     def choice_in(sample: Sample) -> int | None:
         """Return the choice that an answer names, None if that is wrong."""
-        try:
-            return choices_of(sample.choices, first).in_answer(sample.answer or "")
-        except NoChoiceError as error:
-            if unreadable == "wrong":
-                return None
-            raise UnscorableError(str(error)) from error
+        found = read(sample.answer or "", tuple(sample.choices))
+        if isinstance(found, int):
+            return found
+        if unreadable == "wrong":
+            return None
+        raise UnscorableError(found)
 
     def named_choice(sample: Sample) -> str:
         return f"{choice_in(sample)}"
@@ -72,6 +83,9 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         scale,
         is_binary=True,
         same_answer=named_choice,
+        reads=(lambda sample: choice_in(sample) is not None)
+        if unreadable == "wrong"
+        else None,
     )
 
 
@@ -104,8 +118,8 @@ def _right_choice(choices: Choices, reference: str, kinds: tuple[str, ...]) -> i
 METRIC = Metric(
     "multiple-choice",
     "The share of answers that name a right one of the choices of their record, by "
-    "letter, text or number; an answer that names none or several is left out, or "
-    "wrong (unreadable).",
+    "letter, text or number; an answer that names none or several is wrong, or left "
+    "out (unreadable).",
     DEFAULTS,
     _measure_of,
 )

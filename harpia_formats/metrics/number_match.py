@@ -82,6 +82,9 @@ def _measure_of(given: Mapping[str, Any]) -> Measure:
         scale,
         is_binary=True,
         same_answer=lambda answer: f"{read(answer)}",
+        reads=(lambda answer: not isinstance(read(answer), str))
+        if unreadable == "wrong"
+        else None,
     )
 
 

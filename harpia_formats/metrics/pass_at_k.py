@@ -67,6 +67,7 @@ def measure_with(parameters: Parameters, correctness: Correctness) -> Measure:
         QuestionMeasure(scores, every_k, missing=(0.0, 1.0)),
         needs=correctness.needs,
         uses=correctness.uses,
+        reads=correctness.reads,
     )
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from harpia_formats.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.metrics.documents import document_of, hashable
 from harpia_formats.metrics.metric import Sample
-from harpia_formats.scoring.resampled import statistics_width
+from harpia_formats.scoring.outcomes import statistics_width
 
 NAMES = ("document-map", "document-mrr", "document-ndcg", "document-recall")
 FIELDS = ("content", "id", "meta.tag", "meta.file.page")

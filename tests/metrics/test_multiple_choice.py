@@ -14,6 +14,7 @@ from harpia_formats.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.metrics.metric import Sample
 from harpia_formats.metrics.text.choices import NoChoiceError, choices_of
 from harpia_formats.model.metric_profile import ScoreError
+from in_process import InProcess
 
 CITIES = ("Paris", "London", "New York", "York")
 READ = [
@@ -102,6 +103,14 @@ def test_a_letter_that_is_no_text_is_always_read(texts: list[str]) -> None:
         assert choices.in_answer(f"({'ABCDEF'[at]})") == at
 
 
+@pytest.fixture
+def main(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> InProcess:
+    """Return what runs the command."""
+    return InProcess(monkeypatch, capfdbinary)
+
+
 def score(
     answer: str,
     references: list[str],
@@ -144,11 +153,12 @@ def test_any_of_several_references_is_right() -> None:
 
 
 def test_an_answer_without_a_choice_is_left_out_or_wrong() -> None:
-    """What names no choice has no score, unless it counts as wrong."""
+    """What names no choice is wrong, unless it is left out."""
     with pytest.raises(UnscorableError, match="names no choice"):
-        score("I do not know", ["B"])
+        score("I do not know", ["B"], unreadable="left-out")
 
-    assert score("I do not know", ["B"], unreadable="wrong") == 0
+    assert score("I do not know", ["B"]) == 0
+    assert "|unreadable:wrong|" in measure_of("multiple-choice", {}).signature
 
 
 @pytest.mark.parametrize(
@@ -187,7 +197,11 @@ def test_choices_come_from_the_record(tmp_path: Path) -> None:
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
 
     found = harpia_formats.score(
-        file, from_="record", metrics=("multiple-choice",), missing="skip"
+        file,
+        from_="record",
+        metrics=("multiple-choice",),
+        missing="skip",
+        parameters={"multiple-choice.unreadable": "left-out"},
     )
 
     assert (found["multiple-choice"].value, found["multiple-choice"].unscored) == (
@@ -198,18 +212,96 @@ def test_choices_come_from_the_record(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_answer_is_no_missing_one(tmp_path: Path) -> None:
-    """The exception of an unreadable answer names the parameter that counts it."""
+    """The exception of an unreadable answer names the parameter that counts it.
+
+    A missing answer is left out or refused, whatever unreadable ones are.
+    """
     file = tmp_path / "records.jsonl"
     row = {"choices": ["x", "y"], "references": ["x"], "outputs": [{"text": "z"}]}
     file.write_text(f"{json.dumps(row)}\n")
     wrong = {"multiple-choice.unreadable": "wrong"}
+    left_out = {"multiple-choice.unreadable": "left-out"}
 
     with pytest.raises(ScoreError) as raised:
+        harpia_formats.score(
+            file, from_="record", metrics=("multiple-choice",), parameters=left_out
+        )
+    found = harpia_formats.score(file, from_="record", metrics=("multiple-choice",))
+    with file.open("a") as more:
+        more.write(f"{json.dumps(row | {'outputs': [{}]})}\n")
+    with pytest.raises(ScoreError, match="there is no answer to score"):
         harpia_formats.score(file, from_="record", metrics=("multiple-choice",))
-    found = harpia_formats.score(
-        file, from_="record", metrics=("multiple-choice",), parameters=wrong
+    skipped = harpia_formats.score(
+        file, from_="record", metrics=("multiple-choice",), missing="skip"
     )
 
     assert f"parameters={json.dumps(wrong)} counts" in str(raised.value)
     assert 'missing="zero"' not in str(raised.value)
-    assert found["multiple-choice"].value == 0
+    for score_ in (found["multiple-choice"], skipped["multiple-choice"]):
+        assert (score_.value, score_.count, score_.unreadable) == (0, 1, 1)
+    assert skipped["multiple-choice"].unscored == 1
+
+
+def test_the_share_of_unreadable_answers_is_shown(
+    main: InProcess, tmp_path: Path
+) -> None:
+    """Tables say how many answers are wrong since no choice is read from them."""
+    texts = ["x", "x or y", "I do not know", "y", "The answer is y"]
+    rows = [
+        {
+            "id": at,
+            "choices": ["x", "y"],
+            "references": ["x"],
+            "outputs": [{"text": one}],
+        }
+        for at, one in enumerate(texts)
+    ]
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    shown = {
+        form: main("score", str(file), "-m", "multiple-choice,em", *more).out
+        for form, more in {
+            "text": (),
+            "json": ("--output-format", "json"),
+            "csv": ("--output-format", "csv"),
+            "markdown": ("--output-format", "markdown"),
+        }.items()
+    }
+
+    assert "unreadable" in shown["text"].splitlines()[0]
+    assert "40.0%" in shown["text"]
+    mine, em = json.loads(shown["json"])["systems"][0]["scores"]
+    assert (mine["answers"], mine["unscored"], mine["unreadable"]) == (5, 0, 2)
+    assert "unreadable" not in em
+    assert shown["csv"].splitlines()[0].endswith(",unreadable")
+    assert "40.0% of the answers are unreadable" in shown["markdown"]
+    assert "unreadable" not in main("score", str(file), "-m", "em").out
+
+
+@pytest.mark.parametrize("metric", ["number-match", "pass@1", "maj@1"])
+def test_the_profile_of_tencent_gives_no_credit_for_what_it_cannot_read(
+    metric: str, tmp_path: Path
+) -> None:
+    """Unreadable answers are wrong by default there, and left out if asked for."""
+    file = tmp_path / "outputs.jsonl"
+    responses = [{"content": text} for text in ("The answer is 4.", "no idea")]
+    answers = [{"model_name": "m", "responses": responses}]
+    question = [{"role": "user", "content": "2 + 2?"}]
+    row = {"messages": question, "ref_answer": "4", "model_outputs": answers}
+    file.write_text(f"{json.dumps(row)}\n")
+    inner = "" if metric == "number-match" else "correct."
+    given = {f"{metric}.correct": "number-match"} if inner else {}
+
+    def found(**more: str) -> Any:
+        return harpia_formats.score(
+            file,
+            profile="tencent",
+            metrics=(metric,),
+            parameters=given | {f"{metric}.{inner}{name}": more[name] for name in more},
+            missing="skip",
+        )[metric]
+
+    assert (found().value, found().unreadable) == (0.5, 1)
+    assert "|unreadable:wrong|" in found().signature
+    left_out = found(unreadable="left-out")
+    assert (left_out.value, left_out.unreadable, left_out.unscored) == (1, None, 1)

@@ -165,3 +165,36 @@ def test_what_cannot_be_read_is_left_out() -> None:
         match("4", ["four"], unreadable="wrong")
 
     assert match("4", ["four", "4"]) == 1
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (r"\boxed{10^3}", 1000),
+        (r"\boxed{10^{3}}", 1000),
+        (r"\boxed{-10^{-2}}", Fraction(-1, 100)),
+        ("The answer is 10^3.", 1000),
+        ("10**3", 1000),
+        (r"\boxed{5 \times 10^3}", 5000),
+        ("The answer is 2^3.", None),
+        (r"\boxed{110^3}", None),
+        (r"\boxed{10^x}", None),
+        (r"\boxed{10^{3x}}", None),
+        (r"\boxed{10^3+1}", None),
+        ("2·10^3", None),
+        ("3+10^2", None),
+        ("10^3!", None),
+        ("10^2^3", None),
+        ("10^1000", None),
+    ],
+)
+def test_powers_of_ten_are_numbers(
+    text: str, expected: Fraction | int | None, last: bool
+) -> None:
+    """A power of ten has its value; another power, or a part of a formula, has none."""
+    if expected is None:
+        with pytest.raises(NoNumberError):
+            number_in(text, last=last)
+    else:
+        assert number_in(text, last=last) == expected
