@@ -31,6 +31,13 @@ said to detect, or if there are as many questions as are said to detect half of 
 twice as much. Scores of labels are of two labels, of which the rarer one is expected in
 {rare} references, and an answer is right with a chance of {right:g}.
 
+Of scores of 0 and 1 the power is that of the number of questions for a difference
+such as 9:1 of 20 questions, on 9 of which one system is ahead, on one the other; more
+questions are drawn with the same shares. Unequal answers are those of two equal
+systems. One has the answers to the easier half of the questions twice, as after a run
+that was resumed; or the first has five answers to each easy question and one to each
+hard one, and the second the reverse.
+
 {comparisons}
 
 """
@@ -43,6 +50,10 @@ ALPHA = 0.05
 #: The bounds of intervals, of tests, of the bootstrap of continuous scores, and of the
 #: power that is said to be 0.8.
 INTERVAL, TEST, BOOTSTRAP, POWER = (0.92, 0.98), (0, 0.055), (0.03, 0.075), (0.77, 0.83)
+#: The bounds of the power for scores of 0 and 1, whose test has few p-values.
+SIGN_POWER = (0.8, 0.9)
+#: On how many questions each system is ahead, and the number of questions.
+SIGNS = ((9, 1, 20), (15, 5, 50))
 #: The metrics of labels, and the chance of a right answer.
 LABELS, RIGHT = ("recall", "f1-macro", "mcc"), 0.8
 #: The expected references with the rarer one of two labels: few more than those below
@@ -90,6 +101,15 @@ def comparison_rows(
         yield name, share, TEST
     for questions in sizes:
         yield from _power(generator("power", questions), questions, sets)
+    for ahead, behind, questions in SIGNS:
+        of = f"{ahead}:{behind} of {questions} questions"
+        chance = generator("signs", ahead, behind, questions)
+        share = _power_of_signs(chance, (ahead, behind), questions, sets)
+        yield f"power of the number for {of}", share, SIGN_POWER
+    for questions in sizes:
+        for name, repeats in (("resumed", 2), ("five to easy, one to hard", 5)):
+            share = _unequal(generator(name, questions), questions, sets, repeats)
+            yield f"unequal answers, {name}, {questions} questions", share, TEST
 
 
 def label_rows(
@@ -239,6 +259,70 @@ def _power(chance: Any, questions: int, sets: int) -> Iterator[Row]:
             name = f"power of the number for {what}that of {questions} questions"
         found = _all(chance, count, sets, test, _ahead_by(true))
         yield name, _below(found), POWER
+
+
+def _power_of_signs(
+    chance: Any, signs: tuple[int, int], questions: int, sets: int
+) -> float:
+    """Return the power of as many questions as are said to detect a difference."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    ahead, behind = signs
+    test = PairedTest(PERMUTATION, 64, SEED, LEVEL)
+
+    def rows(first: int, second: int, count: int) -> Any:
+        values = np.zeros((2, count))
+        values[0, :first] = values[1, first : first + second] = 1
+        return _with_count(values)
+
+    ((pilot,),) = compare_pairs(
+        _answers(rows(ahead, behind, questions), means(1), 1.0), [(0, 1)], test
+    )
+    if pilot is None or pilot.standard_error is None:
+        raise ValueError(f"no difference of {ahead}:{behind} was found")
+    count = questions_for(
+        pilot.difference, pilot.standard_error, questions, LEVEL, pilot.step
+    )
+    shares = ahead / questions, behind / questions
+    found = 0
+    for _ in range(sets):
+        first, second, _ = chance.multinomial(count, [*shares, 1 - sum(shares)])
+        drawn = _answers(rows(first, second, count), means(1), 1.0)
+        ((one,),) = compare_pairs(drawn, [(0, 1)], test)
+        found += one is not None and one.p_value < ALPHA
+    return found / sets
+
+
+def _unequal(chance: Any, questions: int, sets: int, repeats: int) -> float:
+    """Return how often equal systems with unequal numbers of answers are told apart.
+
+    With two repeats the first has the same answers twice, else each is another one.
+    """
+    wrong = 0
+    half = questions // 2
+    for number in range(sets):
+        ease = [0.9] * half + [0.3] * (questions - half)
+        numbers = [[repeats] * half + [1] * half, [1] * half + [repeats] * half]
+        if repeats == 2:
+            numbers = [numbers[0], [1] * questions]
+        systems = [
+            QuestionSums.of_answers(
+                [
+                    [(float(right), 1.0) for right in chance.random(count) < share]
+                    if repeats != 2
+                    else [(float(chance.random() < share), 1.0)] * count
+                    for share, count in zip(ease, mine, strict=True)
+                ],
+                2,
+            )
+            for mine in numbers
+        ]
+        keys = [digest_of(f"{place}") for place in range(questions)]
+        answers = MetricAnswers(means(1), 1.0, keys, systems)
+        test = PairedTest(PERMUTATION, 64, SEED + number, LEVEL)
+        ((one,),) = compare_pairs(answers, [(0, 1)], test)
+        wrong += one is not None and one.p_value < ALPHA
+    return wrong / sets
 
 
 def _ahead_by(difference: float) -> Callable[[Any, int, int], Any]:

@@ -20,7 +20,7 @@ CHINESE = (
     "无情己面最女但现前些所同日手又行意动方期它头经长儿回位分爱老因很给名法间斯知世什两"
     "次使身者被高已亲其进此话常与活正感"
 )
-PAUSES = ("，", "。", "；", "？")  # noqa: RUF001 - punctuation of Chinese
+PAUSES = ("，", "。", "；", "？")
 ESCAPED_WORDS = (
     *('a "quoted" term', 'she said: "no"', "C:\\data\\set", "\\frac{1}{2}"),
     *("line\nbreak", "a\n\nparagraph", "tab\there", "unit\x1fseparator"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,6 +13,7 @@ from harpia_formats.comparison.round_trip_rows import (
 )
 from harpia_formats.conversion.fill_scores import ScoreFiller
 from harpia_formats.conversion.grouping.external_group_by import base_id
+from harpia_formats.conversion.grouping.same_answers import merged_answers
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.mapping.constants import constants_by_path
@@ -71,7 +73,8 @@ class BackConversion:
         self.requirements.check(middle)
         rows = self._rows_for(before).of(middle, number)
         self.ids.add_rows(self.format, rows, back=True)
-        return merged([self._read(row) for row in rows])
+        read = [self._read(row) for row in rows]
+        return merged(read, repeats_answers=self.adapter.repeats_answers)
 
     def _rows_for(self, before: Record) -> RowsOfRecords:
         """Return what makes rows and fills no field that `before` did not have."""
@@ -146,12 +149,16 @@ def constants_of_both(
     return constants
 
 
-def merged(records: list[Record]) -> Record:
-    """Return one record of the records that were read from its rows."""
+def merged(records: list[Record], *, repeats_answers: bool) -> Record:
+    """Return one record of the records that were read from its rows.
+
+    `repeats_answers` tells whether rows of one answer differ in their scores.
+    """
     first = records[0]
     if len(records) == 1:
         return first
     base = base_id(first.id)
     own = first.id if base is None else base
-    outputs = [output for record in records for output in record.outputs]
+    answers = [record.outputs for record in records]
+    outputs = merged_answers(answers) if repeats_answers else list(chain(*answers))
     return replace(first, id=own, outputs=outputs)

@@ -9,7 +9,7 @@ from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
-from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 
 
@@ -102,7 +102,7 @@ class DifferenceReport(Result):
         Differences are no error.
         """
         if self.report is not None and not self.is_read:
-            raise ValidationFailed(self.report, self)
+            raise validation_failed(self.report, self)
 
     def compare(self, left: Record, right: Record, place: Callable[[], Place]) -> None:
         """Count the fields in which two records differ; `place` is called if needed."""

@@ -94,7 +94,7 @@ class RoundTrip:
             files=options,
         )
         self._scorer = score_filler(options.score) if options.score else None
-        self._models = ModelSelection(options.model)
+        self._models = ModelSelection(options.model, options.metric)
         #: What makes and reads rows of the other format, once a file was begun.
         self._rows: RowsOfRecords | None = None
         self._read: ReadRow | None = None
@@ -165,6 +165,7 @@ class RoundTrip:
         check = WrittenRowCheck(target)
         choices = self._options.choices(constants)
         mapper = RecordMapper(adapter, choices, scorer, check)
+        mapper.take_rows_of(source)
         self._rows, self._read = RowsOfRecords(mapper, check), row_reader(adapter)
         # The answers of one row become one row again if its format holds a list.
         has_lists = source.capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
@@ -199,7 +200,8 @@ class RoundTrip:
 
     def _could_keep(self, adapter: FormatAdapter) -> bool:
         """Tell whether --keep-extra is not given, and rows have room for fields."""
-        return adapter.extras_path is not None and not self._options.keep_extra
+        has_room = adapter.extras_path is not None or adapter.with_own_extra is not None
+        return has_room and not self._options.keep_extra
 
     def _scorers(
         self,
@@ -279,10 +281,14 @@ class RoundTrip:
         assert self._read is not None  # noqa: S101 - begun before the first record
         self._requirements.check(record)
         written = self._rows.of(record, self._found.records + 1)
+        if not written:
+            reason = "it has no score of the chosen metric, and is left out"
+            raise Unconvertible("outputs.scores.metric", reason)
         self._ids.add_rows(self._target, written, back=False)
         parts = [self._read(self._in_columns(row)) for row in written]
         self._ids.add_record(parts)
-        return merged(parts)
+        repeats = adapter_of(self._target).repeats_answers
+        return merged(parts, repeats_answers=repeats)
 
     def _in_columns(self, row: Row) -> Row:
         """Return `row` after writing and reading it with other names of columns."""

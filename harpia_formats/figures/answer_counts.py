@@ -7,8 +7,8 @@ from typing import Self
 from msgspec import UNSET
 
 from harpia_formats.figures.value_counts import RangeCounts, ScaleCounts
-from harpia_formats.metrics.metric import BEST
 from harpia_formats.model.bins import index_of
+from harpia_formats.model.stored_score import BEST
 from harpia_formats.scoring.groups import MODEL, NONE
 from harpia_formats.scoring.intervals import QUANTA
 from harpia_formats.scoring.results.columns import columns_of, values_of

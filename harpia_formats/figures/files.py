@@ -20,7 +20,7 @@ from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.output_group import OutputGroup
 from harpia_formats.io.sink import SinkError
 from harpia_formats.io.urls import file_name_of, is_url, masked
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 #: What may be the name of a kind in `KIND=FILE`: no part of a path or a URL.
 _name = re.compile(r"[A-Za-z][\w-]*")
@@ -60,9 +60,8 @@ def named_picture(name: str | None, place: str, command: str) -> PictureFile:
     kinds = kinds_of(command)
     name = name or next(iter(kinds))
     if name not in kinds:
-        near = nearest(name, kinds)
-        hint = f"did you mean {near}?" if near else f"known: {', '.join(kinds)}"
-        raise FigureError(f"{command} draws no picture called {name!r}; {hint}")
+        hint = hint_on(name, kinds)
+        raise FigureError(f"{command} draws no picture called {name!r}{hint}")
     if not file_name_of(place).lower().endswith((_SVG, _PNG)):
         raise FigureError(
             f"{masked(place)!r}: a picture is written to a file that is called "

@@ -15,7 +15,7 @@ from harpia_formats.figures.rows import (
     interval_levels,
     remark_lines,
 )
-from harpia_formats.metrics.metric import LIMITS
+from harpia_formats.model.stored_score import LIMITS
 from harpia_formats.scoring.groups import MODEL
 from harpia_formats.scoring.metric_score import (
     Group,

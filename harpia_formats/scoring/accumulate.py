@@ -2,9 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import chain
+from math import sqrt
 from typing import Self
 
+from harpia_formats.scoring.answer_store import WholeAnswers
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.distribution import RunningDistribution
 from harpia_formats.scoring.exact_sum import ExactSum
@@ -20,15 +22,17 @@ from harpia_formats.scoring.intervals import (
     wilson_interval,
 )
 from harpia_formats.scoring.label_totals import LabelTotals
-from harpia_formats.scoring.metric_score import Group, MetricScore
-from harpia_formats.scoring.question_scores import QuestionTotals
-from harpia_formats.scoring.resampled import (
+from harpia_formats.scoring.metric_score import Group, MetricScore, OverAnswers
+from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.outcomes import (
     NO_SUCH_SCORE,
     GroupAnswer,
     Outcome,
-    ResampledMetrics,
+    UnreadableOutcome,
+    label_pair,
 )
-from harpia_formats.scoring.resampled_labels import ResampledInterval, label_pair
+from harpia_formats.scoring.pooled_answers import PooledWhole, bootstrap_method
+from harpia_formats.scoring.question_scores import QuestionTotals
 
 _WILSON = "wilson|number:effective|quantile:t|unit:question"
 
@@ -40,6 +44,7 @@ class _MetricTotals:
     metric: ComputedMetric
     count: int = 0
     unscored: int = 0
+    unreadable: int = 0
     sums: list[ExactSum] = field(default_factory=list)
     distributions: list[RunningDistribution] = field(default_factory=list)
     #: The counts of a metric of labels, which has no sums.
@@ -56,6 +61,8 @@ class _MetricTotals:
         scored = [outcome for outcome in outcomes if not isinstance(outcome, str)]
         self.unscored += len(outcomes) - len(scored) - outcomes.count(NO_SUCH_SCORE)
         self.count += len(scored)
+        if self.metric.measure.reads is not None:
+            self.unreadable += sum(isinstance(one, UnreadableOutcome) for one in scored)
         if not scored or self.metric.measure.question is not None:
             return
         if self.labels is not None:
@@ -73,6 +80,7 @@ class _MetricTotals:
         """Add the answers of `other`."""
         self.count += other.count
         self.unscored += other.unscored
+        self.unreadable += other.unreadable
         if self.labels is not None and other.labels is not None:
             self.labels.merge(other.labels)
         if other.sums:
@@ -83,13 +91,37 @@ class _MetricTotals:
         for distribution, more_scores in both:
             distribution.merge(more_scores)
 
+    @property
+    def unreadable_answers(self) -> int | None:
+        """How many answers are wrong since they cannot be read, None if none can be."""
+        return None if self.metric.measure.reads is None else self.unreadable
+
     def values(self) -> tuple[float | None, ...]:
-        """Return the scores of all answers so far."""
+        """Return the scores of all answers so far, each of which counts once."""
         if self.labels is not None:
             return self.labels.values()
         if not self.sums:
             return (None,) * len(self.metric.names)
         return self.metric.measure.scores([total.value for total in self.sums])
+
+    def weighted_values(
+        self, at: int, moments: Sequence[QuestionMoments], pooled: PooledWhole
+    ) -> tuple[float | None, ...]:
+        """Return the scores by which all questions count the same.
+
+        `at` is the place of the metric in `pooled`.
+        """
+        measure = self.metric.measure
+        if measure.is_bounded_mean:
+            return tuple(
+                value if mine.is_even else mine.mean
+                for value, mine in zip(self.values(), moments, strict=True)
+            )
+        if self.labels is not None and at in pooled.weights:
+            return self.labels.values(pooled.weights[at])
+        if at in pooled.sums:
+            return measure.scores(pooled.sums[at])
+        return self.values()
 
 
 @dataclass(slots=True)
@@ -98,8 +130,6 @@ class GroupTotals:
 
     key: Mapping[str, str]
     metrics: tuple[ComputedMetric, ...]
-    #: None if intervals are not requested.
-    resampled: ResampledMetrics | None
     #: The numbers in the store of questions under which its answers are.
     numbers: set[int] = field(default_factory=set)
     records: int = 0
@@ -112,8 +142,6 @@ class GroupTotals:
 
     def add(self, answers: Sequence[GroupAnswer]) -> None:
         """Add some answers."""
-        if self.resampled is not None:
-            self.resampled.add(answers)
         for answer in answers:
             self.records += answer.record_number != self._last
             self._last = answer.record_number
@@ -127,39 +155,20 @@ class GroupTotals:
         self.numbers |= other.numbers
         self.records += other.records
         self.answers += other.answers
-        if self.resampled is not None and other.resampled is not None:
-            self.resampled.merge(other.resampled)
         for totals, more in zip(self._totals, other._totals, strict=True):
             totals.merge(more)
 
-    def group(
-        self,
-        level: float,
-        moments: Sequence[QuestionMoments],
-        questions: Mapping[int, Sequence[QuestionTotals]],
-    ) -> Group:
-        """Return the scores of the group, with intervals at `level` (0 to 1).
-
-        `moments` are the sums over questions for each score of each metric that scores
-        answers, empty if they are not known. `questions` has the scores of the others
-        by the place of the metric.
-        """
-        resampled = {} if self.resampled is None else self.resampled.intervals(level)
-        found = iter(moments or repeat(QuestionMoments()))
+    def group(self, found: WholeAnswers, options: ScoreOptions) -> Group:
+        """Return the scores of the group, of whose answers this was found."""
         return Group(
             self.key,
             self.records,
             self.answers,
             tuple(
                 chain.from_iterable(
-                    self._question_scores(totals, questions[at], level)
-                    if at in questions
-                    else self._scores(
-                        totals,
-                        [next(found) for _ in totals.metric.names],
-                        resampled.get(at),
-                        level,
-                    )
+                    self._question_scores(totals, found.questions[at], options)
+                    if at in found.questions
+                    else self._scores(at, totals, found, options)
                     for at, totals in enumerate(self._totals)
                 )
             ),
@@ -167,34 +176,42 @@ class GroupTotals:
 
     def _scores(
         self,
+        place: int,
         totals: _MetricTotals,
-        moments: Sequence[QuestionMoments],
-        resampled: Sequence[ResampledInterval] | None,
-        level: float,
+        found: WholeAnswers,
+        options: ScoreOptions,
     ) -> Iterable[MetricScore]:
-        """Yield the scores of one metric with their intervals."""
+        """Yield the scores of the metric at a place with their intervals."""
         measure = totals.metric.measure
         labels = totals.labels
+        moments, pooled = found.moments[place], found.pooled
         confusion = None if labels is None else labels.confusion()
-        for at, (name, value) in enumerate(
-            zip(totals.metric.names, totals.values(), strict=True)
+        resampled = pooled.intervals.get(place)
+        for at, (name, value, of_answers) in enumerate(
+            zip(
+                totals.metric.names,
+                totals.weighted_values(place, moments, pooled),
+                totals.values(),
+                strict=True,
+            )
         ):
             mine = moments[at]
             interval, method, remark = None, "", ""
-            if self.resampled is None or not mine.questions:
+            if not options.replicates or not mine.questions:
                 pass
             elif mine.questions < LEAST:
                 remark = ONE_QUESTION
             elif measure.is_bounded_mean:
-                interval = wilson_interval(mine, level, measure.best)
-                method = f"{_WILSON}|level:{level!r}"
+                interval = wilson_interval(mine, options.level, measure.best)
+                method = f"{_WILSON}|level:{options.level!r}"
                 remark = remark_of(mine, measure.best)
             elif resampled and (limits := resampled[at].limits) is not None:
-                interval, method = limits, self.resampled.method(level)
+                interval, method = limits, bootstrap_method(options)
                 alike = NO_SPREAD if limits[0] == limits[1] else ""
                 remark = joined_remarks([alike, resampled[at].remark])
                 if labels is not None and not remark:
-                    remark = labels.remark(mine.questions)
+                    weights = pooled.weights.get(place)
+                    remark = labels.remark(mine.questions, weights)
                 remark = remark or resampled_remark(mine.questions)
                 if measure.is_mean and not remark:
                     remark = few_others_remark(mine)
@@ -209,6 +226,7 @@ class GroupTotals:
                 is_mean=measure.is_mean,
                 count=totals.count,
                 unscored=totals.unscored,
+                unreadable=totals.unreadable_answers,
                 interval=interval,
                 spread=totals.distributions[at].distribution(),
                 method=method,
@@ -217,19 +235,23 @@ class GroupTotals:
                 remark=remark,
                 lower_is_better=measure.lower_is_better,
                 confusion=confusion,
+                over_answers=_over_answers(totals, of_answers, mine, options),
             )
 
     def _question_scores(
-        self, totals: _MetricTotals, questions: Sequence[QuestionTotals], level: float
+        self,
+        totals: _MetricTotals,
+        questions: Sequence[QuestionTotals],
+        options: ScoreOptions,
     ) -> Iterable[MetricScore]:
         """Yield the scores of a metric that scores questions, with their intervals."""
         measure = totals.metric.measure
         for name, found in zip(totals.metric.names, questions, strict=True):
             moments = found.moments
             interval, method, remark = None, "", ""
-            if self.resampled is not None and moments.questions:
-                interval = wilson_interval(moments, level, measure.best)
-                method = f"{_WILSON}|level:{level!r}" if interval else ""
+            if options.replicates and moments.questions:
+                interval = wilson_interval(moments, options.level, measure.best)
+                method = f"{_WILSON}|level:{options.level!r}" if interval else ""
                 remark = remark_of(moments, measure.best)
             yield MetricScore(
                 metric=totals.metric.request.label,
@@ -240,6 +262,7 @@ class GroupTotals:
                 is_mean=True,
                 count=found.answers,
                 unscored=totals.unscored + found.left_out_answers,
+                unreadable=totals.unreadable_answers,
                 interval=interval,
                 spread=found.distribution.distribution(),
                 method=method,
@@ -248,3 +271,22 @@ class GroupTotals:
                 remark=remark,
                 left_out=found.left_out,
             )
+
+
+def _over_answers(
+    totals: _MetricTotals,
+    value: float | None,
+    moments: QuestionMoments,
+    options: ScoreOptions,
+) -> OverAnswers | None:
+    """Return the score by which each answer counts once, None if it is the same."""
+    if moments.is_even:
+        return None
+    measure, counts = totals.metric.measure, sorted(moments.sums)
+    interval, error = None, None
+    if measure.is_mean:
+        found = moments.over_answers()
+        error = None if found.variance is None else sqrt(found.variance)
+        if options.replicates and measure.is_bounded:
+            interval = wilson_interval(found, options.level, measure.best)
+    return OverAnswers(value, interval, error, counts[0], counts[-1])

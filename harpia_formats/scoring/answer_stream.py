@@ -1,6 +1,6 @@
 """Batches of answers from a stream of records, and the totals of their scores."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -31,10 +31,11 @@ from harpia_formats.scoring.measure import (
     BatchResult,
     zero_outcome,
 )
+from harpia_formats.scoring.nameless_files import with_model
 from harpia_formats.scoring.options import Missing, ScoreOptions
+from harpia_formats.scoring.outcomes import GroupAnswer, Outcome
 from harpia_formats.scoring.questions import question_key
 from harpia_formats.scoring.repeated_answers import RepeatedAnswers
-from harpia_formats.scoring.resampled import GroupAnswer, Outcome
 from harpia_formats.scoring.results.format import ResultWriter
 from harpia_formats.scoring.samples import (
     NO_SAMPLE,
@@ -83,6 +84,8 @@ class AnswerScorer:
     tally: Tally
     #: Returns the writer of results, None if no results are written.
     writer: Callable[[], ResultWriter | None]
+    #: The name of the system of each file that the user names.
+    file_names: Mapping[str, str] = field(default_factory=dict)
     #: The counts of the file that is being read.
     count: FileCount = field(default_factory=lambda: FileCount(""))
     #: The id of a result format that holds the scores of one model, "" for others.
@@ -142,11 +145,15 @@ class AnswerScorer:
 
     def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
         """Add the answers of a record, and submit a batch if enough are waiting."""
-        record = self.models.select(placed.record)
+        record = with_model(placed.record, self.count.path, self.file_names)
+        record = self.models.select(record)
         if self.options.reference_from == ReferenceFrom.GT:
             record = with_gt_as_reference(record, FieldFates())
         self._records += 1
-        if not record.outputs and (self.options.model is None or self.holds_models):
+        wanted = self.options.model
+        of_file = self.file_names.get(self.count.path, wanted)
+        is_asked = wanted is None or (self.holds_models and of_file == wanted)
+        if not record.outputs and is_asked:
             record = replace(record, outputs=[Output()])
         self._size += sum(map(len, record.references or [])) * len(record.outputs)
         for output in record.outputs:
@@ -312,6 +319,7 @@ class AnswerScorer:
             ),
             answer.placed,
             answer.is_repeated,
+            answer.count.path,
         )
 
     def _add_to_totals(self, scored: list[tuple[_Answer, _Outcomes]]) -> None:
@@ -322,7 +330,8 @@ class AnswerScorer:
                 last = answer.record_number
                 question = question_key(answer.record, last)
             mine = GroupAnswer(last, question, outcomes)
-            found.append((mine, answer.record, answer.output, answer.is_repeated))
+            output, path = answer.output, answer.count.path
+            found.append((mine, answer.record, output, answer.is_repeated, path))
         self.totals.add(found)
 
     def _report(self, code: str, answer: _Answer, message: str) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-from harpia_formats.metrics.metric import LIMITS
+from harpia_formats.model.stored_score import LIMITS
 from harpia_formats.plots import EMBEDDED, EMBEDDED_STYLE, Interval, intervals
 from harpia_formats.scoring.compared import ComparedScore, marks_of_differences
 

@@ -8,7 +8,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.results.format import ResultFormat
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 
 def first_problem(document: bytes, format_id: str) -> Problem | None:
@@ -42,12 +42,8 @@ def check_names(names: Iterable[str], target: ResultFormat) -> None:
     """Raise `ScoreError` for a name that the result format does not hold."""
     for name in names:
         if name not in target.names:
-            known = ", ".join(target.names) or "none"
-            near = nearest(name, target.names)
-            hint = f"; did you mean {near}?" if near else ""
-            raise ScoreError(
-                f"{target.id} has no place for {name}{hint} (it has: {known})"
-            )
+            hint = hint_on(name, target.names, word="it has")
+            raise ScoreError(f"{target.id} has no place for {name}{hint}")
 
 
 def check_scored_units(

@@ -9,7 +9,7 @@ from pathlib import PurePath
 from harpia_formats.io.inputs import Input
 from harpia_formats.io.source import Source
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on, nearest
 
 #: Systems that an error names.
 _LISTED = 5
@@ -90,13 +90,9 @@ def _no_model(wanted: str, found: Sequence[FoundSystem]) -> ScoreError:
     start = f"no answer is of the model {wanted!r}"
     if not models:
         return ScoreOptionsError(f"{start}; none names its model")
-    near = nearest(wanted, models)
-    hint = f"; did you mean {near!r}?" if near else ""
-    rest = len(models) - _LISTED
-    more = f" and {rest:,} more" if rest > 0 else ""
-    listed = f"{', '.join(models[:_LISTED])}{more}"
+    hint = hint_on(wanted, models, word="there are", most=_LISTED, shown=repr)
     return UnknownSystemError(
-        f"{start}{hint} (there are: {listed})",
+        f"{start}{hint}",
         f"{start}; the models of the answers are shown only without --redact",
     )
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 from harpia_formats.scoring.compared import (
     ComparedPair,
@@ -165,7 +165,7 @@ class ComparisonReport(Result):
             scores.raise_for_errors()
         for report in self.reports:
             if not (self.scores or report.ok_without_invalid):
-                raise ValidationFailed(report)
+                raise validation_failed(report)
         for score in self.compared:
             if score.comparison is None:
                 raise ScoreError(f"{score.name} is not compared: {score.reason}")

@@ -34,8 +34,17 @@ from harpia_formats.scoring.compared import (
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.groups import NONE
 from harpia_formats.scoring.known_labels import KnownLabels
-from harpia_formats.scoring.match_questions import QuestionTable, match_questions
+from harpia_formats.scoring.match_questions import (
+    QuestionTable,
+    match_questions,
+    shared_inputs,
+)
 from harpia_formats.scoring.metric_score import Group
+from harpia_formats.scoring.nameless_files import (
+    are_parts,
+    inputs_by_name,
+    shared_by_name,
+)
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.pair_family import PairFamily
 from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
@@ -81,12 +90,19 @@ class ScoreComparison:
     ) -> None:
         if options.stored:
             raise ScoreError("stored scores are compared by StoredComparison")
-        given = list(inputs)
+        #: Those with one name are one system; the others may be, if they name none.
+        self._given = inputs_by_name(inputs, options.systems)
+        self._options = options
         self._redaction = redaction_of(options)
         self._wanted = frozenset(options.metrics)
         self._test = paired_test(options, test)
         self._models, self._baseline = models, baseline
-        self._sources = [source_name(one, at) for at, one in enumerate(given)]
+        self._begin()
+
+    def _begin(self) -> None:
+        """Prepare a run for each of the given inputs, or of those of one system."""
+        given = self._given
+        self._sources = [source_name(one[0], at) for at, one in enumerate(given)]
         self._questions = QuestionTable()
         self._labels: dict[str, dict[str, int]] = {}
         self._answers = [InputAnswers(self._questions, self._labels) for _ in given]
@@ -94,7 +110,7 @@ class ScoreComparison:
         #: They are made at once, so that a wrong option is an error before any work.
         self._runs = [
             Scoring(
-                [one],
+                one,
                 ResultFormat(
                     "compared",
                     "default",
@@ -105,12 +121,57 @@ class ScoreComparison:
                     takes_questions=True,
                 ),
                 None,
-                replace(options, by=()),
+                replace(self._options, by=()),
             )
             for one, answers in zip(given, self._answers, strict=True)
         ]
 
     def __iter__(self) -> Generator[Problem, None, None]:
+        """Score all systems; yield the problems of their inputs."""
+        yield from self._score()
+        parts = self._parts()
+        if parts:
+            # The inputs are read again, as one.
+            self._given = parts
+            self._begin()
+            for _ in self._score():
+                continue
+
+    def _parts(self) -> list[list[Input]]:
+        """Return the inputs by system if several that name no model are of one.
+
+        Returns nothing if each is a system. Raises `ScoreError` if it is not known.
+        """
+        nameless = [
+            place
+            for place, (answers, run) in enumerate(
+                zip(self._answers, self._finished, strict=True)
+            )
+            if list(answers.systems) == [NONE] and not run.scores.is_broken
+        ]
+        if len(nameless) < 2:  # noqa: PLR2004 - one is not parted
+            return []
+        names = [self._sources[place] for place in nameless]
+        if not self._options.pool:
+            numbers = [set(self._answers[at].systems[NONE].numbers) for at in nameless]
+            places = shared_inputs(self._questions, numbers)
+            shared = shared_by_name(names, places)
+            # Without any other system there is nothing to compare with, which an error
+            # says, and why the questions do not match.
+            if len(nameless) == len(self._given) and not any(shared.values()):
+                return []
+            if not are_parts(names, shared):
+                return []
+        first = nameless[0]
+        return [
+            [part for at in nameless for part in self._given[at]]
+            if place == first
+            else one
+            for place, one in enumerate(self._given)
+            if place == first or place not in nameless
+        ]
+
+    def _score(self) -> Generator[Problem, None, None]:
         """Score all systems; yield the problems of their inputs."""
         while self._runs:
             run = self._runs[0]

@@ -9,6 +9,7 @@ from harpia_formats.mapping.select_model import ModelSelection
 from harpia_formats.metrics.mean import means
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
+from harpia_formats.model.stored_score import declared_best, declared_scale
 from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.scoring.choose_systems import (
     FoundSystem,
@@ -29,14 +30,20 @@ from harpia_formats.scoring.match_questions import (
     QuestionTable,
     input_name,
     match_questions,
+    shared_inputs,
+)
+from harpia_formats.scoring.nameless_files import (
+    are_parts,
+    inputs_by_name,
+    names_of_files,
+    parts_note,
+    shared_by_name,
 )
 from harpia_formats.scoring.options import Missing, ScoreOptions
 from harpia_formats.scoring.pair_family import PairFamily
 from harpia_formats.scoring.paired_answers import MetricAnswers
 from harpia_formats.scoring.reading import reading_of
 from harpia_formats.scoring.signatures import (
-    declared_best,
-    declared_scale,
     is_pooled,
     is_verdict,
     labels_of,
@@ -66,25 +73,27 @@ class StoredComparison:
         *,
         force: bool = False,
     ) -> None:
-        given = list(inputs)
+        given = inputs_by_name(inputs, options.systems)
         self._test = paired_test(options, test)
         self._options, self._force = options, force
         self._models, self._baseline = models, baseline
-        self._sources = [source_name(one, at) for at, one in enumerate(given)]
+        self._sources = [source_name(one[0], at) for at, one in enumerate(given)]
         self._redaction = redaction_of(options)
         self._notes: list[str] = []
         self._questions = QuestionTable()
         self._keys = bytearray()
         self._inputs = [
             StoredScores(
-                reading_of([one], options),
+                reading_of(one, options),
                 ModelSelection(options.model),
                 options.missing == Missing.ZERO,
                 self._questions,
                 self._keys,
+                names_of_files(one, options.systems),
             )
             for one in given
         ]
+        self._readings = [one.reading for one in self._inputs]
 
     def __iter__(self) -> Generator[Problem, None, None]:
         """Read all inputs; yield their problems."""
@@ -108,12 +117,13 @@ class StoredComparison:
         return shown.comparison(found)
 
     def _report(self) -> ComparisonReport:
-        reports = tuple(one.reading.tally.report() for one in self._inputs)
+        reports = tuple(one.tally.report() for one in self._readings)
         if any(
             report.failures or not (report.ok or self._options.skips_invalid)
             for report in reports
         ):
             return ComparisonReport((), (), (), reports)
+        self._merge_parts()
         every = {
             FoundSystem(place, self._sources[place], model or None): values
             for place, one in enumerate(self._inputs)
@@ -167,6 +177,31 @@ class StoredComparison:
             baseline,
             (*self._notes, *matched.notes),
         )
+
+    def _merge_parts(self) -> None:
+        """Make one input of those that name no model and are parts of one system.
+
+        Raises `ScoreError` if it is not known whether they are.
+        """
+        places = [at for at, one in enumerate(self._inputs) if one.is_nameless]
+        names = [self._sources[at] for at in places]
+        if len(places) < 2:  # noqa: PLR2004 - one has no parts
+            return
+        if not self._options.pool:
+            numbers = [self._inputs[at].numbers for at in places]
+            shared = shared_inputs(self._questions, numbers)
+            # Of parts of one system there is nothing to compare, which an error says.
+            is_only = len(places) == len(self._inputs)
+            if is_only and not any(shared):
+                return
+            if not are_parts(names, shared_by_name(names, shared)):
+                return
+            self._notes.append(parts_note(names))
+        first, *others = places
+        for at in others:
+            self._inputs[first].merge(self._inputs[at])
+        for at in reversed(others):
+            del self._inputs[at], self._sources[at]
 
     def _label(self, system: FoundSystem, name: str) -> str:
         """Return what a system is called in messages."""

@@ -13,7 +13,7 @@ from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.p_values import TESTS, PairedTest
 from harpia_formats.scoring.paired import Comparison, holm
 from harpia_formats.scoring.question_differences import QuestionDifferences
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 #: Columns of a table that are attributes of a comparison.
 _OF_COMPARISON = tuple(
@@ -115,6 +115,11 @@ class ComparedScore:
         return "a system has no score"
 
     @property
+    def is_approximate_p(self) -> bool:
+        """Whether the p-value is approximate, for the reason of the interval."""
+        return self.comparison is not None and self.comparison.is_approximate_p
+
+    @property
     def is_significant(self) -> bool:
         """Whether there is a difference, by the adjusted p-value if there is one."""
         if self.comparison is None:
@@ -187,9 +192,7 @@ def paired_test(options: ScoreOptions, test: str | None) -> PairedTest:
     if not options.replicates:
         raise ScoreError("a comparison needs replicates: set at least one")
     if test is not None and test not in TESTS:
-        near = nearest(test, TESTS)
-        hint = f"did you mean {near}?" if near else f"known: {', '.join(TESTS)}"
-        raise OptionError(f"no test is called {test!r}; {hint}")
+        raise OptionError(f"no test is called {test!r}{hint_on(test, TESTS)}")
     return PairedTest(test, options.replicates, options.seed, options.level)
 
 

@@ -7,7 +7,7 @@ from msgspec import UNSET
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 #: Fields that answers can be grouped by, beside `METADATA` and a name.
 MODEL = "model"
@@ -30,12 +30,8 @@ class AnswerGrouping:
         for name in self.by:
             is_member = name.startswith(METADATA) and name != METADATA
             if name not in GROUPED and not is_member:
-                near = nearest(name, GROUPED)
-                hint = f"; did you mean {near}?" if near else ""
-                known = ", ".join((*GROUPED, f"{METADATA}NAME"))
-                raise ScoreError(
-                    f"scores cannot be grouped by {name!r}{hint} (known: {known})"
-                )
+                hint = hint_on(name, (*GROUPED, f"{METADATA}NAME"))
+                raise ScoreError(f"scores cannot be grouped by {name!r}{hint}")
 
     @property
     def within_system(self) -> tuple[str, ...]:

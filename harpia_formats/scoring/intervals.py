@@ -1,14 +1,17 @@
 """The standard error and the confidence interval of a mean, by question.
 
 The unit is the question, since several answers to one question are not independent.
-The estimate is the mean over answers, and its variance is that between questions.
+The estimate is the mean of the questions' means, and its variance is that between
+questions. So a question counts once, however many answers it has.
 """
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from operator import mul, truediv
+from typing import Protocol
 
 from harpia_formats.scoring.student import t_quantile
 
@@ -34,7 +37,8 @@ FEW_OTHERS = (
     "few questions differ from the commonest score: the interval is approximate"
 )
 ONE_QUESTION = "one question has no interval"
-_APPROXIMATE = ": the interval is approximate"
+#: How a remark ends that says why an interval is approximate.
+APPROXIMATE = ": the interval is approximate"
 
 
 def number_or_none(value: object) -> float | None:
@@ -47,62 +51,118 @@ def number_or_none(value: object) -> float | None:
     return float(value)
 
 
+class Estimate(Protocol):
+    """A mean of scores, and how much it varies between questions."""
+
+    @property
+    def questions(self) -> int:
+        """The number of questions."""
+
+    @property
+    def mean(self) -> float:
+        """The estimate."""
+
+    @property
+    def variance(self) -> float | None:
+        """The variance of the estimate; None for fewer than two questions."""
+
+    @property
+    def independent(self) -> float:
+        """The number of independent answers that there are at most behind the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMean:
+    """The mean over answers, by which a question counts as often as it has answers."""
+
+    questions: int
+    mean: float
+    variance: float | None
+    independent: float
+
+
 @dataclass(slots=True)
 class QuestionMoments:
-    """Exact sums over questions: of their answers, of their scores, and of products.
+    """Exact sums over questions, for each number of answers that questions have.
 
     They are integers, so that no order of additions changes them. A score is counted in
     multiples of 1/`QUANTA`.
     """
 
-    questions: int = 0
-    answers: int = 0
-    total: int = 0
-    #: The sums of the squared totals, of total times answers, and of squared answers.
-    squares: int = 0
-    products: int = 0
-    square_answers: int = 0
-    #: The number of independent answers that there are at most behind the mean, if that
-    #: is not the number of `answers`.
-    independent: int = 0
+    #: For each number of answers: how many questions have it, the sum of their totals,
+    #: and that of the squared totals. A total is the sum of the scores of a question.
+    sums: dict[int, tuple[int, int, int]] = field(default_factory=dict)
     #: How many questions have each mean; None if there are more than `FEW` means.
     counts: Counter[float] | None = field(default_factory=Counter)
 
     def add(self, answers: Sequence[int], totals: Sequence[int]) -> None:
         """Add questions: how many answers each has, and the sum of their scores."""
-        self.questions += len(answers)
-        self.answers += sum(answers)
-        self.total += sum(totals)
-        self.squares += sum(map(mul, totals, totals))
-        self.products += sum(map(mul, totals, answers))
-        self.square_answers += sum(map(mul, answers, answers))
+        parts: dict[int, list[int]] = {}
+        for count, total in zip(answers, totals, strict=True):
+            parts.setdefault(count, []).append(total)
+        for count, mine in parts.items():
+            questions, total, squares = self.sums.get(count, (0, 0, 0))
+            self.sums[count] = (
+                questions + len(mine),
+                total + sum(mine),
+                squares + sum(map(mul, mine, mine)),
+            )
         if self.counts is not None:
             self.counts.update(map(truediv, totals, answers))
             if len(self.counts) > FEW:
                 self.counts = None
 
     @property
+    def questions(self) -> int:
+        """The number of questions."""
+        return sum(questions for questions, _, _ in self.sums.values())
+
+    @property
+    def answers(self) -> int:
+        """The number of answers."""
+        return sum(count * questions for count, (questions, *_) in self.sums.items())
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all questions have equally many answers."""
+        return len(self.sums) <= 1
+
+    @property
     def mean(self) -> float:
-        """The mean over answers, of which there is at least one."""
-        return self.total / (self.answers * QUANTA)
+        """The mean of the questions' means, of which there is at least one."""
+        return float(self._means(1) / (self.questions * QUANTA))
 
     @property
     def variance(self) -> float | None:
         """The variance of the mean between questions; None for fewer than two.
 
-        It is the sample variance of the means of questions, weighted by their answers,
-        divided by the number of questions.
+        It is the sample variance of the questions' means, divided by their number.
         """
-        if self.questions < LEAST:
+        count = self.questions
+        if count < LEAST:
             return None
-        # All are integers: only the last division rounds.
-        squares = (
-            self.squares * self.answers**2
-            - 2 * self.total * self.answers * self.products
-            + self.total**2 * self.square_answers
+        # All are fractions of integers: only the last division rounds.
+        spread = self._means(2) * count - self._means(1) ** 2
+        return float(spread / (count**2 * (count - 1) * QUANTA**2))
+
+    def _means(self, power: int) -> Fraction:
+        """Return the sum of the questions' means, or that of their squares for 2."""
+        return sum(
+            (Fraction(sums[power], n**power) for n, sums in self.sums.items()),
+            Fraction(),
         )
-        scale = (self.questions - 1) * (self.answers**2 * QUANTA) ** 2
-        return squares * self.questions / scale
+
+    @property
+    def independent(self) -> float:
+        """The number of answers behind the mean, if all of them were independent.
+
+        With unequal numbers of answers it is less than their sum: the variance of the
+        mean would be that of one answer divided by it.
+        """
+        if self.is_even:
+            return self.answers
+        shares = (Fraction(questions, n) for n, (questions, *_) in self.sums.items())
+        return float(self.questions**2 / sum(shares))
 
     @property
     def standard_error(self) -> float | None:
@@ -110,22 +170,39 @@ class QuestionMoments:
         variance = self.variance
         return None if variance is None else math.sqrt(variance)
 
+    def over_answers(self) -> AnswerMean:
+        """Return the mean over answers, with its variance between questions."""
+        questions, answers = self.questions, self.answers
+        total = sum(total for _, total, _ in self.sums.values())
+        variance = None
+        if questions >= LEAST:
+            squares = sum(
+                squares * answers**2
+                - 2 * total * answers * n * part
+                + total**2 * n**2 * number
+                for n, (number, part, squares) in self.sums.items()
+            )
+            scale = (questions - 1) * (answers**2 * QUANTA) ** 2
+            variance = squares * questions / scale
+        return AnswerMean(questions, total / (answers * QUANTA), variance, answers)
 
-def effective_number(moments: QuestionMoments, best: float = 1.0) -> float:
+
+def effective_number(estimate: Estimate, best: float = 1.0) -> float:
     """Return how many independent answers would give the mean the same variance.
 
-    It is m(1 - m)/v, limited to the numbers of questions and of answers; the number of
-    questions where the variance v, m or 1 - m is 0. `best` is the best score.
+    It is m(1 - m)/v, limited to the numbers of questions and of independent answers;
+    the number of questions where the variance v, m or 1 - m is 0. `best` is the best
+    score.
     """
-    share, variance = moments.mean / best, (moments.variance or 0.0) / best**2
+    share, variance = estimate.mean / best, (estimate.variance or 0.0) / best**2
     if variance <= 0 or not 0 < share < 1:
-        return moments.questions
+        return estimate.questions
     found = share * (1 - share) / variance
-    return min(max(found, moments.questions), moments.independent or moments.answers)
+    return min(max(found, estimate.questions), estimate.independent)
 
 
 def wilson_interval(
-    moments: QuestionMoments, level: float, best: float = 1.0
+    estimate: Estimate, level: float, best: float = 1.0
 ) -> tuple[float, float] | None:
     """Return the confidence interval of a mean of scores between 0 and `best`.
 
@@ -134,14 +211,14 @@ def wilson_interval(
     mean that is not between 0 and `best`. Source: Wilson, Probable Inference, the Law
     of Succession, and Statistical Inference (1927).
     """
-    if moments.questions < LEAST:
+    if estimate.questions < LEAST:
         return None
-    share = moments.mean / best
+    share = estimate.mean / best
     if not -_ROUNDING <= share <= 1 + _ROUNDING:
         return None
     share = min(max(share, 0.0), 1.0)
-    number = effective_number(moments, best)
-    t = t_quantile((1 + level) / 2, moments.questions - 1)
+    number = effective_number(estimate, best)
+    t = t_quantile((1 + level) / 2, estimate.questions - 1)
     weight = t * t / number
     centre = (share + weight / 2) / (1 + weight)
     half = math.sqrt(share * (1 - share) * weight + weight * weight / 4) / (1 + weight)
@@ -182,10 +259,10 @@ def lacking_remark(lacking: int) -> str:
     if not lacking:
         return ""
     have = "replicate has" if lacking == 1 else "replicates have"
-    return f"{lacking:,} {have} no score{_APPROXIMATE}"
+    return f"{lacking:,} {have} no score{APPROXIMATE}"
 
 
 def joined_remarks(remarks: Iterable[str]) -> str:
     """Return why an interval is approximate, from several remarks that may be ""."""
-    reasons = [remark.removesuffix(_APPROXIMATE) for remark in remarks if remark]
-    return f"{', '.join(reasons)}{_APPROXIMATE}" if reasons else ""
+    reasons = [remark.removesuffix(APPROXIMATE) for remark in remarks if remark]
+    return f"{', '.join(reasons)}{APPROXIMATE}" if reasons else ""

@@ -26,24 +26,36 @@ class LabelBootstrap:
     _sums: dict[str, Any] = field(default_factory=dict)
     _distance: Any = None
 
-    def add(self, keys: Sequence[bytes], pairs: Sequence[LabelPair]) -> None:
-        """Add answers to questions, which digests identify, in any order."""
+    def add(
+        self,
+        keys: Sequence[bytes],
+        pairs: Sequence[LabelPair],
+        numbers: Sequence[int] | None = None,
+    ) -> None:
+        """Add answers to questions, which digests identify, in any order.
+
+        Each counts as often as `numbers` says, or once.
+        """
         if not keys or unavailable_reason():
             return
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        answers = sorted(zip(pairs, keys, strict=True))
+        times = numbers or [1] * len(keys)
+        answers = sorted(zip(pairs, keys, times, strict=True))
         for part in pieces(len(answers), self.replicates // 4):
             mine = answers[part]
             places: dict[bytes, int] = {}
-            at = [places.setdefault(key, len(places)) for _, key in mine]
+            at = [places.setdefault(key, len(places)) for _, key, _ in mine]
             weights = weights_of(list(places), self.seed, self.replicates)[at]
+            if numbers is not None:
+                counts = np.array([count for *_, count in mine], dtype=np.uint64)
+                weights = weights * counts[:, None]
             starts = [
                 place
-                for place, (pair, _) in enumerate(mine)
+                for place, (pair, *_) in enumerate(mine)
                 if not place or pair != mine[place - 1][0]
             ]
-            sums = np.add.reduceat(weights, starts, axis=0, dtype=np.uint32)
+            sums = np.add.reduceat(weights, starts, axis=0, dtype=np.uint64)
             for start, drawn in zip(starts, sums, strict=True):
                 self._add_pair(mine[start][0], drawn)
 
@@ -70,12 +82,12 @@ class LabelBootstrap:
         """Add a number of answers in each replicate to one row of a label.
 
         The rows take as few bytes as their largest number needs, since there may be a
-        thousand groups: 32 bits hold the weights of some billions of answers.
+        thousand groups.
         """
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
         sums = self._of_label(label)
-        total = np.add(sums[row], drawn, dtype=np.uint32)
+        total = np.add(sums[row], drawn, dtype=np.uint64)
         type_ = np.promote_types(sums.dtype, np.min_scalar_type(total.max(initial=0)))
         if type_ != sums.dtype:
             sums = self._sums[label] = sums.astype(type_)

@@ -1,8 +1,9 @@
 """The numbers of answers by pair of labels, of one system or group."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Self
 
 from harpia_formats.metrics.label_reading import (
@@ -25,6 +26,8 @@ MAY_BE_TEXTS = (
     "most labels are in one reference only, so that these may be texts and not labels: "
     "the interval is approximate"
 )
+#: The sum of the weights of the answers with each pair of labels.
+PairWeights = Mapping[LabelPair, Fraction]
 #: The labels that an error shows, and their characters.
 _EXAMPLES, _SHOWN = 3, 40
 
@@ -75,29 +78,37 @@ class LabelTotals:
             raise TooManyLabelsError(self.name, labels[:_EXAMPLES])
         self._pairs.update(pairs)
 
-    def values(self) -> tuple[float | None, ...]:
-        """Return the scores of all answers so far."""
+    def values(self, weights: PairWeights | None = None) -> tuple[float | None, ...]:
+        """Return the scores of all answers so far, or of the sums of their weights."""
         labels = self.scores.reading.ordered(self._labels)
         places = {label: place for place, label in enumerate(labels)}
         size = len(labels)
-        sums = [0] * (3 * size + 1)
-        for pair, count in self._pairs.items():
+        sums: list[Fraction | int] = [0] * (3 * size + 1)
+        for pair, count in (weights or self._pairs).items():
             at, other = places[pair.reference], places[pair.answer]
             sums[at] += count * (at == other)
             sums[size + at] += count
             sums[2 * size + other] += count
             sums[-1] += count * self.scores.reading.distance(pair)
-        return self.scores.scores_of(sums, labels)
+        # Equal fractions are equal floats, where a formula compares them.
+        return self.scores.scores_of(
+            [float(one) if isinstance(one, Fraction) else one for one in sums], labels
+        )
 
-    def remark(self, questions: int) -> str:
-        """Return why intervals over so many questions are approximate, "" if not."""
+    def remark(self, questions: int, weights: PairWeights | None = None) -> str:
+        """Return why intervals over so many questions are approximate, "" if not.
+
+        `weights` has the sum of the weights of the answers with each pair, if these do
+        not count once each.
+        """
         if not self.scores.is_by_label:
             return ""
-        references = dict.fromkeys(self._labels, 0)
-        for pair, count in self._pairs.items():
+        references: dict[str, Fraction | int] = dict.fromkeys(self._labels, 0)
+        for pair, count in (weights or self._pairs).items():
             references[pair.reference] += count
+        total = sum(references.values())
         references.pop(OTHER, None)
-        return references_remark(references.values(), self._pairs.total(), questions)
+        return references_remark(references.values(), total, questions)
 
     def confusion(self) -> Confusion | None:
         """Return the number of answers of each pair; None without answers."""
@@ -113,7 +124,10 @@ class LabelTotals:
 
 
 def references_remark(
-    references: Iterable[float], answers: float, questions: int, few: int = FEW
+    references: Iterable[float | Fraction],
+    answers: float | Fraction,
+    questions: int,
+    few: int = FEW,
 ) -> str:
     """Return why intervals over so many questions and answers are approximate.
 

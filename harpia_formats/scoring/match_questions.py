@@ -1,6 +1,6 @@
 """The questions of several data sets, and which of them are the same."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, overload
@@ -28,12 +28,17 @@ class QuestionTable:
         """Return the number of the question of `record`, and add it if it is new."""
         return self._numbers.setdefault(question_of(record).key, len(self._numbers))
 
+    @property
+    def keys(self) -> bytes:
+        """The keys of all questions, one behind the other."""
+        return b"".join(self._numbers)
+
     def take_keys(self) -> bytes:
         """Return the keys of all questions, one behind the other, and forget them.
 
         The key of a question has the digests of its parts.
         """
-        keys = b"".join(self._numbers)
+        keys = self.keys
         self._numbers = {}
         return keys
 
@@ -108,6 +113,31 @@ def match_questions(
     for key in reduced[firsts[order]]:
         folded += _folded(key.tobytes())
     return MatchedQuestions(QuestionKeys(bytes(folded)), places, tuple(notes))
+
+
+def shared_inputs(
+    table: QuestionTable, inputs: Sequence[Collection[int]]
+) -> list[set[int]]:
+    """Return for each input the places of the others that share a question with it.
+
+    `inputs` has the numbers of the questions of each. Questions are the same as in
+    `match_questions`. Raises `ScoreError` if they have nothing to be known by.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    keys = np.frombuffer(table.keys, np.uint8).reshape(-1, WIDTH * len(_PARTS))
+    numbers = [np.fromiter(one, dtype=np.int64, count=len(one)) for one in inputs]
+    parts, _ = _compared_parts(keys, numbers)
+    _, same = np.unique(_reduced(keys, parts), return_inverse=True)
+    own = [np.unique(same[one]) for one in numbers]
+    return [
+        {
+            other
+            for other, its in enumerate(own)
+            if other != place and len(np.intersect1d(mine, its, assume_unique=True))
+        }
+        for place, mine in enumerate(own)
+    ]
 
 
 def input_name(place: int, count: int) -> str:

@@ -19,7 +19,7 @@ from harpia_formats.metrics.metric import (
 )
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import LARGEST
-from harpia_formats.scoring.resampled import Outcome
+from harpia_formats.scoring.outcomes import Outcome, UnreadableOutcome
 
 if TYPE_CHECKING:  # only large runs import the pool
     from harpia_formats.workers.pool import PendingTask, WorkerPool
@@ -64,9 +64,20 @@ def _measured(
         return [_label_outcome(measure, *pair) for pair in pairs]
     of_sample = measure.of_sample
     if of_sample is None:
-        return _outcomes_of(measure, _statistics(measure, pairs))
-    found = [_statistics_of_sample(of_sample, measure, one) for one in samples]
-    return _outcomes_of(measure, found)
+        outcomes = _outcomes_of(measure, _statistics(measure, pairs))
+        samples = [Sample(*pair) for pair in pairs] if measure.reads else []
+    else:
+        found = [_statistics_of_sample(of_sample, measure, one) for one in samples]
+        outcomes = _outcomes_of(measure, found)
+    reads = measure.reads
+    if reads is None:
+        return outcomes
+    return [
+        outcome
+        if isinstance(outcome, str) or reads(one)
+        else UnreadableOutcome(*outcome)
+        for one, outcome in zip(samples, outcomes, strict=True)
+    ]
 
 
 def _outcomes_of(measure: Measure, found: Sequence[Statistics | str]) -> list[Outcome]:

@@ -37,6 +37,8 @@ def requests_named(
         if not {name, metric} & {*profile.metrics} and metric in DEFAULT.metrics:
             lacking[name] = metric
         requests += [_renamed(found, own, name)] if equals else found
+    if profile.defaults:
+        requests = [replace(one, defaults=profile.defaults) for one in requests]
     return requests, list(_notes_on_lacking(profile, lacking))
 
 
@@ -74,11 +76,11 @@ def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:
         return [MetricRequest(name)]
     known = dict.fromkeys([*profile.metrics, *metric_names()])
     hint = metric_hint(name, known)
-    if not hint and (short := _short_name(name, known)):
+    if "did you mean" not in hint and (short := _short_name(name, known)):
         hint = f"; did you mean {short}?"
     raise ScoreError(
-        f"no metric is called {name!r}{hint} (known: {', '.join(known)}); to choose "
-        "scores or verdicts that the input holds, add --stored"
+        f"no metric is called {name!r}{hint}; to choose scores or verdicts that the "
+        "input holds, add --stored"
     )
 
 

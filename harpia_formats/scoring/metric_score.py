@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from harpia_formats.metrics.metric import LIMITS
+from harpia_formats.model.stored_score import LIMITS
 from harpia_formats.scoring.confusion import Confusion
 from harpia_formats.scoring.left_out import NONE_LEFT_OUT, LeftOutQuestions
 
@@ -37,6 +37,20 @@ class ScoreDistribution:
 
 
 @dataclass(frozen=True, slots=True)
+class OverAnswers:
+    """A score by which each answer counts once, and not each question."""
+
+    value: float | None
+    #: The confidence interval, None if it is unknown.
+    interval: tuple[float, float] | None
+    #: The standard error of a mean by question, None if it is unknown.
+    standard_error: float | None
+    #: The fewest and the most answers that a question has.
+    fewest: int
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class MetricScore:
     """One score of one metric over many answers."""
 
@@ -49,7 +63,8 @@ class MetricScore:
     signature: str
     #: Such as "0-1", or "any" for scores without a known scale.
     scale: str
-    #: Whether it is the mean of the scores of single answers, or of questions.
+    #: Whether it is the mean of the scores of questions, each the mean of its answers'
+    #: scores or a score of its own.
     is_mean: bool
     #: The number of scored answers, and of answers without a score.
     count: int
@@ -68,21 +83,54 @@ class MetricScore:
     remark: str = ""
     #: Whether a lower score is better; None if neither is known to be.
     lower_is_better: bool | None = False
+    #: How many of the scored answers the metric could not read and counts as wrong;
+    #: None if it counts none so.
+    unreadable: int | None = None
     #: The questions without a score, if questions are scored and not answers.
     left_out: LeftOutQuestions = NONE_LEFT_OUT
     #: The number of answers by pair of labels, of a metric of labels.
     confusion: Confusion | None = None
+    #: The score by which each answer counts once; None if it is the same, since all
+    #: questions have equally many answers, or since questions are scored.
+    over_answers: OverAnswers | None = None
+
+    def as_over_answers(self) -> "MetricScore":
+        """Return the score by which each answer counts once, as vendors do."""
+        one = self.over_answers
+        if one is None:
+            return self
+        return replace(
+            self,
+            value=one.value,
+            interval=one.interval,
+            method=self.method if one.interval else "",
+            remark=self.remark if one.interval else "",
+            standard_error=one.standard_error,
+            over_answers=None,
+        )
 
     @property
     def full_name(self) -> str:
         """The name of the score, with that of its metric if they differ."""
         return score_name(self.metric, self.name)
 
+    @property
+    def unreadable_share(self) -> float | None:
+        """The share of scored answers that the metric could not read, None if unknown.
+
+        These answers are wrong.
+        """
+        if self.unreadable is None or not self.count:
+            return None
+        return self.unreadable / self.count
+
     def is_called(self, name: str) -> bool:
         """Return whether this is its name, or `METRIC.SCORE`."""
         return name in {self.name, f"{self.metric}.{self.name}"}
 
 
+#: Groups whose unequal numbers of answers are told.
+_LISTED = 5
 #: Say that a higher score is better, or a lower one.
 UP, DOWN = "\u2191", "\u2193"
 #: Columns of a table that are attributes of a score.
@@ -129,6 +177,7 @@ def score_row(score: MetricScore) -> dict[str, Any]:
         "unscored": score.unscored,
         **{name: getattr(score, name) for name in _OWN},
         "questions_left_out": score.left_out.questions,
+        **({} if score.unreadable is None else {"unreadable": score.unreadable}),
     }
 
 
@@ -152,12 +201,19 @@ class Group:
         for row, score in zip(rows, self.scores, strict=True):
             if score.confusion is not None:
                 row["confusion"] = score.confusion.to_dict()
+            if score.over_answers is not None:
+                row["over_answers"] = score.over_answers.value
         return {
             "key": dict(self.key),
             "records": self.records,
             "answers": self.answers,
             "scores": rows,
         }
+
+    def as_over_answers(self) -> "Group":
+        """Return the scores by which each answer counts once, as vendors do."""
+        own = tuple(score.as_over_answers() for score in self.scores)
+        return replace(self, scores=own)
 
     def left_out(self) -> Iterator[tuple[MetricScore, str]]:
         """Yield each score that leaves out questions, with a note on them for people.
@@ -176,3 +232,40 @@ class Group:
             if score.is_called(name):
                 return score
         raise no_such_score(name, self.scores)
+
+
+def uneven_notes(groups: Iterable[tuple[str, Group]]) -> Iterator[str]:
+    """Yield which questions have unequal numbers of answers, for people.
+
+    Each group has a name, "" for the only one.
+    """
+    found = [
+        note
+        for name, group in groups
+        if (note := _uneven_note(name, group)) is not None
+    ]
+    yield from found[:_LISTED]
+    if len(found) > _LISTED:
+        more = len(found) - _LISTED
+        yield f"{more:,} more rows of the table are of unequal numbers of answers"
+
+
+def _uneven_note(name: str, group: Group) -> str | None:
+    found = {
+        score.full_name: one
+        for score in group.scores
+        if (one := score.over_answers) is not None
+    }
+    if not found:
+        return None
+    fewest = min(one.fewest for one in found.values())
+    most = max(one.most for one in found.values())
+    of = f" of {name}" if name else ""
+    values = ", ".join(
+        f"{score} {'none' if one.value is None else f'{one.value:.4f}'}"
+        for score, one in found.items()
+    )
+    return (
+        f"questions{of} have {fewest:,} to {most:,} answers, and each question counts "
+        f"once; over all answers: {values}"
+    )

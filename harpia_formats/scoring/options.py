@@ -14,7 +14,7 @@ from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.model.errors import OptionError
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -75,6 +75,10 @@ class ScoreOptions:
     from_csv_safe: bool = False
     #: Whether cells of CSV that a spreadsheet would run are written with a mark.
     csv_safe: bool = False
+    #: The name of the system of an input without model names, by its path.
+    systems: Mapping[str, str] = field(default_factory=dict)
+    #: Whether all answers without a model are of one system.
+    pool: bool = False
     #: Values for fields that records lack, for results that contain records.
     constants: Mapping[str, Any] = field(default_factory=dict)
     #: Names in results: `task`, `tree`, `job`, `run_name`.
@@ -155,7 +159,5 @@ def _check_choices(options: ScoreOptions) -> None:
         value = getattr(options, name)
         if value not in known:
             texts = [text for text in known if text]
-            shown = ", ".join(map(repr, texts))
-            near = nearest(str(value), texts)
-            hint = f"; did you mean {near!r}?" if near else ""
-            raise OptionError(f"{name} must be one of {shown}, not {value!r}{hint}")
+            hint = hint_on(str(value), texts, shown=repr)
+            raise OptionError(f"{name} cannot be {value!r}{hint}")

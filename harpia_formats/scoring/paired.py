@@ -3,9 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import mul
 
 from harpia_formats.scoring.bootstrap import LEVEL, limits_of
 from harpia_formats.scoring.intervals import (
+    APPROXIMATE,
     FEW,
     LEAST,
     NO_SPREAD,
@@ -16,14 +19,22 @@ from harpia_formats.scoring.intervals import (
 from harpia_formats.scoring.p_values import PairedTest, PValue
 from harpia_formats.scoring.paired_answers import MetricAnswers, PairedAnswers
 from harpia_formats.scoring.paired_replicates import replicated_pairs
-from harpia_formats.scoring.student import t_quantile
+from harpia_formats.scoring.student import incomplete_beta, t_quantile
 
 #: A power, and its normal quantile.
 _SHARE = 0.8
 _POWER = 0.8416212335729143
+#: How far from the mean the numbers of differing questions are, in their standard
+#: deviations, and of how many of them the power is computed.
+_DEVIATIONS, _COUNTS = 4, 40
+#: Up to so many questions that differ, chances are not those of a normal distribution.
+_EXACT = 200
+#: How often a range of differences is halved.
+_HALVINGS = 30
 #: What rounding leaves of a standard error that is 0.
 _ROUNDING = 1e-12
 FEW_DIFFER = "few questions differ: the interval is approximate"
+_BOTH_APPROXIMATE = ": the interval and the p-value are approximate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +63,9 @@ class Comparison:
     beyond_scale: float | None = None
     #: Why the interval is approximate, "" if it is not.
     remark: str = ""
+    #: Whether the p-value is approximate for the same reason: it is that of the same
+    #: replicates, and few references have some label.
+    is_approximate_p: bool = False
     #: The confidence level of the interval and of the detected difference.
     level: float = LEVEL
     #: The best score, if each question differs by it or not at all, as 0 from 1.
@@ -120,6 +134,15 @@ def _comparison(
     step = _step(answers, at)
     error = None if lacking else _standard_error(answers, at, replicated)
     detectable = _detectable(answers.questions, error, test.level, step)
+    of_labels = answers.remark()
+    is_approximate_p = bool(of_labels) and test.uses_bootstrap(answers.metric)
+    remark = joined_remarks(
+        [
+            lacking_remark(lacking),
+            of_labels,
+            _resampled_remark(answers, limits),
+        ]
+    )
     is_beyond = detectable is not None and detectable > answers.metric.widest
     return Comparison(
         difference,
@@ -130,13 +153,8 @@ def _comparison(
         test.method,
         None if is_beyond else detectable,
         detectable if is_beyond else None,
-        joined_remarks(
-            [
-                lacking_remark(lacking),
-                answers.remark(),
-                _resampled_remark(answers, limits),
-            ]
-        ),
+        remark.replace(APPROXIMATE, _BOTH_APPROXIMATE) if is_approximate_p else remark,
+        is_approximate_p,
         test.level,
         step,
         error,
@@ -199,7 +217,7 @@ def questions_for(
         is_few = found > difference * (1 + _ROUNDING)
         if step is None or is_few:
             return is_few
-        return _power_of_steps(number, min(difference / step, 1.0), level) < _SHARE
+        return _power_of_steps(number, difference, spread, level, step) < _SHARE
 
     least = _least_questions(level)
     low, high = least - 1, max(questions, least)
@@ -222,41 +240,81 @@ def _least_questions(level: float) -> int:
     return max(math.ceil(1 - math.log2(1 - level)), LEAST)
 
 
-def _power_of_steps(questions: int, share: float, level: float) -> float:
-    """Return the power of the exact test if a share of the questions differs.
+def _power_of_steps(
+    questions: int, difference: float, spread: float, level: float, step: float
+) -> float:
+    """Return the power of the exact test where questions differ by `step` or not.
 
-    All of them differ in one direction, by which as many as possible are significant.
+    `spread` is the standard deviation of the differences of questions: so many of them
+    differ that their variance is that, and so many more in one direction that the mean
+    is `difference`.
     """
     least = _least_questions(level)
+    share = min(difference / step, 1.0)
     if share >= 1:
         return float(questions >= least)
-    missed = math.fsum(
-        math.exp(
-            math.log(math.comb(questions, differing))
-            + differing * math.log(share)
-            + (questions - differing) * math.log1p(-share)
-        )
-        for differing in range(min(least, questions + 1))
+    differ = min((spread / step) ** 2 + share**2, 1.0)
+    differ = max(differ, share)
+    ahead = (differ + share) / (2 * differ)
+    mean, deviation = questions * differ, math.sqrt(questions * differ * (1 - differ))
+    first = max(math.floor(mean - _DEVIATIONS * deviation), least)
+    last = min(math.ceil(mean + _DEVIATIONS * deviation), questions)
+    alpha = round(1 - level, 15)
+    counts = range(first, last + 1, (last - first) // _COUNTS + 1)
+    chances = [_binomial(questions, number, differ) for number in counts]
+    left = 1 - differ
+    # With fewer questions that differ than `least` nothing is detected.
+    missed = (
+        incomplete_beta(left, questions - least + 1, least) if first == least else 0.0
     )
-    return 1 - missed
+    powers = (_power_of_signs(number, ahead, alpha) for number in counts)
+    weighted = math.fsum(map(mul, chances, powers))
+    return weighted / math.fsum(chances) * (1 - missed) if weighted else 0.0
 
 
-def _least_share(questions: int, level: float) -> float:
-    """Return the least share of differing questions with a power of 80 %.
+def _binomial(count: int, number: int, share: float) -> float:
+    """Return the chance of `number` of `count` events that have a chance of `share`."""
+    if share >= 1:
+        return float(number == count)
+    ways = math.lgamma(count + 1) - math.lgamma(number + 1)
+    ways -= math.lgamma(count - number + 1)
+    return math.exp(
+        ways + number * math.log(share) + (count - number) * math.log1p(-share)
+    )
 
-    It is above 1 if no share has it.
+
+def _power_of_signs(count: int, ahead: float, alpha: float) -> float:
+    """Return the power of the sign test of so many questions that differ.
+
+    `ahead` is the chance that one differs in the direction of the difference.
     """
-    least = _least_questions(level)
-    if questions < least:
-        return least / questions
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        if _power_of_steps(questions, middle, level) < _SHARE:
+    few = _few_signs(count, alpha)
+    if few < 0:
+        return 0.0
+    if count <= _EXACT:
+        return incomplete_beta(ahead, count - few, few + 1)
+    deviation = math.sqrt(max(count * ahead * (1 - ahead), _ROUNDING))
+    distance = (few + 1 / 2 - count * (1 - ahead)) / deviation
+    return math.erfc(-distance / math.sqrt(2)) / 2
+
+
+@lru_cache(maxsize=4096)
+def _few_signs(count: int, alpha: float) -> int:
+    """Return the most signs of one kind of `count` with a p-value below `alpha`.
+
+    It is -1 if there is no such number.
+    """
+    if count > _EXACT:
+        normal = t_quantile(1 - alpha / 2, 10**12)
+        return math.floor((count - normal * math.sqrt(count) - 1) / 2)
+    low, high = -1, count // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if 2 * incomplete_beta(0.5, count - middle, middle + 1) < alpha:
             low = middle
         else:
             high = middle
-    return high
+    return low
 
 
 def _step(answers: PairedAnswers, at: int) -> float | None:
@@ -293,8 +351,20 @@ def _detectable(
     detectable = _standard_errors(questions, level) * error
     if step is None:
         return detectable
-    # The questions that differ are at least as many as the difference needs.
-    return max(detectable, step * _least_share(questions, level))
+    least = _least_questions(level)
+    if questions < least:
+        return max(detectable, step * least / questions)
+    spread = error * math.sqrt(questions)
+    low, high = min(detectable, step), step
+    if _power_of_steps(questions, low, spread, level, step) >= _SHARE:
+        return detectable
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _power_of_steps(questions, middle, spread, level, step) < _SHARE:
+            low = middle
+        else:
+            high = middle
+    return max(detectable, high)
 
 
 def _standard_error(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from harpia_formats.scoring.bootstrap import Scores
@@ -11,14 +11,23 @@ from harpia_formats.scoring.question_differences import (
     QuestionDifferences,
     question_differences,
 )
-from harpia_formats.scoring.question_rows import QuestionRows, SpooledRows, parts_of
+from harpia_formats.scoring.question_rows import (
+    MeanRows,
+    QuestionRows,
+    SpooledRows,
+    parts_of,
+)
+
+#: What rounding may change in the mean of equal numbers.
+_ROUNDING = 1e-12
 
 
 @dataclass(slots=True)
 class QuestionSums:
     """The sums of the statistics of one system over its answers to each question."""
 
-    #: A row for each question, zeros if no answer is scored.
+    #: A row for each question, zeros if no answer is scored. `MetricAnswers` makes
+    #: means of the sums if the numbers of answers differ.
     rows: QuestionRows
     #: For each question the number of scored answers, and of those without a score.
     counts: Any
@@ -97,6 +106,17 @@ class MetricAnswers:
     #: statistics of a system over so many questions.
     remark: Callable[[Sequence[float], int], str] | None = None
 
+    def __post_init__(self) -> None:
+        """Let all questions count the same if they have unequal numbers of answers."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        counts = [np.unique(side.counts[side.counts > 0]) for side in self.systems]
+        if len(np.unique(np.concatenate([*counts, [0]]))) > 2:  # noqa: PLR2004 - 0 and one more
+            self.systems = [
+                replace(side, rows=MeanRows(side.rows, side.counts))
+                for side in self.systems
+            ]
+
     def pair(self, one: int, other: int) -> "PairedAnswers":
         """Return the answers of two systems, by their places in `systems`."""
         return PairedAnswers(self, self.systems[one], self.systems[other])
@@ -165,12 +185,15 @@ class PairedAnswers:
     def differing(self) -> int:
         """Return on how many questions the systems have other statistics."""
         if self._differing is None:
+            import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
             counted, found = self.counted, 0
             for part in parts_of(len(counted)):
                 ours, theirs = (
                     side.rows.part(part) for side in (self.first, self.second)
                 )
-                found += int((ours != theirs).any(axis=1)[counted[part]].sum())
+                differ = ~np.isclose(ours, theirs, rtol=_ROUNDING, atol=0)
+                found += int(differ.any(axis=1)[counted[part]].sum())
             self._differing = found
         return self._differing
 
@@ -178,24 +201,18 @@ class PairedAnswers:
         """Return what each question adds to the difference of a score, as an array.
 
         `at` is the place of the score among the names of the metric. The sum of the
-        parts is the difference of the means over answers. Where a question has more
-        answers of one system than of the other, only deviations from the common mean
-        count, whose expected value is 0 if the systems are equal. Returns None for a
+        parts is the difference of the means of the questions' means. Returns None for a
         pooled metric.
         """
         if self.metric.best is None:
             return None
-        sides, places = (self.first, self.second), self.places
-        totals = [side.totals(self.metric.scores, at)[places] for side in sides]
-        counts = [side.counts[places] for side in sides]
-        numbers = [int(count.sum()) for count in counts]
-        mean = 0.0
-        if (counts[0] != counts[1]).any():
-            every = (*totals[0].tolist(), *totals[1].tolist())
-            mean = math.fsum(every) / sum(numbers)
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        places = self.places
         ours, theirs = (
-            (total - mean * count) / number
-            for total, count, number in zip(totals, counts, numbers, strict=True)
+            side.totals(self.metric.scores, at)[places]
+            / (side.counts[places].astype(np.float64) * self.questions)
+            for side in (self.first, self.second)
         )
         return ours - theirs
 

@@ -3,7 +3,7 @@
 from harpia_formats.metrics import METRICS
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest, ScoreError
 from harpia_formats.registry import vendor_profile, vendor_profiles
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 _squad = {"normalisation": "squad", "references": "max"}
 
@@ -42,7 +42,4 @@ def profile_named(name: str) -> MetricProfile:
         return _ours[name]
     if name in vendor_profiles():
         return vendor_profile(name)
-    known = profile_names()
-    near = nearest(name, known)
-    hint = f"; did you mean {near}?" if near else ""
-    raise ScoreError(f"no profile is called {name!r}{hint} (known: {', '.join(known)})")
+    raise ScoreError(f"no profile is called {name!r}{hint_on(name, profile_names())}")

@@ -68,6 +68,23 @@ class SpooledRows:
         return rows.astype(np.float64)
 
 
+class MeanRows:
+    """The means of statistics over the answers to each question, from their sums."""
+
+    def __init__(self, rows: QuestionRows, counts: Any) -> None:
+        """Divide the rows of questions by `counts`, the numbers of their answers."""
+        self.width = rows.width
+        self._rows, self._counts = rows, counts
+
+    def part(self, questions: slice) -> Any:
+        """Return the rows from one question to another as an array of 64-bit floats.
+
+        Raises `SourceError` if the temporary file cannot be read.
+        """
+        counts = self._counts[questions, None]
+        return self._rows.part(questions) / counts.clip(min=1)
+
+
 class LabelRows:
     """Sums of the statistics of labels, of which nearly all numbers are 0.
 

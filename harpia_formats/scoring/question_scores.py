@@ -1,21 +1,20 @@
-"""The scores of questions, by metrics that score a question by all answers to it.
+"""The scores of questions, by metrics that score a question by all answers to it."""
 
-Answers to one question may be anywhere in the data. So their statistics are kept as
-entries of fixed size, and the answers of each question are counted at the end: their
-order does not change the result, and memory does not grow with their number.
-"""
-
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from harpia_formats.metrics.metric import QuestionMeasure, Statistics
+from harpia_formats.scoring.answer_statistics import (
+    AnswerStatistics,
+    Questions,
+    questions_of,
+)
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.distribution import RunningDistribution
 from harpia_formats.scoring.intervals import QUANTA, QuestionMoments
 from harpia_formats.scoring.left_out import LeftOutQuestions
-from harpia_formats.scoring.parted_entries import HELD, PARTS, PartedEntries
-from harpia_formats.scoring.resampled import GroupAnswer, numbers_of, statistics_width
+from harpia_formats.scoring.outcomes import GroupAnswer, numbers_of, statistics_width
+from harpia_formats.scoring.parted_entries import HELD
 
 #: The answers to one question: how many have the same statistics.
 Answers = Mapping[Statistics, int]
@@ -41,9 +40,9 @@ class QuestionTotals:
         """Add questions: the score of each, and the number of its answers."""
         self.answers += sum(answers)
         self.distribution.add(values)
-        whole = [round(value * QUANTA) for value in values]
-        self.moments.add([1] * len(values), whole)
-        self.moments.independent += sum(answers)
+        both = zip(values, answers, strict=True)
+        totals = [round(value * QUANTA) * count for value, count in both]
+        self.moments.add(answers, totals)
 
     def leave_out(self, answers: Sequence[int], least: int) -> None:
         """Count questions with so few answers that they have no score."""
@@ -71,29 +70,21 @@ class RepeatedAnswerStore:
     """
 
     def __init__(self, metrics: Sequence[ComputedMetric], held: int = HELD) -> None:
-        self._measures: dict[int, QuestionMeasure] = {}
-        #: For each metric by its place: the group, the number of answers with the same
-        #: statistics, and these.
-        self._entries: dict[int, PartedEntries] = {}
+        #: The measure of each metric by its place, with the statistics of answers.
+        self._measures: dict[int, tuple[QuestionMeasure, AnswerStatistics]] = {}
         for at, metric in enumerate(metrics):
             if metric.measure.question is not None:
-                self._measures[at] = metric.measure.question
-                numbers = f"II{statistics_width(metric.measure)}d"
-                self._entries[at] = PartedEntries(numbers, held)
+                width = statistics_width(metric.measure)
+                store = AnswerStatistics(at, width, numbers_of, held)
+                self._measures[at] = metric.measure.question, store
 
     def add_answers(self, answers: Sequence[GroupAnswer], group: int) -> None:
         """Add answers to their questions.
 
         Raises `SourceError` if the temporary file cannot be written.
         """
-        for at, entries in self._entries.items():
-            counts: Counter[tuple[bytes, Statistics]] = Counter()
-            for answer in answers:
-                numbers = numbers_of(answer.outcomes[at])
-                if numbers is not None:
-                    counts[answer.question, numbers] += 1
-            for (question, statistics), count in counts.items():
-                entries.add(question, group, count, *statistics)
+        for _, store in self._measures.values():
+            store.add_answers(answers, group)
 
     def totals(
         self, wholes: Sequence[Collection[int]]
@@ -104,47 +95,24 @@ class RepeatedAnswerStore:
         fails, and `MetricError` if a question cannot be scored.
         """
         found: list[dict[int, list[QuestionTotals]]] = [{} for _ in wholes]
-        for at, measure in self._measures.items():
+        for at, (measure, store) in self._measures.items():
             for totals in found:
                 totals[at] = [QuestionTotals() for _ in measure.least]
-            for by_group in self._parts(at):
+            for by_group in store.parts():
                 for totals, groups in zip(found, wholes, strict=True):
-                    mine = [by_group[group] for group in groups if group in by_group]
-                    _add_questions(totals[at], measure, _together(mine))
+                    _add_questions(totals[at], measure, questions_of(by_group, groups))
         return found
-
-    def _parts(self, at: int) -> Iterator[dict[int, dict[bytes, Counter[Statistics]]]]:
-        """Yield for each part of the questions their answers by group."""
-        for part in range(PARTS):
-            by_group: dict[int, dict[bytes, Counter[Statistics]]] = {}
-            for key, group, count, *statistics in self._entries[at].of_part(part):
-                questions = by_group.setdefault(group, {})
-                questions.setdefault(key, Counter())[tuple(statistics)] += count
-            yield by_group
 
     def close(self) -> None:
         """Remove the temporary files, if there are any."""
-        for entries in self._entries.values():
-            entries.close()
-
-
-def _together(
-    groups: Sequence[dict[bytes, Counter[Statistics]]],
-) -> dict[bytes, Counter[Statistics]]:
-    """Return the questions of all groups, each with its answers in any of them."""
-    if len(groups) == 1:
-        return groups[0]
-    found: dict[bytes, Counter[Statistics]] = {}
-    for questions in groups:
-        for key, answers in questions.items():
-            found.setdefault(key, Counter()).update(answers)
-    return found
+        for _, store in self._measures.values():
+            store.close()
 
 
 def _add_questions(
     totals: Sequence[QuestionTotals],
     measure: QuestionMeasure,
-    questions: Mapping[bytes, Counter[Statistics]],
+    questions: Questions,
 ) -> None:
     """Add the scores of questions to the totals of each score."""
     found = [

@@ -12,9 +12,8 @@ from math import fsum
 from operator import attrgetter
 
 from harpia_formats.scoring.intervals import QUANTA, QuestionMoments
+from harpia_formats.scoring.outcomes import GroupAnswer, Outcome, label_pair
 from harpia_formats.scoring.parted_entries import HELD, PARTS, PartedEntries
-from harpia_formats.scoring.resampled import GroupAnswer, Outcome
-from harpia_formats.scoring.resampled_labels import label_pair
 
 #: The answers and the totals of one question, for each score.
 _Row = tuple[list[int], list[int]]

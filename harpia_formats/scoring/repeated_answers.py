@@ -24,7 +24,7 @@ class RepeatedAnswers:
     #: How many were found.
     count: int = 0
     #: The number of each metric, by its names and signature.
-    _metrics: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _metrics: dict[tuple[str, ...], int] = field(default_factory=dict)
     #: For the hash of each answer the metric of its only row, or how often it had
     #: each metric.
     _seen: dict[int, int | dict[int, int]] = field(default_factory=dict)
@@ -36,10 +36,11 @@ class RepeatedAnswers:
         if record.id is UNSET or len(scores) != 1:
             return False
         (score,) = scores
-        if not (score.evaluation_name or score.result_id):
+        if not (score.evaluation_name or score.metric or score.result_id):
             return False
         names = (
             f"{score.evaluation_name or ''}",
+            f"{score.metric or ''}",
             f"{score.result_id or ''}",
             f"{score.signature or ''}",
         )

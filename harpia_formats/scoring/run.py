@@ -1,6 +1,6 @@
 """Score the answers of files in any record format by the metrics of a profile."""
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,10 +15,10 @@ from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.record import Header
+from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.reading.documents import Begin
-from harpia_formats.reading.placed_record import Receive
+from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
 from harpia_formats.redaction import errors_shown, problems_shown, redaction_of
 from harpia_formats.registry import (
@@ -35,6 +35,7 @@ from harpia_formats.scoring.checks import (
 )
 from harpia_formats.scoring.groups import NONE, AnswerGrouping
 from harpia_formats.scoring.measure import BatchQueue
+from harpia_formats.scoring.nameless_files import names_of_files, with_model
 from harpia_formats.scoring.notes import notes_of
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import DEFAULT, profile_named
@@ -42,6 +43,7 @@ from harpia_formats.scoring.reading import reading_of
 from harpia_formats.scoring.results.files import ResultFiles
 from harpia_formats.scoring.results.format import (
     Observer,
+    OverAnswersWriter,
     ResultFormat,
     ResultRun,
     ResultWriter,
@@ -132,6 +134,7 @@ class Scoring:
             self._reading.tally,
             self._opened_writer,
             stored=self._stored_outcomes,
+            file_names=names_of_files(self._inputs, self._options.systems),
             one_model_format="" if target is None or target.holds_models else target.id,
         )
 
@@ -158,10 +161,26 @@ class Scoring:
         self._answers = self._new_answers()
         return True
 
-    def _read_before(self, receive: Receive, begin: Begin) -> Reading | None:
-        """Read all inputs to their ends; return None if they cannot be scored."""
+    def _read_before(
+        self, receive: Callable[[Record], None], begin: Begin
+    ) -> Reading | None:
+        """Read all inputs to their ends; return None if they cannot be scored.
+
+        Each record is received with the answers of the wanted model, of which files
+        may be named.
+        """
         reading = reading_of(self._inputs, self._options)
-        problems = list(reading.problems(receive, begin, lambda _: None))
+        names, paths = self._answers.file_names, [""]
+
+        def begin_file(variant: FormatVariant, count: FileCount) -> None:
+            paths[0] = count.path
+            begin(variant, count)
+
+        def received(placed: PlacedRecord) -> None:
+            named = with_model(placed.record, paths[0], names)
+            receive(self._models.select(named))
+
+        problems = list(reading.problems(received, begin_file, lambda _: None))
         report = reading.tally.report()
         is_read = report.ok or self._options.skips_invalid
         if not report.failures and not report.lacks_records and is_read:
@@ -184,7 +203,7 @@ class Scoring:
             )
         found = VerdictMetrics()
         reading = self._read_before(
-            lambda placed: found.add(self._models.select(placed.record)),
+            found.add,
             lambda variant, _: check_verdict_format(variant.format),
         )
         if reading is None:
@@ -306,7 +325,9 @@ class Scoring:
         )
         writers = [observer(run) for observer in self._observers]
         if self._target is not None:
-            writers.append(self._target.writer(self._files, run))
+            # What vendors write are means over answers.
+            target = self._target.writer(self._files, run)
+            writers.append(OverAnswersWriter(target))
         self._writer = writers[0] if len(writers) == 1 else ResultWriters(writers)
         return self._writer
 
@@ -385,6 +406,8 @@ class Scoring:
             outputs=self._names,
             stored_differences=answers.differences.as_dicts(),
             said=self._notes(),
+            files=answers.totals.files,
+            redefined=frozenset() if self._metrics is None else self._metrics.redefined,
         )
 
     def _notes(self) -> tuple[str, ...]:

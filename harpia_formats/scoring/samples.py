@@ -1,12 +1,12 @@
 """What metrics get that need more of a record than an answer and its references."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
 from msgspec import UNSET
 
+from harpia_formats.mapping.preparation import likelihoods_of
 from harpia_formats.metrics.documents import document_of
 from harpia_formats.metrics.metric import LACKS, PAIR, Sample
 from harpia_formats.model.record import Output, Record
@@ -18,7 +18,7 @@ from harpia_formats.rules.scoring import (
 )
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.measure import zero_outcome
-from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
+from harpia_formats.scoring.outcomes import NO_SUCH_SCORE, Outcome
 
 NO_SAMPLE = Sample()
 #: Bytes that a number in a list takes.
@@ -102,20 +102,6 @@ def holds_documents(record: Record) -> bool:
         any(documents_of(record, output, keys) is not None for output in outputs)
         for keys in _DOCUMENTS.values()
     )
-
-
-def likelihoods_of(record: Record) -> list[float] | None:
-    """Return the log-likelihoods that a tool stored, one for each request.
-
-    They are the first number of each response (`resps`) in the extra of the record,
-    whichever vendor's; None if they are not all there.
-    """
-    for members in () if record.extra is UNSET else record.extra.values():
-        responses = members.get("resps")
-        if isinstance(responses, list):
-            with suppress(TypeError, ValueError, IndexError, KeyError):
-                return [float(response[0][0]) for response in responses]
-    return None
 
 
 def extracted_text(output: Output) -> str | None:

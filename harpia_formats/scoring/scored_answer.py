@@ -27,3 +27,5 @@ class ScoredAnswer:
     placed: PlacedRecord
     #: Whether another evaluation had the answer, so that it counts in its group only.
     is_repeated: bool
+    #: The name of the file.
+    path: str = ""

@@ -1,13 +1,13 @@
 """The scores of a data set."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
 
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.metric_score import (
@@ -52,8 +52,13 @@ class Scores(Result):
     outputs: tuple[str, ...] = ()
     #: Where computed scores differ from those that tools stored, as plain data.
     stored_differences: tuple[dict[str, Any], ...] = ()
+    #: The files without model names that are systems, with the names of these.
+    files: Mapping[str, str] = field(default_factory=dict)
     #: Notes on the run, for people.
     said: tuple[str, ...] = field(default=())
+    #: Labels of metrics that the profile defines otherwise than the default does, and
+    #: that nobody asked to be defined so.
+    redefined: frozenset[str] = frozenset()
 
     @property
     def total(self) -> Group:
@@ -118,6 +123,12 @@ class Scores(Result):
                     yield group
             yield system
 
+    def as_over_answers(self) -> "Scores":
+        """Return the scores by which each answer counts once, as vendors do."""
+        systems = tuple(one.as_over_answers() for one in self.systems)
+        groups = tuple(one.as_over_answers() for one in self.groups)
+        return replace(self, systems=systems, groups=groups)
+
     def table(self) -> list[dict[str, Any]]:
         """Return a row for each score of all answers and of each group."""
         return [
@@ -180,7 +191,7 @@ class Scores(Result):
         if no answer could be scored by a metric.
         """
         if not self.is_whole:
-            raise ValidationFailed(self.report)
+            raise validation_failed(self.report)
         for score in chain.from_iterable(system.scores for system in self.systems):
             if score.value is None and score.left_out.questions:
                 name = score_name(score.metric, score.name)

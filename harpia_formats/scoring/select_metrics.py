@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.io.side_input import read_side_input
-from harpia_formats.metrics import MetricError, metric_names, numbered
+from harpia_formats.metrics import METRICS, MetricError, metric_names, numbered
+from harpia_formats.metrics.correctness import CORRECT, PREFIX
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
@@ -21,6 +22,7 @@ from harpia_formats.scoring.computed_metric import ComputedMetric, computed_metr
 from harpia_formats.scoring.metric_requests import requests_named
 from harpia_formats.scoring.metric_score import score_name
 from harpia_formats.scoring.options import ScoreOptions
+from harpia_formats.scoring.profiles import DEFAULT
 from harpia_formats.text.spelling import nearest
 
 
@@ -32,6 +34,8 @@ class SelectedMetrics:
     unknown: tuple[str, ...] = ()
     #: Notes on the selection, for people.
     notes: tuple[str, ...] = ()
+    #: Metrics of the user that a result format defines otherwise than the default.
+    redefined: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,20 @@ class MetricSelection:
         found = select_metrics(
             requests, options.parameters, skip_unknown=options.skip_unknown
         )
-        return replace(found, notes=(*notes, *found.notes))
+        # Whoever names a profile knows whose definitions these are.
+        is_implied = options.profile is None and bool(options.metrics)
+        own = [
+            one for one in found.measured if one.request.label in self.profile.metrics
+        ]
+        redefined = _redefined(own, options.parameters) if is_implied else {}
+        notes += [
+            f"{name} is computed as in the profile {self.profile.id} ({parts}), not as "
+            f"in the profile {DEFAULT.id} ({usual}); --profile {DEFAULT.id} takes that"
+            for name, (parts, usual) in redefined.items()
+        ]
+        return replace(
+            found, notes=(*notes, *found.notes), redefined=frozenset(redefined)
+        )
 
     def metrics_of_headers(
         self, headers: Sequence[tuple[Header, str]]
@@ -105,6 +122,35 @@ class MetricSelection:
                     "name metrics with --metrics"
                 )
         return found
+
+
+def _redefined(
+    measured: Iterable[ComputedMetric], parameters: Mapping[str, Any]
+) -> dict[str, tuple[str, str]]:
+    """Return how metrics are computed that the default profile defines otherwise.
+
+    That is the parts of both signatures in which they differ with the same `parameters`
+    of the user, by the label of each.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for one in measured:
+        usual = DEFAULT.metrics.get(one.request.label)
+        if usual is None or one.request.is_renamed:
+            continue
+        own = one.measure.signature.split("|")
+        try:
+            other = computed_metric(with_parameters({}, parameters, usual[0]))
+        except MetricError:  # it has no such parameter
+            other = computed_metric(usual[0])
+        others = other.measure.signature.split("|")
+        differing = [
+            "|".join(part for part in parts if part not in rest)
+            for parts, rest in ((own, others), (others, own))
+        ]
+        if any(differing):
+            first, second = (each or "nothing more" for each in differing)
+            found[one.request.label] = first, second
+    return found
 
 
 def metric_identities(
@@ -178,11 +224,28 @@ def with_parameters(
     for full, _ in _names_of_parameters(request, parameters):
         unused.pop(full, None)
     found = parameters_of_request(request, parameters)
-    return (
-        replace(request, parameters={**request.parameters, **found})
-        if found
-        else request
-    )
+    if not (found or request.defaults):
+        return request
+    own = dict(request.parameters)
+    if found.get(CORRECT, own.get(CORRECT)) != own.get(CORRECT):
+        # The parameters of the metric that told before are none of the other one.
+        own = {name: own[name] for name in own if not name.startswith(PREFIX)}
+    given = {**own, **found}
+    return replace(request, parameters={**_defaults_of(request, given), **given})
+
+
+def _defaults_of(request: MetricRequest, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the defaults of a request that its metrics have as parameters."""
+    metric = METRICS.get(numbered(request.metric)[0])
+    known = {} if metric is None else metric.parameters
+    correct = METRICS.get(str(given.get(CORRECT, known.get(CORRECT))))
+    inner = {} if correct is None or CORRECT not in known else correct.parameters
+    own = {name: value for name, value in request.defaults.items() if name in known}
+    return own | {
+        f"{PREFIX}{name}": value
+        for name, value in request.defaults.items()
+        if name in inner
+    }
 
 
 def parameters_of_request(

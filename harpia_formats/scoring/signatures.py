@@ -1,10 +1,8 @@
 """What the signature of a stored score says of it."""
 
-import math
 from collections.abc import Iterable
 
 from harpia_formats.metrics import METRICS
-from harpia_formats.metrics.metric import BEST
 
 
 def is_pooled(name: str, signature: str) -> bool:
@@ -19,24 +17,6 @@ def is_pooled(name: str, signature: str) -> bool:
 def is_verdict(signature: str) -> bool:
     """Tell whether a signature is that of the verdicts of a judge."""
     return signature.partition("|")[0] == "judge"
-
-
-def declared_scale(name: str, signature: str) -> str | None:
-    """Return the scale from 0 on that a signature declares, None without one.
-
-    The signature of verdicts declares the scale of each score by its `name`.
-    """
-    parts = {*signature.split("|")}
-    found = (
-        scale for scale in BEST if {f"scale:{scale}", f"scale:{name}={scale}"} & parts
-    )
-    return next(found, None)
-
-
-def declared_best(name: str, signature: str) -> float:
-    """Return the best score on the scale that a signature declares, else infinity."""
-    scale = declared_scale(name, signature)
-    return math.inf if scale is None else BEST[scale]
 
 
 def labels_of(keys: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:

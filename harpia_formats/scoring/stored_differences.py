@@ -6,11 +6,11 @@ from math import isclose, isinf
 from typing import Any
 
 from harpia_formats.model.record import Output, Score
+from harpia_formats.model.stored_score import declared_best
 from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import number_or_none
-from harpia_formats.scoring.resampled import Outcome
-from harpia_formats.scoring.signatures import declared_best
+from harpia_formats.scoring.outcomes import Outcome
 from harpia_formats.text.sanitize import safe
 
 #: Our name of each metric, by the names of tools without their separators.

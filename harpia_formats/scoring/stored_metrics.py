@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import UNSET
+
 from harpia_formats.metrics import Measure
 from harpia_formats.metrics.mean import means
 from harpia_formats.model.metric_profile import (
@@ -12,17 +14,17 @@ from harpia_formats.model.metric_profile import (
     ScoreOptionsError,
 )
 from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.stored_score import LOWER_IS_BETTER, declared_scale
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.mixed_scores import MixedScores
-from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
+from harpia_formats.scoring.outcomes import NO_SUCH_SCORE, Outcome
 from harpia_formats.scoring.select_metrics import (
     SelectedMetrics,
     check_parameters,
     with_parameters,
 )
 from harpia_formats.scoring.signatures import (
-    declared_scale,
     is_pooled,
     is_verdict,
     labels_of,
@@ -35,11 +37,6 @@ from harpia_formats.scoring.stored_questions import (
 )
 from harpia_formats.scoring.stored_scores import name_of
 
-#: Names of stored scores of which a lower one is better.
-LOWER_IS_BETTER = frozenset(
-    "ter wer cer perplexity word_perplexity byte_perplexity bits_per_byte "
-    "brier_score".split()
-)
 #: Scores of answers that are wrong or right.
 BINARY = (0.0, 1.0)
 #: The metric and the signature of a stored score: which quantity it is.
@@ -81,6 +78,8 @@ class StoredMetrics:
         """Add the stored scores of a record."""
         for output in record.outputs:
             for score in output.scores or ():
+                if score.value is UNSET:
+                    continue
                 key = _key_of(score)
                 self._mixed.add(key, record, output, score)
                 if key not in self._found:
@@ -179,7 +178,8 @@ class StoredMetrics:
         """Return the stored scores of an answer, or why one is missing."""
         stored: dict[_Key, list[Score]] = {}
         for score in output.scores or ():
-            stored.setdefault(_key_of(score), []).append(score)
+            if score.value is not UNSET:
+                stored.setdefault(_key_of(score), []).append(score)
         return (
             *(_outcome(key, stored.get(key, [])) for key in self._keys),
             *(

@@ -11,11 +11,11 @@ from harpia_formats.metrics.metric import PAIR, Sample, Statistics
 from harpia_formats.metrics.parameters import Parameters, read_parameters
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
 from harpia_formats.model.record import Output, Score
+from harpia_formats.model.stored_score import declared_best
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import number_or_none
-from harpia_formats.scoring.resampled import NO_SUCH_SCORE, Outcome
+from harpia_formats.scoring.outcomes import NO_SUCH_SCORE, Outcome
 from harpia_formats.scoring.samples import extracted_text
-from harpia_formats.scoring.signatures import declared_best
 
 #: How answers are compared that no tool extracted, if `same` does not say.
 SAME = "byob"

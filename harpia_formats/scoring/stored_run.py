@@ -69,7 +69,7 @@ class StoredScoring(Scoring):
         self._inputs = [rereadable_input(source) for source in self._inputs]
         found = StoredMetrics(self._wanted, self._options.by, self._parameters)
         reading = self._read_before(
-            lambda placed: found.add(self._models.select(placed.record)),
+            found.add,
             check_scores,
         )
         if reading is None:

@@ -1,7 +1,8 @@
 """The scores that the records of a data set have, by metric and question."""
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
+from typing import Self
 
 from msgspec import UNSET
 
@@ -12,6 +13,7 @@ from harpia_formats.reading.placed_record import PlacedRecord
 from harpia_formats.reading.reader import Reading
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.match_questions import QuestionTable
+from harpia_formats.scoring.nameless_files import with_model
 from harpia_formats.scoring.questions import WIDTH, question_key
 from harpia_formats.scoring.system_answers import SpooledNumbers
 
@@ -36,6 +38,8 @@ class StoredScores:
     questions: QuestionTable
     #: The digests by which their replicates are drawn, one behind the other.
     keys: bytearray
+    #: The name of the system of each file that the user names.
+    file_names: Mapping[str, str] = field(default_factory=dict)
     #: The numbers of the questions of this one.
     numbers: set[int] = field(default_factory=set)
     #: The scores of each model, "" for answers that name none.
@@ -62,14 +66,28 @@ class StoredScores:
             return {model: _together(self._values[model], self._values[""])}
         return dict(self._values) or {"": {}}
 
+    def merge(self, other: Self) -> None:
+        """Add the scores of `other`, which names no model either."""
+        self.numbers |= other.numbers
+        mine = self._values.setdefault("", {})
+        _together(mine, other._values.get("", {}))
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether it has scores, and none is of an answer that names its model."""
+        return list(self._values) == [""]
+
     def _add_record(self, placed: PlacedRecord) -> None:
-        record = self.models.select(placed.record)
+        record = with_model(placed.record, placed.path, self.file_names)
+        record = self.models.select(record)
         number = self.questions.number_of(record)
         self.numbers.add(number)
         if number * WIDTH == len(self.keys):
             self.keys += question_key(record, number)
         for output in record.outputs:
             for score in output.scores or []:
+                if score.value is UNSET:
+                    continue
                 self._add_score(output.model or "", number, score)
 
     def _add_score(self, model: str, number: int, score: Score) -> None:

@@ -10,22 +10,20 @@ from typing import Any
 
 from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.scoring.accumulate import GroupTotals
-from harpia_formats.scoring.bootstrap import PoissonBootstrap
+from harpia_formats.scoring.answer_store import AnswerStore
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.match_questions import MatchedQuestions
 from harpia_formats.scoring.measure import BATCH
 from harpia_formats.scoring.metric_score import Group
 from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.paired_answers import QuestionSums
-from harpia_formats.scoring.question_rows import SpooledRows, parts_of
-from harpia_formats.scoring.question_store import QuestionStore
-from harpia_formats.scoring.questions import WIDTH
-from harpia_formats.scoring.resampled import (
+from harpia_formats.scoring.outcomes import (
     NO_SUCH_SCORE,
     GroupAnswer,
     Outcome,
-    ResampledMetrics,
 )
+from harpia_formats.scoring.paired_answers import QuestionSums
+from harpia_formats.scoring.question_rows import SpooledRows, parts_of
+from harpia_formats.scoring.questions import WIDTH
 from harpia_formats.scoring.stored_metrics import BINARY, stored_measure
 from harpia_formats.scoring.stored_scores import StoredValues
 from harpia_formats.scoring.system_answers import answers_by_question, small_sums
@@ -136,13 +134,12 @@ def _group(
     answers: Iterator[GroupAnswer],
     options: ScoreOptions,
 ) -> Group:
-    bootstrap = PoissonBootstrap(options.replicates, options.seed)
-    totals = GroupTotals({}, metrics, ResampledMetrics(metrics, bootstrap))
-    with closing(QuestionStore([1] * len(metrics))) as store:
+    totals = GroupTotals({}, metrics)
+    with closing(AnswerStore(metrics, options)) as store:
         while part := list(islice(answers, BATCH)):
             totals.add(part)
             store.add_answers(part, 0)
-        return totals.group(options.level, store.moments([{0}])[0], {})
+        return totals.group(store.wholes([{0}])[0], options)
 
 
 def _answers(

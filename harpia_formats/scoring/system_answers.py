@@ -17,6 +17,8 @@ from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.groups import MODEL, NONE
 from harpia_formats.scoring.known_labels import KnownLabels
 from harpia_formats.scoring.match_questions import QuestionTable
+from harpia_formats.scoring.nameless_files import file_of_key, key_of_file
+from harpia_formats.scoring.outcomes import statistics_width
 from harpia_formats.scoring.paired_answers import QuestionSums, summed
 from harpia_formats.scoring.question_rows import (
     LabelRows,
@@ -24,7 +26,6 @@ from harpia_formats.scoring.question_rows import (
     SpooledRows,
     parts_of,
 )
-from harpia_formats.scoring.resampled import statistics_width
 from harpia_formats.scoring.results.format import ResultRun
 from harpia_formats.scoring.scored_answer import ScoredAnswer
 from harpia_formats.scoring.scores import Scores
@@ -223,7 +224,7 @@ class InputAnswers:
 
     def add(self, scored: ScoredAnswer) -> None:
         """Add the statistics of an answer to its system."""
-        model = scored.output.model or NONE
+        model = scored.output.model or key_of_file(scored.path)
         system = self.systems.get(model)
         if system is None:
             system = self.systems[model] = SystemAnswers(self._widths)
@@ -237,6 +238,13 @@ class InputAnswers:
 
     def close(self, scores: Scores) -> None:
         """Keep the systems that have scores; answers without a model may be of one."""
+        found: dict[str, SystemAnswers] = {}
+        for name, mine in self.systems.items():
+            file = file_of_key(name)
+            own = name if file is None else scores.files.get(file, NONE)
+            if found.setdefault(own, mine) is not mine:
+                found[own].merge(mine)
+        self.systems = found
         if len(scores.systems) == 1:
             first, *others = self.systems.values()
             for other in others:

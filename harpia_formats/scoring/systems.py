@@ -5,30 +5,39 @@ Answers of several models are never added up: they are several systems.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from msgspec import UNSET
 
 from harpia_formats.conversion.fill_scores import answer_text
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Output, Record
 from harpia_formats.scoring.accumulate import GroupTotals
-from harpia_formats.scoring.bootstrap import PoissonBootstrap
+from harpia_formats.scoring.answer_store import AnswerStore, WholeAnswers
+from harpia_formats.scoring.choose_systems import distinct_names
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.groups import EVALUATION, MODEL, NONE, AnswerGrouping
-from harpia_formats.scoring.intervals import QuestionMoments
 from harpia_formats.scoring.metric_score import Group
+from harpia_formats.scoring.nameless_files import (
+    FileQuestions,
+    are_parts,
+    file_of_key,
+    key_of_file,
+    parts_note,
+    systems_note,
+)
 from harpia_formats.scoring.options import Missing, ScoreOptions
-from harpia_formats.scoring.question_scores import QuestionTotals, RepeatedAnswerStore
-from harpia_formats.scoring.question_store import QuestionStore
-from harpia_formats.scoring.resampled import GroupAnswer, ResampledMetrics
+from harpia_formats.scoring.outcomes import GroupAnswer
 
 #: Models whose left out questions are told.
 _LISTED = 5
 
+_AnyKey = TypeVar("_AnyKey", str, tuple[str, ...])
 #: The system of a group, and the values of the fields by which it is grouped.
 _Key = tuple[str, ...]
-#: An answer with its record and output, and whether it counts in its group only.
-Answer = tuple[GroupAnswer, Record, Output, bool]
+#: An answer with its record and output, whether it counts in its group only, and its
+#: file.
+Answer = tuple[GroupAnswer, Record, Output, bool, str]
 
 
 @dataclass(slots=True)
@@ -53,31 +62,31 @@ class SystemTotals:
     _numbers: int = 0
     #: The numbers of references that records have.
     _references: set[int] = field(default_factory=set)
-    _store: QuestionStore = field(init=False)
-    _repeated: RepeatedAnswerStore = field(init=False)
-    #: The sums over questions of each group by its identity, and the scores of
-    #: questions by the place of their metric.
-    _moments: dict[int, list[QuestionMoments]] = field(default_factory=dict)
-    _questions: dict[int, dict[int, list[QuestionTotals]]] = field(default_factory=dict)
+    _store: AnswerStore = field(init=False)
+    #: Files with answers that name a model, and with those that do not.
+    _named_files: set[str] = field(default_factory=set)
+    _unnamed_files: set[str] = field(default_factory=set)
+    _file_questions: FileQuestions = field(default_factory=FileQuestions)
+    _last: tuple[int, str] = (0, "")
+    _group_keys: set[_Key] = field(default_factory=set)
+    #: The names of the systems that files without model names are.
+    files: dict[str, str] = field(default_factory=dict)
+    #: What is known of the answers of each group, by its identity.
+    _found: dict[int, WholeAnswers] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._store = QuestionStore(
-            [
-                0 if metric.measure.question else len(metric.names)
-                for metric in self.measured
-            ]
-        )
-        self._repeated = RepeatedAnswerStore(self.measured)
+        self._store = AnswerStore(self.measured, self.options)
 
     def add(self, answers: Iterable[Answer]) -> None:
         """Add some answers."""
         systems: dict[str, list[GroupAnswer]] = {}
         groups: dict[_Key, list[GroupAnswer]] = {}
         has_fields = bool(self.grouping.within_system)
-        for answer, record, output, is_repeated in answers:
-            system = NONE if output.model is UNSET else output.model
-            is_given = bool(output.scores) or answer_text(output) is not None
-            self._unnamed += system == NONE and is_given
+        for answer, record, output, is_repeated, path in answers:
+            if (answer.record_number, path) != self._last:
+                self._last = answer.record_number, path
+                self._file_questions.add(answer.question, path)
+            system = self._system_key(output, path)
             if record.references:
                 self._references.add(len(record.references))
             if not is_repeated:
@@ -95,14 +104,22 @@ class SystemTotals:
             totals.add(part)
             self._add_to_questions(part, totals)
 
+    def _system_key(self, output: Output, path: str) -> str:
+        """Return the key of the system of an answer in a file, and count it."""
+        if output.model is not UNSET:
+            self._named_files.add(path)
+            return output.model
+        if output.scores or answer_text(output) is not None:
+            self._unnamed += 1
+            self._unnamed_files.add(path)
+        return key_of_file(path)
+
     def _add_to_questions(self, part: list[GroupAnswer], totals: GroupTotals) -> None:
-        number = min(totals.numbers)
-        self._store.add_answers(part, number)
-        self._repeated.add_answers(part, number)
+        self._store.add_answers(part, min(totals.numbers))
 
     def _new_system(self, name: str) -> GroupTotals:
-        self.grouping.check(len(self.systems) + 1)
-        named = [one for one in (*self.systems, name) if one != NONE]
+        named = [one for one in (*self.systems, name) if file_of_key(one) is None]
+        self.grouping.check(len(named) + 1)
         if len(named) > 1 and self.one_model_format:
             models = " and ".join(map(repr, named))
             raise ScoreError(
@@ -113,18 +130,16 @@ class SystemTotals:
         return totals
 
     def _new_group(self, key: _Key) -> GroupTotals:
-        self.grouping.check(len(self.groups) + 1)
+        self._group_keys.add(
+            (key[0] if file_of_key(key[0]) is None else NONE, *key[1:])
+        )
+        self.grouping.check(len(self._group_keys))
         totals = self.groups[key] = self._totals()
         return totals
 
     def _totals(self) -> GroupTotals:
-        options = self.options
-        resampled = None
-        if options.replicates:
-            bootstrap = PoissonBootstrap(options.replicates, options.seed)
-            resampled = ResampledMetrics(self.measured, bootstrap)
         self._numbers += 1
-        return GroupTotals({}, self.measured, resampled, {self._numbers})
+        return GroupTotals({}, self.measured, {self._numbers})
 
     def finish(self) -> None:
         """Settle the systems and add up their questions, after the last answer.
@@ -134,8 +149,9 @@ class SystemTotals:
         such missing answers count as 0, and `SourceError` if the temporary file of the
         questions fails.
         """
+        self._name_files()
         named = [name for name in self.systems if name != NONE]
-        if NONE in self.systems and len(named) == 1:
+        if NONE in self.systems and len(named) == 1 and not self.files:
             self._merge_unnamed(named[0])
         elif NONE in self.systems and named and not self._unnamed:
             self._drop_missing()
@@ -148,8 +164,75 @@ class SystemTotals:
                 system.numbers = set().union(*mine)
         wholes = [totals.numbers for _, totals in every]
         keys = [id(totals) for _, totals in every]
-        self._moments = dict(zip(keys, self._store.moments(wholes), strict=True))
-        self._questions = dict(zip(keys, self._repeated.totals(wholes), strict=True))
+        self._found = dict(zip(keys, self._store.wholes(wholes), strict=True))
+
+    def _name_files(self) -> None:
+        """Make one system of answers without a model, or one of each file.
+
+        Raises `ScoreError` if it is not known which, or if several are written as one.
+        """
+        files = [
+            one
+            for key in self.systems
+            if (one := file_of_key(key)) in self._unnamed_files - self._named_files
+            and one is not None
+        ]
+        if not self.options.pool and files:
+            self._decide(files)
+        names = {name: self._system_of(name) for name in self.systems}
+        self.systems = self._renamed(self.systems, names)
+        groups = {key: (names[key[0]], *key[1:]) for key in self.groups}
+        self.groups = self._renamed(self.groups, groups)
+
+    def _decide(self, files: list[str]) -> None:
+        """Find out whether files without model names are systems; name those that are.
+
+        A file is one, too, if it shares questions with that of the only model.
+        """
+        if len(files) == 1 and not self._named_files:
+            return
+        shared = self._file_questions.shared()
+        named = [name for name in self.systems if file_of_key(name) is None]
+        if len(files) == 1 or are_parts(files, shared):
+            other = set().union(*(shared[one] for one in files)) & self._named_files
+            if not (len(named) == 1 and other):
+                self._notes += [parts_note(files)] if len(files) > 1 else []
+                return
+            if len(files) > 1:
+                self._notes.append(parts_note(files))
+            called = dict.fromkeys(files, distinct_names([(None, files[0])])[0])
+        else:
+            self._notes.append(systems_note(files))
+            own = distinct_names((None, one) for one in files)
+            called = dict(zip(files, own, strict=True))
+        taken = set(named)
+        self.files = {
+            file: f"{name} (without a model)" if name in taken else name
+            for file, name in called.items()
+        }
+        if len({*self.files.values(), *named}) > 1 and self.one_model_format:
+            raise ScoreOptionsError(
+                f"{self.one_model_format} holds the scores of one model, and files "
+                f"without model names share questions: {', '.join(files[:_LISTED])}; "
+                "write the results of each, or take them as one system with --pool"
+            )
+
+    def _system_of(self, key: str) -> str:
+        """Return the name of the system of answers with this key."""
+        file = file_of_key(key)
+        return key if file is None else self.files.get(file, NONE)
+
+    @staticmethod
+    def _renamed(
+        totals: "dict[_AnyKey, GroupTotals]", names: "dict[_AnyKey, _AnyKey]"
+    ) -> "dict[_AnyKey, GroupTotals]":
+        """Return the totals by other names, those with the same one as one."""
+        found: dict[_AnyKey, GroupTotals] = {}
+        for key, mine in totals.items():
+            first = found.setdefault(names[key], mine)
+            if first is not mine:
+                first.merge(mine)
+        return found
 
     def _merge_unnamed(self, name: str) -> None:
         """Count the answers without a model for the system `name`."""
@@ -194,11 +277,7 @@ class SystemTotals:
 
     def _group(self, key: _Key, totals: GroupTotals) -> Group:
         totals.key = self.grouping.names_of(key, is_split=self.is_split)
-        group = totals.group(
-            self.options.level,
-            self._moments.get(id(totals), []),
-            self._questions.get(id(totals), {}),
-        )
+        group = totals.group(self._found[id(totals)], self.options)
         if self.are_stored:
             return _without_other_scores(group)
         if not self._references:
@@ -257,7 +336,7 @@ class SystemTotals:
     def close(self) -> None:
         """Remove temporary files."""
         self._store.close()
-        self._repeated.close()
+        self._file_questions.close()
 
 
 def _without_other_scores(group: Group) -> Group:

@@ -15,14 +15,14 @@ from harpia_formats.model.metric_profile import (
     ScoreOptionsError,
 )
 from harpia_formats.model.record import Output, Record
+from harpia_formats.model.stored_score import declared_scale
 from harpia_formats.registry import adapter_of
 from harpia_formats.scoring.computed_metric import ComputedMetric
 from harpia_formats.scoring.intervals import number_or_none
 from harpia_formats.scoring.options import Missing, ScoreOptions
+from harpia_formats.scoring.outcomes import Outcome
 from harpia_formats.scoring.pair_keys import WIN, WINNER
-from harpia_formats.scoring.resampled import Outcome
 from harpia_formats.scoring.select_metrics import SelectedMetrics
-from harpia_formats.scoring.signatures import declared_scale
 
 #: The names of texts that an error lists.
 _LISTED = 5

@@ -11,7 +11,7 @@ from harpia_formats.io.exclude import check_patterns
 from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.model.errors import OptionError
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -71,12 +71,9 @@ class StatsOptions:
     def __post_init__(self) -> None:
         known = ("fail", "skip")
         if self.on_invalid not in known:
-            near = nearest(str(self.on_invalid), known)
-            hint = f"; did you mean {near!r}?" if near else ""
-            raise OptionError(
-                f"on_invalid must be one of 'fail', 'skip', not {self.on_invalid!r}"
-                f"{hint}"
-            )
+            given = self.on_invalid
+            hint = hint_on(str(given), known)
+            raise OptionError(f"on_invalid cannot be {given!r}{hint}")
         if self.columns is not None:
             check_field_names(self.columns)
         check_patterns(self.exclude)

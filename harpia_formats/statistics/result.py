@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 from harpia_formats.statistics.counts import METADATA, Counts
 from harpia_formats.statistics.distribution import PERCENTILES
@@ -80,7 +80,7 @@ class Statistics(Result):
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed` unless the whole input was read."""
         if self.is_broken:
-            raise ValidationFailed(self.report)
+            raise validation_failed(self.report)
 
     def headline(self) -> str:
         """Return the number of records, questions and answers in one line."""

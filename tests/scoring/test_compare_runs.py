@@ -767,3 +767,33 @@ def test_groups_and_results_are_no_options_of_a_comparison() -> None:
     """An option of scores without an effect is an error that says which."""
     with pytest.raises(OptionError, match="there is no option by"):
         compare_scores(lines(system(0.9)), by=("category",))  # type: ignore[call-arg] # what is refused
+
+
+def test_the_table_has_the_share_of_unreadable_answers() -> None:
+    """Answers that are wrong since nothing is read from them are counted in a line."""
+    rows = [
+        {
+            "id": f"q{number}",
+            "prompt": f"which {number}?",
+            "choices": ["Paris", "Rome"],
+            "references": ["Paris"],
+            "outputs": [{"text": "Paris" if number % 4 else "Paris or Rome"}],
+        }
+        for number in range(8)
+    ]
+    found = compare_scores(lines(rows), lines(rows), metrics=("multiple-choice",))
+    printed = list(comparison_lines(found, io.StringIO()))
+    unreadable = [line for line in printed if line.startswith("unreadable answers")]
+
+    assert len(unreadable) == 2
+    assert all(line.endswith(": multiple-choice 25.0%") for line in unreadable)
+    named = compare_scores(
+        lines(rows).replace(b'"text"', b'"model": "one", "text"'),
+        lines(rows).replace(b'"text"', b'"model": "other", "text"'),
+        metrics=("multiple-choice",),
+    )
+    notes = [line for line in form_lines(named, "markdown") if "are unread" in line]
+    assert [line.split(":")[0] for line in notes] == [
+        "- multiple-choice of one",
+        "- multiple-choice of other",
+    ]

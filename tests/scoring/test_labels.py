@@ -433,7 +433,9 @@ def test_comparisons_with_few_references_are_marked(tmp_path: Path) -> None:
             if each.comparison is not None
         }
 
-    approximate = "few references with a label: the interval is approximate"
+    approximate = (
+        "few references with a label: the interval and the p-value are approximate"
+    )
     assert found[19]["recall"] == found[19]["mcc"] == approximate
     assert found[19]["f1-micro"] == ""
     assert set(found[20].values()) == {""}

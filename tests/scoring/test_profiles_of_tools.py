@@ -1,22 +1,18 @@
 """The profiles lm-eval and inspect give the numbers that the tools stored."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import harpia_formats
+from corpora import CORPORA
 from harpia_formats import ScoreError
 from harpia_formats.scoring.scores import Scores
 
 ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 FILES = CORPORA / "neighbours"
-needs_corpora = pytest.mark.skipif(
-    not FILES.is_dir(), reason=f"no corpus in {CORPORA} (set HARPIA_CORPORA)"
-)
 
 #: Logs whose scores are all computed, with the accuracy and standard error that Inspect
 #: stored; None for one of fewer samples than it ran.
@@ -41,7 +37,7 @@ def scores(file: Path, profile: str | None, **more: Any) -> Scores:
     )
 
 
-@needs_corpora
+@pytest.mark.corpora
 @pytest.mark.parametrize(("name", "scorer", "accuracy", "error"), LOGS)
 def test_scores_of_inspect_are_reproduced(
     name: str, scorer: str, accuracy: float | None, error: float | None
@@ -58,7 +54,7 @@ def test_scores_of_inspect_are_reproduced(
         assert found.standard_error == pytest.approx(error)
 
 
-@needs_corpora
+@pytest.mark.corpora
 def test_each_score_of_inspect_is_the_stored_one() -> None:
     """No answer of any log differs from what the log says of it."""
     for name, *_ in LOGS:
@@ -67,7 +63,7 @@ def test_each_score_of_inspect_is_the_stored_one() -> None:
         assert not [one for one in found.problems if one.code == "M105"], name
 
 
-@needs_corpora
+@pytest.mark.corpora
 @pytest.mark.parametrize(
     "name",
     [
@@ -96,7 +92,7 @@ def test_scores_of_lm_eval_are_reproduced(name: str) -> None:
         assert (one.count, one.unscored) == (3, 0)
 
 
-@needs_corpora
+@pytest.mark.corpora
 def test_samples_of_lm_eval_without_a_filter_are_scored_whole() -> None:
     """exact_match of a real run is that of its rows."""
     name = "real/samples_math_perturbed_full_2026-01-21T03-44-18.458309.jsonl"
@@ -107,7 +103,7 @@ def test_samples_of_lm_eval_without_a_filter_are_scored_whole() -> None:
     assert not found.stored_differences
 
 
-@needs_corpora
+@pytest.mark.corpora
 def test_a_scorer_that_needs_more_than_the_answer_is_refused() -> None:
     """A scorer of a task is no metric, and the message names --stored."""
     log = FILES / "inspect" / "real" / "log_message_deduplication.eval"
@@ -150,7 +146,7 @@ def test_options_of_exact_match_come_from_the_results(tmp_path: Path) -> None:
     assert named["exact_match"].value == 0
 
 
-@needs_corpora
+@pytest.mark.corpora
 @pytest.mark.parametrize(
     "name",
     ["samples_demo_mc_2026-11-22T14-08-24.629883.jsonl", "in-memory_demo_mc.json"],
@@ -170,7 +166,7 @@ def test_accuracy_of_stored_likelihoods_is_that_of_lm_eval(name: str) -> None:
     assert not found.stored_differences
 
 
-@needs_corpora
+@pytest.mark.corpora
 @pytest.mark.parametrize("task", ["ll", "roll"])
 def test_samples_of_likelihoods_alone_are_refused(task: str) -> None:
     """No filter of another task is taken, and the message names --stored."""

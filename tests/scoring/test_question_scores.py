@@ -12,10 +12,10 @@ from harpia_formats.metrics.pass_at_k import pass_at_k
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.scoring.computed_metric import computed_metric
 from harpia_formats.scoring.metric_requests import requests_named
+from harpia_formats.scoring.outcomes import GroupAnswer
 from harpia_formats.scoring.profiles import DEFAULT
 from harpia_formats.scoring.question_scores import RepeatedAnswerStore
 from harpia_formats.scoring.questions import digest_of
-from harpia_formats.scoring.resampled import GroupAnswer
 from unchecked import score
 
 
@@ -45,14 +45,16 @@ def repeated(questions: int = 300, times: int = 5) -> list[dict[str, Any]]:
 
 
 def test_the_score_is_the_mean_over_questions() -> None:
-    """Questions count alike, whatever the number of their answers."""
+    """Questions count alike, whatever the number of their answers, also by a mean."""
     rows = [row(1, "1", "?", "1"), row(2, "?", "?"), row(3, *["3"] * 10)]
 
     found = score(lines(rows), metrics=("pass@1", "pass@2", "em"))
 
     assert found["pass@1"].value == pytest.approx((2 / 3 + 0 + 1) / 3)
     assert found["pass@2"].value == pytest.approx(2 / 3)
-    assert found["em"].value == pytest.approx(12 / 15)
+    assert found["em"].value == pytest.approx((2 / 3 + 0 + 1) / 3)
+    assert found["em"].over_answers is not None
+    assert found["em"].over_answers.value == pytest.approx(12 / 15)
     assert (found["pass@2"].questions, found["pass@2"].count) == (3, 15)
 
 

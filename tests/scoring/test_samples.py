@@ -126,8 +126,9 @@ def test_findings_name_the_model_or_are_of_the_record() -> None:
     record = {"prompt": "p", "references": ["x"], "outputs": outputs}
     lines = lines_of(record, {**record, "choices": ["x", "y"]})
 
-    scores = score(lines, metrics=("multiple-choice",))
-    alone = score(lines, metrics=("multiple-choice",), model="b")
+    left_out = {"multiple-choice.unreadable": "left-out"}
+    scores = score(lines, metrics=("multiple-choice",), parameters=left_out)
+    alone = score(lines, metrics=("multiple-choice",), parameters=left_out, model="b")
 
     message = "multiple-choice has no score: the answer names no choice"
     lacking = "there are no choices, which multiple-choice needs"

@@ -1,18 +1,15 @@
 """The scores that lm-eval, Inspect and HELM stored in files that they wrote."""
 
-import os
 from pathlib import Path
 
 import pytest
 
+from corpora import CORPORA
 from unchecked import score
 
 ROOT = Path(__file__).parents[2]
-CORPORA = ROOT / os.environ.get("HARPIA_CORPORA", "../shared/data")
 TOOLS = CORPORA / "neighbours"
-pytestmark = pytest.mark.skipif(
-    not TOOLS.is_dir(), reason=f"no files of tools in {TOOLS} (set HARPIA_CORPORA)"
-)
+pytestmark = pytest.mark.corpora
 
 
 @pytest.mark.parametrize(

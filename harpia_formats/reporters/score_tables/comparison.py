@@ -97,10 +97,14 @@ def _cells(
             interval_text(limits, decimals, "+"),
             marks.get(compared.remark, ""),
         )
-        yield Number(p_text(compared.p_value, is_least=compared.is_least))
+        mark = marks.get(compared.remark, "") if compared.is_approximate_p else ""
+        p_value = p_text(compared.p_value, is_least=compared.is_least)
+        yield Number(p_value, mark=mark)
         adjusted = score.adjusted_p
-        yield Number(
-            NONE if adjusted is None else p_text(adjusted, is_least=compared.is_least)
+        yield (
+            Number(NONE)
+            if adjusted is None
+            else Number(p_text(adjusted, is_least=compared.is_least), mark=mark)
         )
         least = compared.detectable
         yield Number(NONE if least is None else number_text(least, decimals))

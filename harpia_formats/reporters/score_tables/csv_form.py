@@ -23,6 +23,7 @@ def lines(result: Result, *, csv_safe: bool) -> Iterator[str]:
         scopes = [_SYSTEM] * len(result) + [_GROUP] * (len(rows) - len(result))
         pairs = zip(scopes, rows, strict=True)
         rows = [{_SCOPE: scope} | row for scope, row in pairs]
+        columns += ["unreadable"] if any("unreadable" in row for row in rows) else []
     encoder = TableEncoder(csv_safe=csv_safe)
     yield _line(encoder, columns)
     for row in rows:

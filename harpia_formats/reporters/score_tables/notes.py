@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from harpia_formats.metrics.metric import LIMITS
+from harpia_formats.model.stored_score import LIMITS
 from harpia_formats.reporters.score_tables.columns import Column
 from harpia_formats.reporters.score_tables.numbers import NONE
 from harpia_formats.reporters.score_tables.table import Note
@@ -78,6 +78,19 @@ def left_out_notes(systems: Iterable[Group]) -> Iterator[Note]:
     """Yield which questions have too few answers for a score."""
     for system in systems:
         yield from (Note(f"{note}.") for _, note in system.left_out())
+
+
+def unreadable_notes(groups: Iterable[tuple[str, Group]]) -> Iterator[Note]:
+    """Yield how many answers are wrong because a metric could not read them.
+
+    Each group has a name, "" for the only one.
+    """
+    for whose, group in groups:
+        for score in group.scores:
+            if score.unreadable_share is not None:
+                name = f"{score.full_name} of {whose}" if whose else score.full_name
+                share = f"{score.unreadable_share:.1%}"
+                yield Note(f"{name}: {share} of the answers are unreadable, so wrong.")
 
 
 def run_notes(scores: Scores) -> Iterator[Note]:

@@ -11,6 +11,7 @@ from harpia_formats.reporters.score_tables.notes import (
     marks_of,
     notes_of,
     run_notes,
+    unreadable_notes,
 )
 from harpia_formats.reporters.score_tables.numbers import (
     NONE,
@@ -25,7 +26,7 @@ from harpia_formats.reporters.score_tables.table import (
     Number,
     ScoreTable,
 )
-from harpia_formats.scoring.metric_score import Group, MetricScore
+from harpia_formats.scoring.metric_score import Group, MetricScore, uneven_notes
 from harpia_formats.scoring.scores import Scores
 
 _UNTESTED = "Differences between systems were not tested; score compare tests them."
@@ -75,6 +76,11 @@ def table_of_groups(
         *(Heading(name) for name in counts),
     ]
     notes = [*notes_of(columns, best.note), *count_notes, *left_out_notes(groups)]
+    named = zip(map(", ".join, zip(*names, strict=True)), groups, strict=True)
+    are_named = names and len(groups) > 1
+    shown = list(named) if are_named else [("", one) for one in groups]
+    notes += [Note(f"{text[:1].upper()}{text[1:]}.") for text in uneven_notes(shown)]
+    notes += unreadable_notes(shown)
     rows = zip(*names, *cells, *counts.values(), strict=True)
     return ScoreTable("Scores", tuple(headings), tuple(rows), tuple(notes))
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
+from typing import Any, cast
 
 from harpia_formats.conversion.options import Output
-from harpia_formats.conversion.output_files import MODEL, check_output, standard_output
+from harpia_formats.conversion.output_files import MODEL, check_output
 from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.output_group import OutputGroup
-from harpia_formats.io.sink import Sink, SinkError, StreamSink
+from harpia_formats.io.sink import Sink, SinkError, StreamSink, standard_output
 from harpia_formats.io.urls import masked, sibling_of
 from harpia_formats.scoring.results.format import Write
 
@@ -53,10 +54,9 @@ class ResultFiles:
     def _opened(self) -> Sink:
         if self.name is not None:
             return self._opened_file(self.name)
-        stream = self._stream
-        if stream is None or isinstance(stream, (str, PathLike)):
-            stream = standard_output()
-        sink = StreamSink(stream)
+        given = self._stream
+        is_standard = given is None or isinstance(given, (str, PathLike))
+        sink = StreamSink(standard_output() if is_standard else cast("Any", given))
         self._group.add_stream(sink)
         return sink
 

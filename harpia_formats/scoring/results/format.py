@@ -96,6 +96,25 @@ class ResultWriters:
 
 
 @dataclass(frozen=True, slots=True)
+class OverAnswersWriter:
+    """A writer of results by whose definition each answer counts once."""
+
+    writer: ResultWriter
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Hand an answer to the writer."""
+        self.writer.add(scored)
+
+    def close(self, scores: Scores) -> None:
+        """Have the writer write its end, with the scores over answers."""
+        self.writer.close(scores.as_over_answers())
+
+    def drop(self) -> None:
+        """Have the writer release its temporary files after an error."""
+        self.writer.drop()
+
+
+@dataclass(frozen=True, slots=True)
 class ResultFormat:
     """A format of result files."""
 

@@ -112,7 +112,9 @@ class _Counting:
         """Return whether the rest of the file is worth a second process."""
         self._clock.note(done)
         stream = self._local.consumer
-        if isinstance(stream, RecordStream) and stream.keys is not None:
+        if isinstance(stream, RecordStream) and (
+            stream.keys is not None or stream.merges_rows
+        ):
             return False
         if done > MAX_ROW * max(self._local.merge.records, 1):
             return False

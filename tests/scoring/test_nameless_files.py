@@ -1,0 +1,196 @@
+"""Files without model names: parts of one system, or systems of their own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import command_runs
+from harpia_formats import compare_scores, score
+from harpia_formats.cli.app import app_for
+from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+from harpia_formats.model.metric_profile import ScoreError
+
+pytest.importorskip("numpy", reason="the extra score is not installed")
+
+
+def written(path: Path, numbers: range, right: int, model: str | None = None) -> Path:
+    """Write an answer to each question, of which the first `right` are right."""
+    rows = [
+        {
+            "id": f"q{number}",
+            "prompt": f"what is {number}?",
+            "references": [str(number)],
+            "outputs": [
+                {"text": str(number) if number < right else "?"}
+                | ({"model": model} if model else {})
+            ],
+        }
+        for number in numbers
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: object) -> tuple[int, str, str]:
+    """Run `harpia-formats score`; return its exit code and what it prints."""
+    texts = ["score", *map(str, words), "--metrics", "em"]
+    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
+        app_for(texts)(texts, prog_name="harpia-formats")
+    printed = capsys.readouterr()
+    return int(ended.value.code or 0), printed.out, printed.err
+
+
+def test_files_that_share_questions_are_systems(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are scored apart, as they are compared, and one line says so."""
+    one = written(tmp_path / "a.jsonl", range(20), 15)
+    other = written(tmp_path / "b.jsonl", range(20), 5)
+
+    found = score(one, other, metrics=("em",))
+
+    values = {group.key["model"]: group["em"].value for group in found.systems}
+    assert values == {"a.jsonl": 0.75, "b.jsonl": 0.25}
+    assert sum("name no model and share questions" in note for note in found.said) == 1
+    compared = compare_scores(one, other, metrics=("em",))
+    assert [system.name for system in compared.systems] == list(values)
+    pooled = score(one, other, metrics=("em",), pool=True)
+    assert pooled["em"].value == 0.5
+    code, out, _ = run(capsys, one, other, "--pool")
+    assert code == 0
+    assert "model" not in out.splitlines()[0]
+
+
+def test_files_that_share_none_are_parts_of_one_system(tmp_path: Path) -> None:
+    """Shards have one score, and one line says that they are taken as one system."""
+    parts = [
+        written(tmp_path / f"{at}.jsonl", range(at * 10, at * 10 + 10), 25)
+        for at in range(4)
+    ]
+    found = score(*parts, metrics=("em",), by=("category",))
+
+    assert found["em"].value == 25 / 40
+    assert found["em"].questions == 40
+    assert len(found.groups) == 1
+    assert sum("share no question" in note for note in found.said) == 1
+    other = written(tmp_path / "other.jsonl", range(40), 20, "m")
+    compared = compare_scores(*parts, other, metrics=("em",))
+    (difference,) = compared.compared
+    assert (difference.first, difference.second) == (25 / 40, 20 / 40)
+    assert any("share no question" in note for note in compared.said)
+
+
+def test_a_mixture_stops_and_names_both_ways_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two parts and another system are not guessed; names or --pool decide."""
+    parts = [
+        written(tmp_path / "a1.jsonl", range(10), 8),
+        written(tmp_path / "a2.jsonl", range(10, 20), 18),
+    ]
+    other = written(tmp_path / "b.jsonl", range(20), 10)
+    for words in ([], ["compare"]):
+        code, _, error = run(capsys, *words, *parts, other)
+        assert code == 2
+        assert "--pool" in error
+        assert "NAME=FILE" in error
+        named = [f"A={path}" for path in parts]
+        code, out, _ = run(capsys, *words, *named, f"B={other}")
+        assert code == 0
+        assert "0.8000" in out
+        assert "0.5000" in out
+    with pytest.raises(ScoreError, match="pool=True"):
+        score(*parts, other, metrics=("em",))
+    systems = {str(path): "A" for path in parts}
+    found = score(*map(str, parts), other, metrics=("em",), systems=systems)
+    assert [group["em"].value for group in found.systems] == [0.8, 0.5]
+
+
+def test_a_name_is_for_files_without_model_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file that names its models is not called otherwise, nor has it two names."""
+    one = written(tmp_path / "a.jsonl", range(5), 3, "m")
+    code, _, error = run(capsys, f"A={one}")
+    assert code == 2
+    assert "names the models of its answers" in error
+    code, _, error = run(capsys, f"A={one}", f"B={one}")
+    assert code == 2
+    assert "give it one name" in error
+    equal = written(tmp_path / "A=b.jsonl", range(5), 3)
+    assert run(capsys, equal)[0] == 0
+
+
+def test_a_file_beside_the_only_model_is_a_system_if_they_share_questions(
+    tmp_path: Path,
+) -> None:
+    """Answers without a model are those of the only model for other questions only."""
+    named = written(tmp_path / "named.jsonl", range(10), 5, "m")
+    same = written(tmp_path / "same.jsonl", range(10), 10)
+    more = written(tmp_path / "more.jsonl", range(10, 20), 15)
+
+    apart = score(named, same, metrics=("em",))
+    assert {one.key["model"]: one["em"].value for one in apart.systems} == {
+        "m": 0.5,
+        "same.jsonl": 1.0,
+    }
+    together = score(named, more, metrics=("em",))
+    assert together["em"].value == 0.5
+    assert any("scored as those of m" in note for note in together.said)
+
+
+def test_results_of_one_model_are_not_written_of_several_files(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A vendor's results of several systems stop, and no file is left."""
+    one = written(tmp_path / "a.jsonl", range(10), 5)
+    other = written(tmp_path / "b.jsonl", range(10), 10)
+    target = tmp_path / "out.json"
+
+    code, _, error = run(capsys, one, other, "--to", "harpia-output", "-o", target)
+
+    assert code == 2
+    assert "holds the scores of one model" in error
+    assert not target.exists()
+    words = (one, other, "--to", "harpia-output", "-o", target, "--pool")
+    assert run(capsys, *words)[0] == 0
+
+
+def test_stored_scores_are_compared_by_the_same_rule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Parts of one system are compared as one, and a mixture stops."""
+    parts = [
+        written(tmp_path / "a1.jsonl", range(10), 8),
+        written(tmp_path / "a2.jsonl", range(10, 20), 18),
+    ]
+    other = written(tmp_path / "b.jsonl", range(20), 10)
+    named = written(tmp_path / "m.jsonl", range(20), 10, "m")
+    stored = []
+    for path in (*parts, other, named):
+        stored.append(tmp_path / f"stored-{path.name}")
+        assert run(capsys, path, "--to", "record", "-o", stored[-1])[0] == 0
+
+    code, out, error = run(capsys, "compare", "--stored", *stored[:2], stored[3])
+    assert code == 0
+    assert "0.8000" in out
+    assert "share no question" in error
+    assert run(capsys, "compare", "--stored", *stored[:3])[0] == 2
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_the_model_may_be_the_name_of_a_file(tmp_path: Path, *, stored: bool) -> None:
+    """A file that is named is chosen with --model, without findings on others."""
+    paths = [tmp_path / "s1.jsonl", tmp_path / "s2.jsonl"]
+    for value, path in enumerate(paths):
+        answer = {"text": "a", "scores": [{"metric": "em", "value": value}]}
+        row = {"id": "1", "prompt": "q", "references": ["a"], "outputs": [answer]}
+        path.write_text(json.dumps(row), encoding="utf-8")
+    named = [f"{name}={path}" for name, path in zip("xy", paths, strict=True)]
+    options = ["--model", "y", *(["--stored"] if stored else [])]
+    result = command_runs.run("score", *named, *options)
+
+    assert result.returncode == 0
+    assert b"em       1.0000" in result.stdout
+    assert b"M101" not in result.stdout + result.stderr
