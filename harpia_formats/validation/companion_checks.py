@@ -1,7 +1,7 @@
 """Check a file against its companion, another file that describes its records."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, takewhile
 from pathlib import PurePath
@@ -148,6 +148,7 @@ def companion_findings(
         expected = companion.of_file(expected, without_compression(name))
     collector = validated.collector(demand)
     is_asked = any(code in collector.rules for code in companion.totals_codes)
+    is_linted = any(code in collector.rules for code in companion.row_lint_codes)
     check = _Check(
         validated,
         companion_file,
@@ -156,6 +157,7 @@ def companion_findings(
         Digests(),
         collector,
         companion.totals(expected) if companion.totals and is_asked else None,
+        companion.row_lint if is_linted else None,
     )
     with check.references:
         yield from check.records()
@@ -168,6 +170,7 @@ def companion_findings(
         ):
             yield from check.closing()
         yield from check.unknown_references()
+        yield from check.file_lints()
 
 
 @dataclass(slots=True)
@@ -184,6 +187,8 @@ class _Check:
     collector: Collector
     #: Adds up the records, None if no rule needs it.
     totals: Totals | None
+    #: Yields the findings of lints on a record, None if no rule needs them.
+    row_lint: Callable[[Any, Mapping[str, Any]], Iterator[Remark]] | None = None
     count: int = 0
     names: list[str] = field(default_factory=list)
     #: Where the first record begins.
@@ -206,6 +211,9 @@ class _Check:
                 self.totals.add(value)
             for remark in self.companion.remarks(self.expected, value):
                 yield self._of_record(record, value, remark)
+            if self.row_lint is not None:
+                for remark in self.row_lint(self.expected, value):
+                    yield self._of_record(record, value, remark)
 
     def closing(self) -> Iterator[Findings]:
         """Yield the findings on the whole file that disagrees with the companion."""
@@ -235,6 +243,30 @@ class _Check:
                 if digest_of(text) in missing:
                     yield self._of_record(record, value, remark_on())
 
+    def file_lints(self) -> Iterator[Findings]:
+        """Yield what lints find in the counts of the file, by what is expected."""
+        validated = self.validated
+        if not validated.counts:
+            return
+        from harpia_formats.validation.merge.whole_file import (  # noqa: PLC0415 - only with lints: start-up time
+            file_remarks,
+            placed_findings,
+        )
+        from harpia_formats.validation.unit.selected_lints import selected_lints  # noqa: PLC0415 - only with lints: start-up time
+
+        lints = selected_lints(validated.variant, self.collector.rules)
+        files = lints.files if lints is not None else ()
+        remarks = file_remarks(files, validated.counts, self.expected)
+        rows = ((self._row(record, value), value) for record, value in self._decoded())
+        yield placed_findings(remarks, rows, self.collector)
+
+    def _decoded(self) -> Iterator[tuple[NumberedRecord, Any]]:
+        return ((record, record.value()) for record in self._records())
+
+    def _row(self, record: NumberedRecord, value: Any) -> RowContext:
+        id_key, name = self.validated.format.id_key, self.collector.name
+        return RowContext(name, record.text, record.start, record.number, value, id_key)
+
     def _records(self) -> Iterator[NumberedRecord]:
         """Yield the records that were validated."""
         found = numbered_records(self.validated.frames())
@@ -259,9 +291,7 @@ class _Check:
             return Findings()
         if collector.is_error(remark.code):
             self.validated.outcomes.add_invalid(record.number)
-        id_key, name = self.validated.format.id_key, collector.name
-        row = RowContext(name, record.text, record.start, record.number, value, id_key)
-        self._add(remark, row)
+        self._add(remark, self._row(record, value))
         return collector.take()
 
     def _add(self, remark: Remark, row: RowContext) -> None:

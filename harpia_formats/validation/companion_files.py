@@ -80,6 +80,8 @@ class CompanionPairs:
         # A file in no known format may belong to the companion.
         self._used |= variant is None
         if given is None or not companion or companion.format != given.format:
+            if given is not None and validated is not None:
+                yield from self._pending(validated)
             return
         self._used = True
         if validated is not None:
@@ -92,12 +94,16 @@ class CompanionPairs:
         if validated is None or self._given is not None:
             return
         place = place_of(validated.source)
+        may_pair = (
+            place is not None
+            and validated.companion is not None
+            and validated.companion.file_names is not None
+        )
+        if not may_pair:
+            yield from self._pending(validated)
         if place is None:
             return
-        if (
-            validated.companion is not None
-            and validated.companion.file_names is not None
-        ):
+        if may_pair:
             self._waiting[place] = validated
             if place in self._wanted:
                 yield from self._pair(place, self._wanted[place])
@@ -117,6 +123,15 @@ class CompanionPairs:
             if self._options.fail_fast and problem.severity is Severity.ERROR:
                 return
 
+    def check_alone(self) -> Iterator[Problem]:
+        """Yield what is to be said of files whose companion was not met."""
+        for validated in self._waiting.values():
+            yield from self._pending(validated)
+
+    def _pending(self, validated: "ValidatedFile") -> Iterator[Problem]:
+        """Yield what lints find in a file that no companion decides, counted."""
+        return self._tally.keep(validated.count, validated.pending)
+
     def check_used(self) -> None:
         """Raise `CompanionError` if no file was checked against the named companion."""
         if not self._used and self._given is not None:
@@ -131,6 +146,7 @@ class CompanionPairs:
         try:
             read = read_validated_companion(other)
         except CompanionError:  # it has problems of its own, which were reported
+            yield from self._pending(validated)
             return
         try:
             yield from self._wanted_of(self._problems(validated, read))
@@ -143,6 +159,9 @@ class CompanionPairs:
         """Yield the problems of a file that disagrees with its companion, counted."""
         from harpia_formats.validation.companion_checks import companion_findings  # noqa: PLC0415 - only for companions: start-up time
 
+        if validated.companion is None or validated.companion.format != other.format:
+            yield from self._pending(validated)
+            return
         demand = partial(self._tally.demand, validated.count)
         path = validated.count.path
         places = self._tally.places.get(path)

@@ -18,6 +18,7 @@ from harpia_formats.framing.container import Layout, OpenedContainer, open_conta
 from harpia_formats.io.reader import BLOCK
 from harpia_formats.io.reread import RereadableSource
 from harpia_formats.io.source import ReadProgress, Source, SourceReader, open_source
+from harpia_formats.mapping.requirements import ConversionOptionsError
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import all_formats
 from harpia_formats.validation.local import LocalValidation, RowConsumer
@@ -130,6 +131,8 @@ def _validated(
     if not file.count.skipped:
         yield collector.take()
     if settings.consumer is not None and not file.count.skipped:
+        if plan.contested:
+            raise ConversionOptionsError(f"{file.count.path}: {plan.contested}")
         settings.consumer.open(plan.variant)
     with ExitStack() as stack:
         validators = settings.shared.of(plan)

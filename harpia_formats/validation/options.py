@@ -29,7 +29,7 @@ class Options:
 
     #: A format id, or the name of a family such as `eee`; recognised if None.
     format: str | None = None
-    #: The column of each field, where files are tables of any columns.
+    #: The column or key of each field, where a format leaves them open.
     columns: Mapping[str, str] | None = None
     #: The character between the fields of a table, or its name, such as `tab`; None for
     #: the tab in files called .tsv and the comma in others.
@@ -100,8 +100,7 @@ class Options:
             raise ValueError("strict and companion are about formats, not a schema")
         if self.columns is not None:
             check_field_names(self.columns)
-            if self.schema is not None or self.format != "csv":
-                raise ValueError('columns are those of format "csv"')
+            _check_mapped(self)
         _check_baselines(self)
         check_delimiter(self.delimiter)
         for name in ("select", "ignore"):
@@ -124,6 +123,17 @@ class Options:
             check_engine(self.engine, self.executor)
         if self.limit is not None:
             _at_least(1, limit=self.limit)
+
+
+def _check_mapped(options: Options) -> None:
+    """Raise `ValueError` unless the files are in one format that may be mapped."""
+    from harpia_formats.mapping.mapped_format import takes_map  # noqa: PLC0415 - only for a map: start-up time
+
+    if options.format is None or not takes_map(options.format):
+        raise ValueError(
+            'columns are those of format "csv", "parquet" or "json", or of rows of '
+            "another format of JSON, which must be named"
+        )
 
 
 def _check_baselines(options: Options) -> None:

@@ -133,6 +133,7 @@ class Validation:
                     yield from self._unanswered(source, answer, pairs, pool, in_workers)
                 if self._options.fail_fast and self.tally.errors:
                     return
+            yield from pairs.check_alone()
             pairs.check_used()
         self.tally.excluded = self._exclusion.count
         self.tally.unmatched = self._exclusion.unmatched

@@ -9,13 +9,25 @@ from harpia_formats.io.exclude import Exclusion
 from harpia_formats.io.source import Source
 from harpia_formats.model.format import Format
 from harpia_formats.registry import all_formats, formats_named, rules_for
-from harpia_formats.rules import NoRuleLeft, changed_severities, selected_rules
+from harpia_formats.rules import (
+    NoRuleLeft,
+    changed_severities,
+    rules_matching,
+    selected_rules,
+)
+from harpia_formats.rules.samples import (
+    EMPTY_ANSWER,
+    EMPTY_QUESTION,
+    EMPTY_REFERENCE,
+)
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
 
 if TYPE_CHECKING:  # imported only with a schema of the user: start-up time
     from harpia_formats.validation.unit.given_schema import GivenSchema
 
+#: The rules on texts of mapped columns that are blank.
+_OF_BLANK = frozenset({EMPTY_ANSWER, EMPTY_QUESTION, EMPTY_REFERENCE})
 #: Returns the options of one file of a run, None if the file is left out. It returns
 #: the same object for files of the same options.
 FileOptions = Callable[[Source], Options | None]
@@ -95,6 +107,10 @@ class RunPlans:
             active = selected_rules(
                 rules, list(options.select), list(ignore), lint=options.lint
             )
+            if options.columns and not options.select:
+                # The user says that these columns hold something.
+                left_out = [rules_matching(name, rules) for name in ignore]
+                active |= _OF_BLANK.difference(*left_out)
         given = self.schema
         examples = options.examples
         if examples:

@@ -80,11 +80,30 @@ def repeated_ids(plan: FilePlan, again: RereadableSource) -> RepeatedIds | None:
 
 
 def second_pass(local: LocalValidation, again: RereadableSource) -> Iterator[Findings]:
-    """Yield the problems of records that repeat or contradict earlier ones."""
+    """Yield the problems that only all records of a file show.
+
+    Those that its companion may decide are left in `FileMerge.pending`.
+    """
     if local.repeated_ids is not None:
         yield from _with_repeated_ids(local, local.repeated_ids)
     if local.across is not None:
         yield from _with_disagreements(local, local.across, again)
+    merge = local.merge
+    linter = local.validators.linter() if merge.held or merge.counts else None
+    if linter is None or (local.validators.options.fail_fast and merge.stopped):
+        return
+    from harpia_formats.validation.merge.whole_file import (  # noqa: PLC0415 - only for files with such remarks or counts
+        file_remarks,
+        held_findings,
+        placed_findings,
+    )
+
+    rows = partial(_placed_rows, local, again)
+    yield from held_findings(linter, merge, local.collector, rows)
+    remarks = file_remarks([reader.lint for reader in linter.files], merge.counts)
+    if remarks:
+        placed = ((row.context(row.value), row.value) for row in rows())
+        merge.pending = placed_findings(remarks, placed, local.collector)
 
 
 def _with_repeated_ids(local: LocalValidation, ids: RepeatedIds) -> Iterator[Findings]:
@@ -106,11 +125,12 @@ def _with_repeated_ids(local: LocalValidation, ids: RepeatedIds) -> Iterator[Fin
 def across_digests_of(validators: FileValidators) -> "AcrossDigests | None":
     """Return what collects what rules across rows compare, None without such rules."""
     linter = validators.linter()
-    if linter is None or not linter.across:
+    if linter is None or not (linter.across or linter.files or linter.decisions):
         return None
     from harpia_formats.validation.merge.across_rows import across_digests  # noqa: PLC0415 - only if rules are selected that are not checked by default
 
-    return across_digests(tuple(reader.rule for reader in linter.across))
+    rules = tuple(reader.rule for reader in linter.across)
+    return across_digests(rules, linter.same)
 
 
 def _with_disagreements(

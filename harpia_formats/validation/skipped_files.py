@@ -1,5 +1,6 @@
 """Pass over files that hold no data, say which, and check that enough is left."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from harpia_formats.detection.other_shape import DetectionNote
@@ -16,10 +17,25 @@ from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.unit.collector import Collector
 
 UNKNOWN_FORMAT, SKIPPED_FILES = "S301", "J114"
-#: How the files that harpia-formats writes about data begin, without white space, and
-#: the bytes of a file among which that is.
-_OWN, _NAMED_IN = b'{"schema":"harpia-formats/', 100
-_OWN_KINDS = frozenset({b"baseline", b"report", b"statistics"})
+#: What the JSON files that harpia-formats writes about data are called, by the word in
+#: their `schema`, and the bytes of a file among which that is.
+_OWN_KINDS = {
+    b"agreement": "agreement report",
+    b"baseline": "baseline",
+    b"config": "list of settings",
+    b"detection": "detection report",
+    b"report": "report",
+    b"score-comparison": "comparison report",
+    b"scores": "score report",
+    b"statistics": "statistics report",
+}
+_NAMED_IN = 200
+_own_schema = re.compile(rb'\{"schema":"harpia-formats/([a-z-]+)/')
+#: How the reports that have no `schema` begin, without white space.
+_OWN_OBJECTS = (
+    (re.compile(rb'\{"ok":\w+,"target":"[^"]*","outputs":\['), "conversion report"),
+    (re.compile(rb'\{"ok":\w+,"records":\d+,"differing":'), "difference report"),
+)
 #: How each line of a report in JSON Lines begins, one of which may be its first.
 _OWN_LINES = (
     b'{"kind":"problem","path":"',
@@ -52,19 +68,27 @@ def note_if_skipped(
 
 
 def note_if_own(count: FileCount, beginning: bytes) -> None:
-    """Note that a file is passed over if it is a report or baseline of harpia-formats.
+    """Note that a file is passed over if harpia-formats wrote it about data.
 
     `beginning` are the first bytes of a file that was found in a folder.
     """
     head = b"".join(beginning[:_NAMED_IN].split())
-    kind = b""
-    if head.startswith(_OWN):
-        kind = head.removeprefix(_OWN).partition(b"/")[0]
-    elif head.startswith(_OWN_LINES):
-        kind = b"report"
-    if kind in _OWN_KINDS:
-        count.skipped = f"a harpia-formats {kind.decode()}"
+    kind = _own_kind(head)
+    if kind:
+        count.skipped = f"a harpia-formats {kind}"
         count.reason = f"is {count.skipped}, and no data"
+
+
+def _own_kind(head: bytes) -> str:
+    """Return what a file that harpia-formats wrote is called, "" for any other.
+
+    `head` is how it begins, without white space.
+    """
+    if found := _own_schema.match(head):
+        return _OWN_KINDS.get(found[1], "")
+    if head.startswith(_OWN_LINES):
+        return _OWN_KINDS[b"report"]
+    return next((kind for begins, kind in _OWN_OBJECTS if begins.match(head)), "")
 
 
 def end_of_run(

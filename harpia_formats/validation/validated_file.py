@@ -13,12 +13,17 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.validation.companion_names import names_beside
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.outcomes import Outcomes
+from harpia_formats.validation.merge.places import in_members
 from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.second_pass import rereading
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.result import FileResult
+from harpia_formats.validation.unit.result import (
+    NO_FINDINGS,
+    FileResult,
+    Findings,
+)
 
 
 class ValidatedFile(msgspec.Struct, frozen=True):
@@ -36,6 +41,9 @@ class ValidatedFile(msgspec.Struct, frozen=True):
     whole: bool
     #: The names that files may have that are checked against it; None if not known.
     names: tuple[str, ...] | None = None
+    #: What lints of the file count, and what they find if it has no companion.
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    pending: Findings = NO_FINDINGS
 
     @property
     def count(self) -> FileCount:
@@ -79,6 +87,8 @@ def validated_file(file: OpenFile, local: LocalValidation) -> ValidatedFile | No
         until=merge.records,
         whole=not (merge.stopped or merge.has_gaps or file.blocks.error),
         names=names_beside(local, file.source.name),
+        counts=merge.counts,
+        pending=in_members(merge.pending, file.count.path, file.reader.places),
     )
 
 
@@ -98,4 +108,6 @@ def file_of_result(
         until=result.until,
         whole=result.whole,
         names=result.names,
+        counts=result.counts,
+        pending=result.pending,
     )

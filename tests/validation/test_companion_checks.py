@@ -139,7 +139,15 @@ def test_record_with_several_findings_is_invalid_once(lab_input_file: Path) -> N
     assert (count.records, count.valid, count.invalid) == (3, 1, 2)
 
 
-@pytest.mark.parametrize("code", [each for each in RULES if each[:2] in {"H2", "E2"}])
+@pytest.mark.parametrize(
+    "code",
+    [
+        each
+        for each, rule in RULES.items()
+        # Some of these rules need only one file.
+        if each[:2] in {"H2", "E2"} and rule.companion
+    ],
+)
 def test_findings_on_pairs_have_places(code: str, tmp_path: Path) -> None:
     """Every finding of a pair is at a place in the file that it names."""
     rule = RULES[code]

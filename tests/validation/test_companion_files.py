@@ -3,7 +3,6 @@
 import gzip
 import io
 import json
-import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import Any
 
 import pytest
 
+from corpora import CORPORA
 from harpia_formats import Report, validate
 from harpia_formats.registry import all_rules
 from harpia_formats.validation.companion_error import CompanionError
 
 ROOT = Path(__file__).parents[2]
-CORPORA = Path(os.environ.get("HARPIA_CORPORA", ROOT.parent / "shared" / "data"))
 SAMPLES = CORPORA / "eee" / "samples"
 RULES = all_rules()
 #: A samples file of one row, and its aggregate, which says its checksum.
@@ -281,19 +280,13 @@ def test_rules_on_pairs_can_be_left_out(tmp_path: Path) -> None:
     assert report.summary()["valid"] == 2
 
 
-needs_corpus = pytest.mark.skipif(
-    not SAMPLES.is_dir(),
-    reason="no EvalEval corpus: set HARPIA_CORPORA to the folder that holds eee/",
-)
-
-
-@needs_corpus
+@pytest.mark.corpora
 def test_real_pairs_are_found_in_their_folder() -> None:
     """The 18 real pairs agree on rows and bytes, and on ids as far as is known."""
     assert codes(validate(SAMPLES)) == KNOWN
 
 
-@needs_corpus
+@pytest.mark.corpora
 def test_named_real_pairs_have_the_same_findings() -> None:
     """Each pair gives the same findings where its aggregate is named."""
     found: Counter[str] = Counter()

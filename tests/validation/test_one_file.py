@@ -176,7 +176,7 @@ def test_seed_asked_for_and_another_given() -> None:
 
     assert codes[0] == "S201"
     assert problem.message.startswith(f"the file is {CURRENT}, not {SEED}: ")
-    assert f"--format {CURRENT};" in problem.help
+    assert f'format="{CURRENT}";' in problem.help
     assert where(problem) == (1, 1, 0, None)
 
 

@@ -57,7 +57,6 @@ _value_independent = frozenset(
         Kind.Minimum,
         Kind.MultipleOf,
         Kind.Not,
-        Kind.OneOfMultipleValid,
         Kind.Pattern,
         Kind.Type,
         Kind.UniqueItems,
@@ -251,6 +250,8 @@ def _key_of_error(error: Any, record: Any) -> Hashable:
                 for alternative in alternatives
             ]
         )
+    elif kind_type is Kind.OneOfMultipleValid:
+        detail = tuple([not errors for errors in _at_most(kind.context)])
     elif kind_type is Kind.FalseSchema:
         detail = tuple(_at_most(value)) if isinstance(value, dict) else None
     elif kind_type not in _value_independent:

@@ -12,6 +12,7 @@ from harpia_formats.validation.diagnosis.conditions import (
 from harpia_formats.validation.diagnosis.exact_paths import (
     is_exact,
     matching_paths,
+    schema_at,
     schema_object_at,
     value_at,
 )
@@ -28,8 +29,9 @@ class EngineError:
     #: a `oneOf` with several valid alternatives, `falseSchema` for a schema `false`,
     #: `undetermined` for a pattern that the engine gave up on.
     keyword: str
-    #: The key, bound, types or values that the keyword names, or the errors of each
-    #: alternative of `anyOf` and `oneOf`.
+    #: The key, bound, types, values or schema that the keyword names; or the errors of
+    #: each alternative of `anyOf` and `oneOf`; or each valid alternative of a `oneOf`
+    #: that has several, with its number from 0.
     detail: Any
     #: Where in the record.
     path: Path
@@ -96,7 +98,7 @@ def engine_error_of(error: Any, record: Any, paths: SchemaPaths) -> EngineError:
     if name in {"BacktrackLimitExceeded", "RegexEngineFailure"}:
         keyword, detail = "undetermined", None
     elif name == "OneOfMultipleValid":
-        keyword, detail = "severalOf", None
+        keyword, detail = "severalOf", _valid_alternatives(kind, schema, schema_path)
     elif keyword in {"anyOf", "oneOf"}:
         detail = [
             [engine_error_of(inner, record, paths) for inner in alternative]
@@ -110,12 +112,26 @@ def engine_error_of(error: Any, record: Any, paths: SchemaPaths) -> EngineError:
             keyword = "undetermined"
     elif keyword == "propertyNames":
         detail = str(detail.instance)
+    elif keyword == "contains":
+        detail = schema_at(schema, schema_path)
     elif keyword == "falseSchema":
         keyword, detail = _refused_by_false(schema_path, value_at(record, path))
     elif keyword == "required" and last_keyword(schema_path) == "dependencies":
         owner = value_at(record, path)
         evaluated = (*evaluated, _dependent_key(schema_path, schema, detail, owner))
     return EngineError(keyword, detail, path, schema_path, paths.condition(evaluated))
+
+
+def _valid_alternatives(
+    kind: Any, schema: Any, schema_path: Path
+) -> list[tuple[int, Any]]:
+    """Return the number and schema of each valid alternative of a `oneOf`."""
+    alternatives = schema_at(schema, schema_path)
+    return [
+        (number, alternatives[number])
+        for number, errors in enumerate(kind.context)
+        if not errors
+    ]
 
 
 def _path_of(error: Any, record: Any) -> Path:

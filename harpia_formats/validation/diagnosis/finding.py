@@ -79,7 +79,10 @@ class Finding:
             return f"{about.identity} null" if is_null else about.identity
         if isinstance(about, Fault):
             return _particular.sub("…", about.message)
-        return about.message if self.code == OTHER_FORMAT else ""  # type: ignore[union-attr]  # a remark
+        if self.code == OTHER_FORMAT:
+            return about.message  # type: ignore[union-attr]  # a remark
+        milder = getattr(about, "severity", None)
+        return "" if milder is None else str(milder.value)
 
     @property
     def is_fault(self) -> bool:

@@ -18,6 +18,7 @@ from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.keyword_messages import (
     ProblemText,
+    advice_on,
     text_of_error,
 )
 from harpia_formats.validation.diagnosis.root_causes import Cause
@@ -89,7 +90,8 @@ def _text_of(cause: Cause, record: Any, words: SchemaWords) -> ProblemText:
     more = len(cause.errors) - LISTED
     also = [f"{more:,} more"] if more > 0 else []
     message = "; and ".join([*(text.message for text in texts), *also])
-    return ProblemText(message, texts[0].help)
+    errors = [_masked(error, words) for error in cause.errors]
+    return ProblemText(message, advice_on(errors, texts))
 
 
 def _text_of_error(error: EngineError, record: Any, words: SchemaWords) -> ProblemText:

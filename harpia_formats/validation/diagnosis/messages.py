@@ -15,6 +15,8 @@ from harpia_formats.validation.diagnosis.engine_errors import EngineError, known
 from harpia_formats.validation.diagnosis.exact_paths import schema_object_at, value_at
 from harpia_formats.validation.diagnosis.keyword_messages import (
     ProblemText,
+    advice_on,
+    key_name_advice,
     text_of_error,
 )
 from harpia_formats.validation.diagnosis.root_causes import Cause
@@ -29,13 +31,15 @@ def text_of_cause(cause: Cause, record: Any, schema: Any) -> ProblemText:
         return _unknown_key(cause, record, schema)
     value = None if first.keyword == "required" else value_at(record, first.path)
     text = text_of_error(first, value)
-    also = [_message_of(error, record) for error in cause.errors[1:LISTED]]
+    texts = [text, *(_text_of(error, record) for error in cause.errors[1:LISTED])]
     more = len(cause.errors) - LISTED
-    also += [f"{more:,} more"] if more > 0 else []
-    message = "; and ".join([text.message, *also])
-    advice = cause.advice.help if cause.advice else text.help
-    if cause.code == "C101" and not cause.because:
-        advice = _absent_reason(first, schema) or advice
+    also = [f"{more:,} more"] if more > 0 else []
+    message = "; and ".join([*(text.message for text in texts), *also])
+    advice = cause.advice.help if cause.advice else advice_on(cause.errors, texts)
+    if cause.code == "C101" and not (cause.because or cause.advice):
+        advice = ": ".join(filter(None, [advice, _absent_reason(first, schema)]))
+    if cause.code == "V114":
+        advice = key_name_advice(first, schema)
     fix = None if cause.errors[1:] else text.fix
     if first.keyword == "type":
         fix, advice = _null_removed(cause, schema, value, advice)
@@ -56,11 +60,11 @@ def _absent_reason(error: EngineError, schema: Any) -> str:
     return f"the schema asks so by {alternatives(tested)}, and {them} not there"
 
 
-def _message_of(error: EngineError, record: Any) -> str:
-    """Return the message of an error in `record`."""
+def _text_of(error: EngineError, record: Any) -> ProblemText:
+    """Return the text of an error in `record`."""
     missing = error.keyword == "required"
     value = None if missing else value_at(record, error.path)
-    return text_of_error(error, value).message
+    return text_of_error(error, value)
 
 
 def _misspelt(cause: Cause) -> ProblemText:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 
 import msgspec
 
@@ -16,7 +16,12 @@ from harpia_formats.dedup.repeated_digests import (
     repeated_digest_batches,
 )
 from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
+from harpia_formats.model.lint import (
+    AcrossRows,
+    Agreement,
+    Disagreement,
+    SameMistake,
+)
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.merge.file_merge import FileMerge
@@ -26,6 +31,7 @@ from harpia_formats.validation.unit.across_values import (
     digests_of_compared,
 )
 from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.record_numbers import RecordSet
 
 #: Keys of each rule of which the first record is remembered; of further ones only the
 #: digest of its value.
@@ -42,6 +48,8 @@ class AcrossDigests(msgspec.Struct, frozen=True):
     rules: tuple[AcrossRows, ...]
     #: The digests of each rule.
     stores: tuple[Digests | PairDigests, ...]
+    #: Rules that one mistake breaks.
+    same: tuple[SameMistake, ...] = ()
 
     def add(self, digests: "Sequence[array[int]]") -> None:
         """Add the digests of some records. Raises `SourceError` if that fails."""
@@ -67,20 +75,51 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         """
         with ExitStack() as stack:
             stores = self._exact_stores(merge.records, rows, stack)
-            for batch in zip_longest(*map(repeated_digest_batches, stores)):
+            reported = _Reported(self.same, merge)
+            for batch in self._batches(stores):
                 checks = [
                     _Check(AcrossReader(rule, is_exact=True), suspects, collector)
-                    for rule, suspects in zip(self.rules, batch, strict=True)
-                    if suspects is not None
+                    for rule, suspects in batch
                 ]
                 for row in rows():
                     if row.number > merge.records:
                         break
                     for check in checks:
+                        rule = check.reader.rule
                         found = check.disagreement(row)
-                        if found is not None:
-                            _collect(found, check.reader.rule, row, merge, collector)
+                        if found is not None and reported.takes(
+                            rule.code, row.number, check.first
+                        ):
+                            _collect(found, rule, row, merge, collector)
                             yield
+
+    def _batches(
+        self, stores: "list[Digests | PairDigests]"
+    ) -> "Iterator[list[tuple[AcrossRows, RepeatedDigests]]]":
+        """Yield the rules that are checked in one pass, with their suspect digests.
+
+        Of two that one mistake breaks, the one that is reported comes first: in the
+        same pass, unless there is more than one for either.
+        """
+        firsts = {each.first for each in self.same}
+        pairs = sorted(
+            zip(self.rules, stores, strict=True),
+            key=lambda pair: pair[0].code not in firsts,
+        )
+        rules = [rule for rule, _ in pairs]
+        batches = [repeated_digest_batches(store) for _, store in pairs]
+        heads = [list(islice(each, 2)) for each in batches]
+        if self.same and any(len(head) > 1 for head in heads):
+            for rule, head, rest in zip(rules, heads, batches, strict=True):
+                yield from ([(rule, suspects)] for suspects in chain(head, rest))
+            return
+        flows = [chain(*each) for each in zip(heads, batches, strict=True)]
+        for batch in zip_longest(*flows):
+            yield [
+                (rule, suspects)
+                for rule, suspects in zip(rules, batch, strict=True)
+                if suspects is not None
+            ]
 
     def _exact_stores(
         self, until: int, rows: Callable[[], Iterator[PlacedRow]], stack: ExitStack
@@ -113,13 +152,55 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         return stores
 
 
-def across_digests(rules: tuple[AcrossRows, ...]) -> AcrossDigests:
-    """Return what collects the digests of `rules`."""
+def across_digests(
+    rules: tuple[AcrossRows, ...], same: tuple[SameMistake, ...] = ()
+) -> AcrossDigests:
+    """Return what collects the digests of `rules`; one mistake may break `same`."""
     stores = [
         Digests() if rule.agreement is Agreement.UNIQUE else PairDigests()
         for rule in rules
     ]
-    return AcrossDigests(rules, tuple(stores))
+    return AcrossDigests(rules, tuple(stores), same)
+
+
+class _Reported:
+    """Tells which findings across rows no other finding is about."""
+
+    def __init__(self, same: tuple[SameMistake, ...], merge: FileMerge) -> None:
+        """Take the rules that one mistake breaks, and what the whole file decides."""
+        self._merge = merge
+        #: The records with a finding of each rule that others yield to.
+        self._found = {each.first: RecordSet() for each in same}
+        #: By the codes of rules that yield: the codes of those to which they do.
+        self._before: dict[str, list[str]] = {}
+        self._behind: dict[str, list[str]] = {}
+        for each in same:
+            self._before.setdefault(each.second, []).append(each.first)
+            self._behind.setdefault(each.first, []).append(each.second)
+
+    def takes(self, code: str, number: int, first: int) -> bool:
+        """Tell whether a finding is reported, and note it.
+
+        It is on record `number`, and `first` is the one that it does not agree with.
+        """
+        records = (number, first)
+        for other in self._before.get(code, ()):
+            if number in self._found[other] or any(
+                record in held for held in self._held(other) for record in records
+            ):
+                return False
+        if code in self._found:
+            self._found[code].add(number)
+        for other in self._behind.get(code, ()):
+            for held in self._held(other):
+                for record in records:
+                    held.discard(record)
+        return True
+
+    def _held(self, code: str) -> list[RecordSet]:
+        """Return the records with remarks of a rule whose case the file decides."""
+        held = self._merge.held.items()
+        return [records for key, records in held if key.split(" ")[0] == code]
 
 
 @dataclass(slots=True)
@@ -130,6 +211,8 @@ class _Check:
     #: The digests of keys with several values, or of values that are repeated.
     suspects: RepeatedDigests
     collector: Collector
+    #: The number of the record that the last one did not agree with, 0 if not known.
+    first: int = 0
     #: The number and line of the first record with a key, and its value.
     firsts: "dict[bytes | str, tuple[int, int, bytes | str, str]]" = field(
         default_factory=dict
@@ -160,9 +243,9 @@ class _Check:
             agrees = held == _short(text)
         if agrees:
             return None
-        owner = "an earlier record"
+        owner, self.first = "an earlier record", number
         if number:
-            owner = f"record {number:,}, in {self.collector.line_text(line)}"
+            owner = self.collector.record_text(number, line)
         return Disagreement(row.value, compared[1], shown, owner)
 
 

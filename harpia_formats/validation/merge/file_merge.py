@@ -17,7 +17,8 @@ from harpia_formats.validation.plan.units import (
     TableRecords,
     TableRows,
 )
-from harpia_formats.validation.unit.result import UnitResult
+from harpia_formats.validation.unit.record_numbers import RecordSet
+from harpia_formats.validation.unit.result import NO_FINDINGS, UnitResult, add_counts
 
 if TYPE_CHECKING:  # only for tables: start-up time
     from harpia_formats.parsing.csv_blocks import TableBlock
@@ -41,6 +42,11 @@ class FileMerge:
         self.records = 0
         #: The number of items of each column that was begun, by its path.
         self.lengths: dict[Path, int] = {}
+        #: The records with a remark whose case the whole file decides, by `held_key`.
+        self.held: dict[str, RecordSet] = {}
+        #: What lints of the file count, and what they find if it has no companion.
+        self.counts: dict[str, int] = {}
+        self.pending = NO_FINDINGS
         #: Whether the options want no more of the file.
         self.stopped = False
         #: Whether some rows could not be validated at all.
@@ -108,6 +114,9 @@ class FileMerge:
         self.outcomes.add(result.invalid, result.undetermined, self.records)
         if result.unreported:
             self.count.add_unreported(result.unreported)
+        for key, bits in result.held.items():
+            self.held.setdefault(key, RecordSet()).put(bits, self.records)
+        add_counts(self.counts, result.counts)
         self.records += result.records
         # Those of a further column are not new.
         self.count.records = max(self.count.records, self.records)

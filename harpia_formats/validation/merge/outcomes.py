@@ -23,13 +23,13 @@ class Outcomes(msgspec.Struct):
             return
         was_invalid = self._shifted(self.invalid, before, len(invalid))
         new_invalid = int.from_bytes(invalid, "little") << (before & 7) & ~was_invalid
-        self._put(self.invalid, before, new_invalid)
+        self.invalid.put(invalid, before)
         self.count.invalid += new_invalid.bit_count()
         size = max(len(invalid), len(undetermined))
         was_open = self._shifted(self.undetermined, before, size)
         self.count.undetermined -= (new_invalid & was_open).bit_count()
         found = int.from_bytes(undetermined, "little") << (before & 7) & ~was_open
-        self._put(self.undetermined, before, found)
+        self.undetermined.put(undetermined, before)
         now_invalid = self._shifted(self.invalid, before, size)
         self.count.undetermined += (found & ~now_invalid).bit_count()
 
@@ -54,15 +54,3 @@ class Outcomes(msgspec.Struct):
         """Return the bits around the numbers `before` to `before` + 8 * `size`."""
         place = before >> 3
         return int.from_bytes(records.bits[place : place + size + 1], "little")
-
-    @staticmethod
-    def _put(records: RecordSet, before: int, bits: int) -> None:
-        """Add bits that begin in the byte of the number `before`."""
-        if not bits:
-            return
-        place, size = before >> 3, (bits.bit_length() + 7) // 8
-        end = place + size
-        if end > len(records.bits):
-            records.bits += bytes(end - len(records.bits))
-        bits |= int.from_bytes(records.bits[place:end], "little")
-        records.bits[place:end] = bits.to_bytes(size, "little")

@@ -61,6 +61,6 @@ def _collect(repeat: "DuplicateId", collector: Collector, id_key: str) -> None:
             id_key=id_key,
         )
 
-    remark = duplicate_id_remark(repeat, id_key, collector.line_text)
+    remark = duplicate_id_remark(repeat, id_key, collector.record_text)
     finding = Finding(REPEATED_ID, record.row, remark, repeat.value)
     collector.add_findings([finding], row_of, schema=True)

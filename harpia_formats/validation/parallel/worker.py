@@ -37,6 +37,7 @@ from harpia_formats.validation.unit.collector import (
     Collector,
     TooManyFindings,
 )
+from harpia_formats.validation.unit.record_numbers import RecordSet
 from harpia_formats.validation.unit.result import (
     FileAnswer,
     FileNotSeen,
@@ -46,6 +47,7 @@ from harpia_formats.validation.unit.result import (
     TooMuch,
     UnitAnswer,
     UnitResult,
+    add_counts,
     internal_fault,
     joined_digests,
 )
@@ -168,6 +170,8 @@ class _RangeResult:
     first_blank: Cursor | None = None
     digests: list[UnitResult] = field(default_factory=list)
     across: "list[tuple[array[int], ...]]" = field(default_factory=list)
+    held: dict[str, RecordSet] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
     line_ends: tuple[Cursor | None, Cursor | None] = (None, None)
     lengths: "LengthCounts | None" = None
     last: Chunk | None = None
@@ -179,6 +183,9 @@ class _RangeResult:
             int.from_bytes(found.undetermined, "little") << self.records
         )
         self.unreported.update(found.unreported)
+        for key, bits in found.held.items():
+            self.held.setdefault(key, RecordSet()).put(bits, self.records)
+        add_counts(self.counts, found.counts)
         self.records += found.records
         self.blanks += found.blanks
         self.first_blank = self.first_blank or found.first_blank
@@ -208,6 +215,8 @@ class _RangeResult:
             self.blanks,
             self.first_blank,
             across=joined_digests(self.across),
+            held={key: bytes(records.bits) for key, records in self.held.items()},
+            counts=self.counts,
             line_ends=self.line_ends,
             lengths=self.lengths,
             findings=findings,
@@ -299,4 +308,6 @@ def _file(file: WholeFile) -> FileResult:
         until=merge.records,
         whole=not (merge.stopped or merge.has_gaps or error),
         names=names_beside(local, file.name),
+        counts=merge.counts,
+        pending=merge.pending,
     )

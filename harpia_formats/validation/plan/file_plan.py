@@ -1,10 +1,11 @@
 """The plan of one file: its format, its schema, how it is cut and what is checked."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.detection.other_delimiter import OTHER_DELIMITER, delimiter_note
 from harpia_formats.detection.other_shape import DetectionNote
 from harpia_formats.detection.recognize import (
@@ -12,11 +13,14 @@ from harpia_formats.detection.recognize import (
     recognize,
     recognize_as,
     require_documented,
+    why_contested,
 )
 from harpia_formats.detection.sample import Sample
 from harpia_formats.detection.sampled_file import Framing, framing_of
+from harpia_formats.detection.unknown_format import unknown_format
 from harpia_formats.mapping.columns import require_columns
-from harpia_formats.model.format import Container, Format
+from harpia_formats.mapping.requirements import ConversionOptionsError
+from harpia_formats.model.format import Container, Format, telling_columns
 from harpia_formats.registry import all_formats, format_of
 from harpia_formats.rules.across import REPEATED_ID
 from harpia_formats.schema.dialect import document_schema
@@ -58,6 +62,8 @@ class FilePlan(msgspec.Struct, frozen=True):
     #: Whether records are read but not validated, because the format or the delimiter
     #: is not known.
     unvalidated: bool = False
+    #: Why it is not known what the answers are, for preflight files; "" if it is known.
+    contested: str = ""
     #: What the file must look like to a worker that reads it; None if not checked.
     fingerprint: "FileFingerprint | None" = None
     #: Identifies the plan in the caches of workers.
@@ -79,6 +85,8 @@ class FilePlan(msgspec.Struct, frozen=True):
         if variant is None:
             return True
         schema = document_schema(variant.dialect, strict=options.strict)
+        if self.cut is not Framing.TABLE:
+            return schema
         found: Schema = require_columns(schema, options.columns or {})
         return found
 
@@ -146,9 +154,13 @@ def plan_file(
         cut = Framing.TABLE if is_table else framing_of(None, head.layout)
         return FilePlan(run, name, cut), ()
     found = _recognised(run, head)
+    if run.for_reading:
+        _check_not_contested(found, name)
     cut = framing_of(found.variant, head.layout)
     if found.variant is None:
-        if head.text and UNKNOWN_FORMAT in run.rules and found.notes:
+        if head.delimiter:
+            cut = Framing.TABLE
+        elif head.text and UNKNOWN_FORMAT in run.rules and found.notes:
             cut = Framing.NONE
         return FilePlan(run, name, cut, unvalidated=True), found.notes
     format_, dialect = found.variant.format, found.variant.dialect
@@ -160,10 +172,21 @@ def plan_file(
         format_.dialects.index(dialect),
         checks_ids=REPEATED_ID in run.rules,
         unvalidated=bool(head.other_delimiter),
+        contested=why_contested(found.choice),
     )
     if head.other_delimiter:
         return plan, (delimiter_note(head),)
     return plan, found.notes
+
+
+def _check_not_contested(found: Recognition, name: str) -> None:
+    """Raise `ConversionError` if a model's answers may be expected ones.
+
+    What the records of the file `name` hold is then not known.
+    """
+    why = why_contested(found.choice, "--from")
+    if why:
+        raise ConversionOptionsError(f"{name}: {why}")
 
 
 def _recognised(run: RunPlan, head: Sample) -> Recognition:
@@ -176,4 +199,20 @@ def _recognised(run: RunPlan, head: Sample) -> Recognition:
         found = recognize_as(
             formats, head, known, options.format, strict=options.strict
         )
+    if options.columns and _is_unknown_table(found, head, options.columns):
+        variants = variants_of([found.variant.format]) if found.variant else ()
+        return Recognition(notes=(unknown_format(head, variants),))
     return require_documented(found, head) if options.strict else found
+
+
+def _is_unknown_table(
+    found: Recognition, head: Sample, columns: Mapping[str, str]
+) -> bool:
+    """Tell whether nothing says what rows of any columns hold.
+
+    `columns` maps fields to columns, and makes these known.
+    """
+    if found.variant is None or not found.variant.format.general or not head.rows:
+        return False
+    names = {name for row in head.rows if isinstance(row, Mapping) for name in row}
+    return not telling_columns((*names, *columns))

@@ -47,7 +47,9 @@ def bytes_in(pieces: TableBatch | TableBlock) -> int:
     """Return how many bytes of a table its pieces have, without most ends of lines."""
     if isinstance(pieces, TableBlock):
         return len(pieces.data)
-    return sum(1 if isinstance(each, TableBlank) else len(each.data) for each in pieces)
+    return sum(
+        each.size if isinstance(each, TableBlank) else len(each.data) for each in pieces
+    )
 
 
 def first_pieces(

@@ -1,7 +1,7 @@
 """Read of the rows of a chunk what rules across rows compare, as digests."""
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import msgspec
@@ -10,7 +10,7 @@ from msgspec import UNSET
 from harpia_formats.dedup.digests import digests_of
 from harpia_formats.dedup.identity import MemberReader, member_at, member_reader
 from harpia_formats.dedup.key_text import key_text
-from harpia_formats.model.lint import AcrossRows, Agreement, TextColumns
+from harpia_formats.model.lint import AcrossRows, Agreement, FileLint, TextColumns
 from harpia_formats.model.problem import Path
 from harpia_formats.schema.typed_decoder import TypedDecoder
 
@@ -159,6 +159,46 @@ class AcrossReader:
         """Tell whether rows with these values need not be compared at first."""
         are_plain = self.rule.are_plain
         return are_plain is not None and not self._is_exact and are_plain(values)
+
+
+class CountReader:
+    """Counts the values of one lint of the file, of decoded and of typed rows."""
+
+    def __init__(self, lint: FileLint) -> None:
+        """Take the lint."""
+        self.lint = lint
+        self._decoder: TypedDecoder | None = None
+        self._readers: list[MemberReader] = []
+
+    def of_typed(
+        self,
+        rows: Sequence[Any],
+        decoder: TypedDecoder,
+        known: "dict[Known, list[Any]]",
+    ) -> dict[str, int]:
+        """Return the counts of rows of `decoder`; `known` has the values at paths."""
+        paths = self.lint.paths
+        if decoder is not self._decoder:
+            self._decoder = decoder
+            self._readers = [member_reader(path, decoder) for path in paths]
+        for path, read in zip(paths, self._readers, strict=True):
+            if (path, None) not in known:
+                known[path, None] = read(rows)
+        return self._counts([known[path, None] for path in paths])
+
+    def of_values(self, rows: Iterable[Any]) -> dict[str, int]:
+        """Return the counts of decoded rows."""
+        objects = [row for row in rows if type(row) is dict]
+        columns = [
+            [member_at(row, path) for row in objects] for path in self.lint.paths
+        ]
+        return self._counts(columns) if objects else {}
+
+    def _counts(self, columns: Sequence[Sequence[Any]]) -> dict[str, int]:
+        code = self.lint.code
+        return {
+            f"{code} {key}": number for key, number in self.lint.count(columns).items()
+        }
 
 
 def digests_of_compared(

@@ -100,6 +100,14 @@ class Collector:
         """Return where a line of the text is, such as "line 3"."""
         return f"line {line:,}" if self.places is None else self.places.line_text(line)
 
+    def record_text(self, number: int, line: int) -> str:
+        """Return which record a number is, such as "record 2, in line 3".
+
+        The line is left out if it has the number of the record, as in JSON Lines.
+        """
+        record, where = f"record {number:,}", self.line_text(line)
+        return record if where == f"line {number:,}" else f"{record}, in {where}"
+
     def add(
         self,
         code: str,
@@ -196,7 +204,7 @@ class Collector:
             if finding.row != number:
                 self._describe(described)
                 described, row, number = [], None, finding.row
-            rule = self.rules[finding.code]
+            rule = _of_finding(self.rules[finding.code], finding)
             group = group_of(finding, prefix)
             if not self._count(rule, group):
                 continue
@@ -288,3 +296,15 @@ class Collector:
         self._size += len(row)
         if self._is_sent and self._size > DESCRIBED_LIMIT:
             raise TooManyFindings
+
+
+def _of_finding(rule: Rule, finding: "Finding") -> Rule:
+    """Return the rule of a finding, with the severity of that if it is milder."""
+    milder: Severity | None = getattr(finding.about, "severity", None)
+    if milder is None or _order.index(milder) <= _order.index(rule.severity):
+        return rule
+    return replace(rule, severity=milder)
+
+
+#: The severities, the most severe first.
+_order = (Severity.ERROR, Severity.WARNING, Severity.NOTE)

@@ -1,7 +1,7 @@
 """The answers to a unit of work: plain data, which crosses between processes."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -32,6 +32,8 @@ class Findings(msgspec.Struct, frozen=True):
 
 
 NO_FINDINGS = Findings()
+#: Counts of one file that are kept, and the key that stands for more of them.
+MOST_COUNTS, UNCOUNTED = 10_000, ""
 
 
 class UnitResult(msgspec.Struct, frozen=True):
@@ -53,6 +55,11 @@ class UnitResult(msgspec.Struct, frozen=True):
     digests: "array[int]" = msgspec.field(default_factory=lambda: array("Q"))
     #: What each rule across rows compares of the records, as digests.
     across: "tuple[array[int], ...]" = ()
+    #: Sets of record numbers, as bits: those with a remark whose case the whole file
+    #: decides, by `held_key`.
+    held: dict[str, bytes] = msgspec.field(default_factory=dict)
+    #: What lints of the file count.
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
     #: The first LF and the first CRLF, if they are looked for and there are any.
     line_ends: tuple[Cursor | None, Cursor | None] = (None, None)
     #: The lengths of rows in bytes, if they are counted.
@@ -77,6 +84,9 @@ class FileResult(msgspec.Struct, frozen=True):
     whole: bool
     #: The names that files may have that are checked against it; None if not known.
     names: tuple[str, ...] | None = None
+    #: What lints of the file count, and what they find if it has no companion.
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    pending: Findings = NO_FINDINGS
 
 
 class TooMuch(msgspec.Struct, frozen=True):
@@ -109,6 +119,17 @@ def internal_fault(error: BaseException) -> InternalFault:
         place = f" ({module}.{code.co_name}, line {trace.tb_lineno})"
         trace = trace.tb_next
     return InternalFault(f"{type(error).__name__}: {error}{place}")
+
+
+def add_counts(counts: dict[str, int], more: Mapping[str, int]) -> None:
+    """Add to `counts` those of further rows; of too many, nothing is known."""
+    if not more:
+        return
+    for key, number in more.items():
+        counts[key] = counts.get(key, 0) + number
+    if len(counts) > MOST_COUNTS or UNCOUNTED in counts:
+        counts.clear()
+        counts[UNCOUNTED] = 1
 
 
 def joined_digests(

@@ -61,6 +61,10 @@ class Verdict(msgspec.Struct):
     keys: list[str] = msgspec.field(default_factory=list)
     #: What each rule across rows compares of the records, as digests.
     across: "tuple[array[int], ...]" = ()
+    #: The rows with a remark whose case the whole file decides, by `held_key`.
+    held: dict[str, list[int]] = msgspec.field(default_factory=dict)
+    #: What lints of the file count.
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
     #: All rows decoded, if the typed decoder accepted them at once.
     accepted: list[Any] | None = None
     #: Otherwise each row decoded if the decoder accepted it, else None; empty if the

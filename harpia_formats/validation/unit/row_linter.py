@@ -2,25 +2,31 @@
 
 from array import array
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.framing.chunk import Chunk, is_blank
 from harpia_formats.framing.numbered import decoded_or_none
 from harpia_formats.model.format import Remark
-from harpia_formats.model.lint import Lints, RowLint, TextColumns
+from harpia_formats.model.lint import Lints, RowLint, SameMistake, TextColumns
 from harpia_formats.model.problem import Path
 from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.unit.across_values import (
     AcrossReader,
     Compared,
+    CountReader,
     Known,
     digests_of_compared,
 )
+from harpia_formats.validation.unit.result import add_counts
 from harpia_formats.validation.unit.row_checks import Verdict
 
 if TYPE_CHECKING:
     from harpia_formats.validation.diagnosis.finding import SharedFindings
+
+#: The rule on labels, which is the error of a value, too.
+OTHER_LABEL = "S211"
 
 
 class RowLinter:
@@ -34,6 +40,12 @@ class RowLinter:
         """Take the lints; the rows are items of `column` if that is given."""
         self._rows = lints.rows
         self.across = [] if column else [AcrossReader(rule) for rule in lints.across]
+        self.files = [] if column else [CountReader(lint) for lint in lints.files]
+        self.decisions = () if column else lints.decisions
+        self.same = lints.same
+        self._held = {
+            held_key(each.code, case) for each in self.decisions for case in each.cases
+        }
         self._column = column
 
     def check(
@@ -55,13 +67,39 @@ class RowLinter:
             if row in unread or is_blank(chunk.rows[row]):
                 continue
             value = decoded_or_none(chunk.rows[row])
-            findings += self._findings(row, value, lints, refused.get(row, ()))
+            found = self._findings(row, value, lints, refused.get(row, ()))
+            reported, held = self.split(found)
+            findings += reported
+            for key in held:
+                verdict.held.setdefault(key, []).append(row)
         if findings:
             verdict.findings = sorted(
                 [*verdict.findings, *findings], key=lambda finding: finding.row
             )
-        if self.across:
+        if self.across or self.files:
             self._add_compared(chunk, typed, decoder, verdict)
+
+    def split(self, findings: list[Finding]) -> tuple[list[Finding], set[str]]:
+        """Return the findings on one row that any file has, and the keys of others.
+
+        These are those whose case the whole file decides.
+        """
+        if not self._held or not any(map(_case_of, findings)):
+            return findings, set()
+        keys = [held_key(each.code, _case_of(each)) for each in findings]
+        reported = [
+            finding
+            for finding, key in zip(findings, keys, strict=True)
+            if key not in self._held
+        ]
+        return reported, self._held.intersection(keys)
+
+    def counts_of(self, value: Any) -> dict[str, int]:
+        """Return what lints of the file count of a decoded row."""
+        counts: dict[str, int] = {}
+        for reader in self.files:
+            add_counts(counts, reader.of_values([value]))
+        return counts
 
     def _are_clean_texts(self, items: list[Any]) -> bool:
         """Return whether the items of the column are all texts without a finding.
@@ -85,7 +123,7 @@ class RowLinter:
         `refused` are the places of its schema errors.
         """
         lints = [lint for lint in self._rows if lint.takes_refused or not refused]
-        return list(self._findings(row, value, lints, refused))
+        return self._findings(row, value, lints, refused)
 
     def _findings(
         self,
@@ -93,14 +131,18 @@ class RowLinter:
         value: Any,
         lints: Iterable[RowLint],
         refused: Collection[Path],
-    ) -> Iterator[Finding]:
-        """Yield what `lints` find in a decoded row with schema errors at `refused`."""
+    ) -> list[Finding]:
+        """Return what `lints` find in a decoded row with schema errors at `refused`."""
         given = {self._column: value} if self._column else value
+        remarks: list[Remark] = []
         for lint in lints:
             for remark in lint.remarks(given):
                 found = _below(remark) if self._column else remark
                 if not (refused and _is_about(found.path, refused)):
-                    yield Finding(found.code, row, found, value)
+                    remarks.append(found)
+        if len(remarks) > 1 and self.same:
+            remarks = _without_same(remarks, self.same, value)
+        return [Finding(each.code, row, each, value) for each in remarks]
 
     def are_clean(self, rows: TextColumns) -> bool:
         """Return whether no lint finds anything in rows of a table."""
@@ -171,6 +213,10 @@ class RowLinter:
         digests: list[array[int]] = []
         accepted: list[int] | None = None
         known: dict[Known, list[Any]] = {}
+        for counter in self.files:
+            if rows and decoder:
+                add_counts(verdict.counts, counter.of_typed(rows, decoder, known))
+            add_counts(verdict.counts, counter.of_values(map(value_of, others)))
         for reader in self.across:
             found = reader.of_typed(rows, decoder, known) if rows and decoder else []
             if found is None:
@@ -229,7 +275,7 @@ def _refused_paths(
     """Return the places of the schema errors of each row that has some."""
     found: dict[int, list[Path]] = {}
     for finding in findings:
-        if finding.is_refusal:
+        if finding.is_refusal or finding.code == OTHER_LABEL:
             found.setdefault(finding.row, []).append(finding.path)
     for some in shared:
         found.setdefault(some.row, []).extend(cause.path for cause in some.causes)
@@ -248,6 +294,30 @@ def _is_about(path: Path, refused: Iterable[Path]) -> bool:
 
 def _below(remark: Remark) -> Remark:
     """Return a remark on an item of a column, without the name of the column."""
-    return Remark(
-        remark.code, remark.path[1:], remark.message, remark.help, remark.at_key
-    )
+    return replace(remark, path=remark.path[1:])
+
+
+def held_key(code: str, case: str) -> str:
+    """Return the key of the records with a remark whose case the file decides."""
+    return f"{code} {case}"
+
+
+def _case_of(finding: Finding) -> str:
+    return finding.about.case if isinstance(finding.about, Remark) else ""
+
+
+def _without_same(
+    remarks: list[Remark], same: Iterable[SameMistake], row: Any
+) -> list[Remark]:
+    """Return remarks on a row without those on a mistake that others are on."""
+    codes = {remark.code for remark in remarks}
+    for each in same:
+        if each.first in codes and each.second in codes:
+            firsts = [remark for remark in remarks if remark.code == each.first]
+            remarks = [
+                remark
+                for remark in remarks
+                if remark.code != each.second
+                or not any(each.is_one(first, remark, row) for first in firsts)
+            ]
+    return remarks

@@ -16,6 +16,7 @@ from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
 from harpia_formats.validation.unit.result import (
     UnitResult,
+    add_counts,
     internal_fault,
     joined_digests,
 )
@@ -55,8 +56,8 @@ def validate_rows(
     chunk, verdict = _as_read(unit.chunk, part, validators, collector)
     shared = verdict.shared or []
     if not (verdict.findings or shared or validators.plan.unvalidated):
-        result = _result(chunk, verdict, validators, collector)
         numbers = RecordNumbers(unit.before, verdict.blank)
+        result = _result(chunk, verdict, validators, collector, numbers)
         return ValidatedRows(part, chunk, numbers, verdict, result, frozenset())
     active = [
         finding for finding in verdict.findings if finding.code in collector.rules
@@ -89,7 +90,7 @@ def validate_rows(
     if active or shared:
         _collect(_by_row(active, shared), collector, chunk, numbers, part, validators)
     result = msgspec.structs.replace(
-        _result(chunk, verdict, validators, collector),
+        _result(chunk, verdict, validators, collector, numbers),
         invalid=_bits(invalid, numbers, unit.before),
         undetermined=_bits(open_rows, numbers, unit.before),
         unreported=_unreported(verdict.findings, open_rows - invalid, collector),
@@ -146,9 +147,14 @@ def _as_read(
 
 
 def _result(
-    chunk: Chunk, verdict: Verdict, validators: FileValidators, collector: Collector
+    chunk: Chunk,
+    verdict: Verdict,
+    validators: FileValidators,
+    collector: Collector,
+    numbers: RecordNumbers,
 ) -> UnitResult:
     """Return the result of a chunk of valid rows, without its findings."""
+    rows = len(chunk)
     line_ends: LineEnds = (None, None)
     if MIXED_LINE_ENDS in collector.rules and chunk.lines:
         from harpia_formats.validation.unit.line_ends import line_ends_of  # noqa: PLC0415 - if a rule is selected that is not checked by default
@@ -160,6 +166,11 @@ def _result(
         first_blank=chunk.start_of(verdict.blank[0]) if verdict.blank else None,
         digests=digests_of(verdict.keys) if verdict.keys else NO_DIGESTS,
         across=verdict.across,
+        held={
+            key: _bits({row for row in found if row < rows}, numbers, numbers.before)
+            for key, found in verdict.held.items()
+        },
+        counts=verdict.counts,
         line_ends=line_ends,
         lengths=(
             _lengths_of(chunk, verdict) if validators.options.row_lengths else None
@@ -263,6 +274,9 @@ def _verdict(
         found.findings += [replace(finding, row=row) for finding in verdict.findings]
         found.keys += verdict.keys
         across += [verdict.across] if verdict.across else []
+        for key in verdict.held:
+            found.held.setdefault(key, []).append(row)
+        add_counts(found.counts, verdict.counts)
     found.across = joined_digests(across)
     return found
 

@@ -10,17 +10,17 @@ import msgspec
 
 from harpia_formats.detection.file_name import delimiter_of
 from harpia_formats.framing.chunk import Cursor
-from harpia_formats.mapping.columns import check_columns_exist
+from harpia_formats.mapping.columns import CORRECT_MAP, check_columns_exist
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
-from harpia_formats.parsing.csv_delimiter import DELIMITERS, named
+from harpia_formats.parsing.csv_delimiter import DELIMITERS, WIDE_DELIMITERS, named
 from harpia_formats.parsing.csv_pieces import TableBlank, TableFault, TableRow
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import TableRows
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import RecordSet
-from harpia_formats.validation.unit.result import UnitResult
+from harpia_formats.validation.unit.result import UnitResult, add_counts
 from harpia_formats.validation.unit.row_checks import Verdict
 from harpia_formats.validation.unit.rows import INTERNAL_ERROR, internal_error
 from harpia_formats.validation.unit.shared_groups import NO_VERDICT
@@ -30,8 +30,6 @@ if TYPE_CHECKING:  # only if rules are selected that are not checked by default
     from harpia_formats.validation.unit.across_values import Compared
     from harpia_formats.validation.unit.row_linter import RowLinter
 
-#: The further help on a header without a mapped column.
-_CORRECT_MAP = "or correct --map if the name is wrong there"
 FIELD_COUNT, REPEATED_COLUMN, OTHER_DELIMITER = "J304", "J305", "J306"
 
 
@@ -81,7 +79,7 @@ def validate_table(
         found.pieces += 1
         if isinstance(piece, TableBlank):
             found.first_blank = found.first_blank or piece.start
-            found.blanks += 1
+            found.blanks += piece.lines
         elif isinstance(piece, TableFault):
             rows.fault(piece)
         elif not found.columns:
@@ -100,6 +98,8 @@ def validate_table(
         blanks=found.blanks,
         first_blank=found.first_blank,
         across=rows.across(),
+        held={key: bytes(records.bits) for key, records in rows.held.items()},
+        counts=rows.counts,
         stopped=found.stopped,
     )
     return found
@@ -126,6 +126,9 @@ class _TableValidator:
     linter: "RowLinter | None" = None
     #: What rules across rows compare of them.
     compared: "list[list[Compared | None]]" = field(default_factory=list)
+    #: The records with a remark whose case the whole file decides, and what is counted.
+    held: dict[str, RecordSet] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.linter = self.validators.linter()
@@ -262,9 +265,14 @@ class _TableValidator:
         try:
             if self.linter.across:
                 self.compared.append(self.linter.compared(value))
-            return self.linter.findings_in(0, value, refused)
+            add_counts(self.counts, self.linter.counts_of(value))
+            found = self.linter.findings_in(0, value, refused)
+            reported, held = self.linter.split(found)
+            for key in held:
+                self.held.setdefault(key, RecordSet()).add(self.records)
         except Exception as error:  # noqa: BLE001 - an error of ours, reported as V902
             return [internal_error(error)]
+        return reported
 
     def across(self) -> "tuple[array[int], ...]":
         """Return what rules across rows compare of the records, as digests."""
@@ -295,7 +303,7 @@ class _TableValidator:
         schema = self.validators.schema
         if number is None and self.validators.options.columns:
             lacking = [each for each in active if not isinstance(each.about, Remark)]
-            collector.add_findings(lacking, row_of, schema, also=_CORRECT_MAP)
+            collector.add_findings(lacking, row_of, schema, also=CORRECT_MAP)
             active = [each for each in active if isinstance(each.about, Remark)]
         collector.add_findings(active, row_of, schema)
 
@@ -329,4 +337,8 @@ def _wrong_count(row: TableRow, columns: tuple[str, ...], delimiter: str) -> Fin
     help_ = f"put a field with a {named(delimiter)} or a line end in quotes"
     if found < wanted:
         help_ = "add the fields that are missing, blank if need be"
+        texts = [field.text for field in row.fields]
+        for wide in WIDE_DELIMITERS:
+            if found + sum(text.count(wide) for text in texts) == wanted:
+                help_ = f"write a {named(delimiter)} for each {named(wide)}"
     return Finding(FIELD_COUNT, 0, Remark(FIELD_COUNT, (), message, help_))

@@ -15,7 +15,7 @@ def lint_block(
     None if a lint finds something in a record, or fails: then each is to be checked on
     its own.
     """
-    if len(set(columns)) < len(columns):
+    if len(set(columns)) < len(columns) or linter.files:
         return None
     texts = dict(zip(columns, block.columns(), strict=True))
     rows = TextColumns(texts, block.data, block.count)

@@ -1,7 +1,8 @@
 """The validators of a file's parts: its records, its columns and its header."""
 
 from collections.abc import Callable, Iterator
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,7 +15,13 @@ from harpia_formats.detection.candidates import (
     variants_of,
 )
 from harpia_formats.detection.sampled_file import Framing
-from harpia_formats.model.format import Container, Dialect, Remark, no_advice
+from harpia_formats.model.format import (
+    Container,
+    Dialect,
+    Remark,
+    Remarks,
+    no_advice,
+)
 from harpia_formats.model.problem import Path, Severity
 from harpia_formats.registry import all_formats
 from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
@@ -29,7 +36,7 @@ if TYPE_CHECKING:  # only if rules are selected that are not checked by default
     from harpia_formats.validation.unit.row_linter import RowLinter
 
 #: The rule on a record of another format.
-OTHER_FORMAT = "S203"
+OTHER_FORMAT, OTHER_LABEL = "S203", "S211"
 #: The rules of the hub with the severity error; no remark has one of them.
 _HUB_RULES = ("J", "S", "C", "V", "X")
 #: The beginnings of the codes of rules on schema errors.
@@ -135,7 +142,7 @@ class FileValidators:
         if (
             lints is None
             or (is_item and not path)
-            or not (lints.rows or (lints.across and not is_item))
+            or not (lints.rows or ((lints.across or lints.files) and not is_item))
         ):
             return None
         from harpia_formats.validation.unit.row_linter import RowLinter  # noqa: PLC0415 - only if rules are selected that are not checked by default
@@ -151,7 +158,7 @@ class FileValidators:
             return None
         from harpia_formats.validation.unit.selected_lints import selected_lints  # noqa: PLC0415 - only with lints: start-up time
 
-        return selected_lints(self.variant, self.rules)
+        return selected_lints(self.variant, self.rules, self.options.columns)
 
     def forget(self, path: Path) -> None:
         """Build the validator of the rows at `path` anew when it is used again."""
@@ -229,8 +236,31 @@ class FileValidators:
 
     def _remarks(self, path: Path) -> Callable[[Any], Iterator[Remark]] | None:
         """Return what yields remarks on a row at `path`, None if there are none."""
+        mapped = self._mapped_remarks(path)
+        own = self._own_remarks(path)
+        if mapped is None or own is None:
+            return mapped or own
+        return lambda row: chain(own(row), mapped(row))
+
+    def _mapped_remarks(self, path: Path) -> Callable[[Any], Iterator[Remark]] | None:
+        """Return what yields remarks on mapped values of rows of JSON, None if none.
+
+        Those of tables are columns that their schema requires.
+        """
+        columns = self.options.columns
+        if not columns or path or self.plan.cut is Framing.TABLE:
+            return None
+        from harpia_formats.validation.unit.mapped_values import mapped_remarks  # noqa: PLC0415 - only for a map: start-up time
+
+        return mapped_remarks(columns)
+
+    def _own_remarks(self, path: Path) -> Callable[[Any], Iterator[Remark]] | None:
+        """Return what the dialect says of a row at `path`, None if it says nothing."""
         dialect = self.variant.dialect if self.variant else None
         remarks = dialect.remarks if dialect else None
+        if dialect is not None and self._refuses_labels:
+            name = self.plan.format
+            return partial(_with_label, name, dialect, remarks or _no_remarks)
         if dialect is None or remarks is None or not self._asks_remarks(dialect):
             return None
         if not path:
@@ -243,6 +273,13 @@ class FileValidators:
                 yield Remark(remark.code, path, remark.message, remark.help)
 
         return of_item
+
+    @property
+    def _refuses_labels(self) -> bool:
+        """Return whether records with the label of another version are refused."""
+        if self.variant is None or OTHER_LABEL not in self.rules:
+            return False
+        return self.options.strict and bool(self.variant.dialect.labels)
 
     def _asks_remarks(self, dialect: Dialect) -> bool:
         """Return whether any active rule may be that of a remark."""
@@ -259,6 +296,8 @@ class FileValidators:
     def _decoder_schema(self, path: Path) -> Schema | None:
         """Return a schema of rows without remarks, None if there is none."""
         if self.variant is None or not self.variant.dialect.strict:
+            return None
+        if self.options.columns:  # that schema says nothing of the mapped keys
             return None
         if not path:
             return record_schema(self.variant.dialect, strict=True)
@@ -289,6 +328,42 @@ class FileValidators:
             return None
         message = f"this is {other.name} ({sign}), in a file of {own.name}"
         return Remark(OTHER_FORMAT, (), message, "put each format in its own file")
+
+
+def _shown(label: str) -> str:
+    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
+
+    return short_json(label)
+
+
+def _no_remarks(_: Any) -> Iterator[Remark]:
+    """Yield nothing."""
+    yield from ()
+
+
+def _with_label(
+    name: str, dialect: Dialect, remarks: Remarks, row: Any
+) -> Iterator[Remark]:
+    """Yield the remarks on a row, and one if its label is that of another version."""
+    label = row.get(dialect.label_key) if isinstance(row, dict) else None
+    if isinstance(label, str) and label not in dialect.labels:
+        yield Remark(
+            OTHER_LABEL,
+            (dialect.label_key,),
+            f"{dialect.label_key} is {_shown(label)}, and the record has the shape "
+            f"of {name}",
+            "give the label of the shape, or the shape of the label",
+        )
+    yield from remarks(row)
+
+
+def _labelled(schema: Schema, dialect: Dialect) -> Schema | None:
+    """Return a schema that allows only records with a label of the dialect."""
+    if not isinstance(schema, dict):
+        return None
+    members = schema.get("properties", {})
+    label = {"enum": sorted(dialect.labels)}
+    return {**schema, "properties": {**members, dialect.label_key: label}}
 
 
 #: What differs between two files that are validated alike.

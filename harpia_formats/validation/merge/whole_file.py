@@ -1,0 +1,111 @@
+"""Report what only all records of a file show: remarks by case, and counts."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from harpia_formats.model.lint import CaseDecision, FileLint, FileRemark
+from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.row_context import RowContext
+from harpia_formats.validation.merge.file_merge import FileMerge
+from harpia_formats.validation.merge.placed_rows import PlacedRow
+from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.record_numbers import RecordSet
+from harpia_formats.validation.unit.result import UNCOUNTED, Findings
+from harpia_formats.validation.unit.row_linter import RowLinter, held_key
+
+#: How many problems are reported together.
+REPORTED = 64
+
+
+def held_findings(
+    linter: RowLinter,
+    merge: FileMerge,
+    collector: Collector,
+    rows: Callable[[], Iterator[PlacedRow]],
+) -> Iterator[Findings]:
+    """Yield the findings on rows whose case is one that is reported in the file.
+
+    `rows` yields the rows of the file once more, if there are such findings.
+    """
+    held = merge.held
+    reported = {
+        held_key(each.code, case)
+        for each in linter.decisions
+        for case in _reported_cases(each, merge)
+    }
+    wanted = RecordSet()
+    for key in reported:
+        if key in held:
+            wanted.put(bytes(held[key].bits), 0)
+    left = wanted.count
+    for row in rows() if left else ():
+        if row.number not in wanted:
+            continue
+        value = row.value
+        found = [
+            each
+            for each in linter.findings_in(0, value, ())
+            if (key := held_key(each.code, each.about.case)) in reported  # type: ignore[union-attr]  # a remark
+            and row.number in held.get(key, ())
+        ]
+        if any(collector.is_error(each.code) for each in found):
+            merge.outcomes.add_invalid(row.number)
+        collector.add_findings(found, lambda _: row.context(value), schema=True)  # noqa: B023 - called at once
+        left -= 1
+        if left % REPORTED == 0:
+            yield collector.take()
+        if not left:
+            break
+    yield collector.take()
+
+
+def _reported_cases(decision: CaseDecision, merge: FileMerge) -> Iterable[str]:
+    """Return the cases of a rule that are reported in a file."""
+    held = merge.held
+    counts = {
+        case: held[key].count
+        for case in decision.cases
+        if (key := held_key(decision.code, case)) in held
+    }
+    return decision.reported(counts, merge.records) if counts else ()
+
+
+def file_remarks(
+    lints: Iterable[FileLint], counts: Mapping[str, int], expected: Any = None
+) -> list[FileRemark]:
+    """Return what lints of the file find in its counts.
+
+    `expected` is what the companion of the file states, None if it has none.
+    """
+    found: list[FileRemark] = []
+    if UNCOUNTED in counts:
+        return found
+    for lint in lints:
+        start = f"{lint.code} "
+        own = {
+            key.removeprefix(start): number
+            for key, number in counts.items()
+            if key.startswith(start)
+        }
+        found += lint.remarks(own, expected) if own else ()
+    return found
+
+
+def placed_findings(
+    remarks: list[FileRemark],
+    rows: Iterable[tuple[RowContext, Any]],
+    collector: Collector,
+) -> Findings:
+    """Return remarks on a file as findings, each in the first row it is about.
+
+    `rows` are those of the file once more, decoded and with their places.
+    """
+    left = list(remarks)
+    for row, value in rows if left else ():
+        for each in [one for one in left if one.is_example(value)]:
+            left.remove(each)
+            finding = Finding(each.remark.code, 0, each.remark, value)
+            collector.add_findings([finding], lambda _: row, schema=True)  # noqa: B023 - called at once
+        if not left:
+            break
+    return collector.take()
