@@ -16,8 +16,8 @@ from harpia_formats import _version
 #: `typing`: an interrupt while the command line starts would print a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any, BinaryIO, Unpack
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, BinaryIO, TypeVar, Unpack
 
     from harpia_formats.comparison.report import DifferenceReport
     from harpia_formats.conversion.report import ConversionReport
@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from harpia_formats.subsets.result import Subset
     from harpia_formats.validation.companion_error import CompanionError
     from harpia_formats.workers.engine import EngineError
+
+    Function = TypeVar("Function", bound=Callable[..., Any])
 
 __version__ = _version.__version__
 
@@ -155,6 +157,22 @@ __all__ = [
 ]
 
 
+def _in_python_words(function: Function) -> Function:
+    """Return a public function whose errors and results name arguments, not options."""
+
+    def call(*given: Any, **named: Any) -> Any:
+        from harpia_formats.python_api.score_wording import in_python_words
+
+        return in_python_words(function, given, named)
+
+    for name in ("__module__", "__name__", "__qualname__", "__doc__"):
+        setattr(call, name, getattr(function, name))
+    call.__annotations__ = function.__annotations__
+    call.__wrapped__ = function  # type: ignore[attr-defined]  # as functools.wraps does
+    return call  # type: ignore[return-value]  # it has the signature of `function`
+
+
+@_in_python_words
 def validate(*inputs: Input, **options: Unpack[ValidateArguments]) -> Report:
     """Validate `inputs` and return the report.
 
@@ -171,14 +189,14 @@ def validate(*inputs: Input, **options: Unpack[ValidateArguments]) -> Report:
     """
     from dataclasses import replace
 
-    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.inputs import file_inputs, with_mapped_format
     from harpia_formats.python_api.make_options import make_options
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
 
-    validation = Validation(
-        file_inputs(inputs), make_options(Options, _in_one_process(options))
-    )
+    files = file_inputs(inputs)
+    given = with_mapped_format(files, _in_one_process(options))
+    validation = Validation(files, make_options(Options, given))
     problems = tuple(validation)
     return replace(validation.report(), problems=problems)
 
@@ -192,20 +210,25 @@ def iter_problems(
     `max_problems` are 0 by default, so that nothing is left out. Raises
     `ValidationFailed` at the end if an input could not be read completely.
     """
-    from harpia_formats.model.report import ValidationFailed
-    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.model.report import validation_failed
+    from harpia_formats.python_api.inputs import file_inputs, with_mapped_format
     from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.python_api.score_wording import (
+        errors_with_score_arguments,
+        reworded,
+    )
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
 
     uncapped = {"examples": 0, "max_problems": 0, **options}
-    validation = Validation(
-        file_inputs(inputs), make_options(Options, _in_one_process(uncapped))
-    )
-    yield from validation
-    report = validation.report()
-    if report.failures:
-        raise ValidationFailed(report)
+    with errors_with_score_arguments("format"):
+        files = file_inputs(inputs)
+        given = with_mapped_format(files, _in_one_process(uncapped))
+        validation = Validation(files, make_options(Options, given))
+        yield from (reworded(each, "format") for each in validation)
+        report = validation.report()
+        if report.failures:
+            raise validation_failed(report)
 
 
 def _in_one_process(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -214,37 +237,50 @@ def _in_one_process(options: Mapping[str, Any]) -> dict[str, Any]:
     return dict(options) if has_workers else {"jobs": 1, **options}
 
 
+@_in_python_words
 def preflight(
-    path: Path = "preflight.toml", **options: Unpack[PreflightArguments]
+    path: Path | Mapping[str, Any] = "preflight.toml",
+    **options: Unpack[PreflightArguments],
 ) -> Report:
-    """Check data sets by the preflight file at `path`, and return the report.
+    """Check data sets by a preflight file, and return the report.
+
+    `path` may be a dictionary with what the file would hold, such as
+    `{"datasets": {"a": {"files": "a.jsonl", "min-records": 5}}}`; paths in a dictionary
+    start from the working folder.
 
     Its `checks` are the expectations of the file with what was found, and it is `ok` if
     all of them are met. The options are the fields of
     `harpia_formats.expectations.options.PreflightOptions`, such as
     `variables={"RUN": "2026-11-23"}`. The reports that the file names are not written:
-    `write_report` writes one. It runs in one process unless `jobs`, `executor` or
+    `write_report` writes one; the file that `state` names is written if all is well. It
+    runs in one process unless `jobs`, `executor` or
     `engine` is given.
 
     A data file that cannot be read is reported in the report. Raises `PreflightError`
-    for a file that cannot be used, or that expects what cannot be checked,
-    `EngineError` or `ValueError` for an option that cannot be used, and `TypeError` for
-    an unknown one.
+    for a file that cannot be used, or that expects what cannot be checked, `SinkError`
+    for a `state` that cannot be written, `EngineError` or `ValueError` for an option
+    that cannot be used, and `TypeError` for an unknown one.
     """
     from dataclasses import replace
-    from os import fspath
+    from os import PathLike, fspath
 
     from harpia_formats.expectations.options import PreflightOptions
-    from harpia_formats.expectations.parse import read_plan
+    from harpia_formats.expectations.parse import plan_of_values, read_plan
     from harpia_formats.expectations.run import Preflight
     from harpia_formats.python_api.make_options import make_options
 
     chosen = make_options(PreflightOptions, _in_one_process(options))
-    run = Preflight(read_plan(fspath(path), chosen.variables), chosen)
+    if isinstance(path, (str, PathLike)):
+        plan = read_plan(fspath(path), chosen.variables)
+    else:
+        plan = plan_of_values(path, chosen.variables)
+    run = Preflight(plan, chosen)
     problems = tuple(run)
+    run.save_state()
     return replace(run.report(), problems=problems)
 
 
+@_in_python_words
 def check_schema(*inputs: Input, **options: Unpack[SchemaCheckArguments]) -> Report:
     """Check JSON Schemas for mistakes that validators do not report.
 
@@ -267,6 +303,7 @@ def check_schema(*inputs: Input, **options: Unpack[SchemaCheckArguments]) -> Rep
     return replace(check.report(), problems=problems)
 
 
+@_in_python_words
 def fix(
     *inputs: Input,
     unsafe: bool = False,
@@ -286,17 +323,20 @@ def fix(
     for an output that cannot be written, `ValueError` for options that exclude each
     other, and what `validate` raises.
     """
-    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.python_api.inputs import file_inputs, with_mapped_format
     from harpia_formats.python_api.make_options import make_options
     from harpia_formats.repair.fix import fixed
     from harpia_formats.repair.options import FixOptions
     from harpia_formats.validation.options import Options
 
-    chosen = make_options(Options, _in_one_process(options))
+    files = file_inputs(inputs)
+    given = with_mapped_format(files, _in_one_process(options))
+    chosen = make_options(Options, given)
     wanted = FixOptions(unsafe=unsafe, diff=diff, output=output, overwrite=overwrite)
-    return fixed(file_inputs(inputs), chosen, wanted)
+    return fixed(files, chosen, wanted)
 
 
+@_in_python_words
 def infer_schema(*inputs: Input, **options: Unpack[InferArguments]) -> InferredSchema:
     """Infer a draft-07 schema from all rows of `inputs`; it is the result's `schema`.
 
@@ -321,6 +361,7 @@ def infer_schema(*inputs: Input, **options: Unpack[InferArguments]) -> InferredS
     return found
 
 
+@_in_python_words
 def detect(
     *inputs: Input,
     delimiter: str | None = None,
@@ -351,19 +392,21 @@ def detect(
     return tuple(map(redacted_detection, found))
 
 
+@_in_python_words
 def convert(
     *inputs: Input,
-    to: str,
+    to: str | None = None,
     output: Destination = None,
     **options: Unpack[ConvertArguments],
 ) -> ConversionReport:
     """Convert `inputs` into the format `to`, and return the report of the conversion.
 
     The inputs are those of `validate`; `output` is a path, an open binary file, or None
-    for standard output. The options are the fields of
-    `harpia_formats.conversion.options.ConvertOptions`, such as `references="expand"`,
-    `constants={"model": "org/m"}`, `on_loss="fail"`. It runs in one process unless
-    `jobs`, `executor` or `engine` is given.
+    for standard output. `to` may be left out where the suffix of a path says it: "csv"
+    for .csv and .tsv, "parquet" for .parquet, .arrow and .feather. The options are
+    the fields of `harpia_formats.conversion.options.ConvertOptions`, such as
+    `references="expand"`, `constants={"model": "org/m"}`, `on_loss="fail"`. It runs in
+    one process unless `jobs`, `executor` or `engine` is given.
 
     A file at the path `output` appears only after all inputs were read and are valid.
     An open file is written to from the start. Raises `ValidationFailed`, with the
@@ -399,6 +442,7 @@ def convert(
     return report
 
 
+@_in_python_words
 def read(
     *inputs: Input,
     format: str | None = None,  # noqa: A002 - as in `validate`
@@ -414,18 +458,20 @@ def read(
     """
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.python_api.make_options import make_options, with_own_names
     from harpia_formats.python_api.records import Records
+    from harpia_formats.python_api.score_wording import in_words
     from harpia_formats.reading.records import records_in
 
     make_options(ConvertOptions, options)  # raises what the options of `convert` raise
-    return Records(records_in(file_inputs(inputs), format, **options))
+    named = with_own_names(options, ConvertOptions.__dataclass_fields__)
+    return Records(in_words(records_in(file_inputs(inputs), format, **named)))
 
 
 def write(
     records: Iterable[Record],
     *,
-    to: str,
+    to: str | None = None,
     output: Destination = None,
     **options: Unpack[WriteArguments],
 ) -> ConversionReport:
@@ -438,6 +484,7 @@ def write(
     return convert(lines_of(records), to=to, output=output, from_="record", **options)
 
 
+@_in_python_words
 def write_report(
     result: Result, output: Path | BinaryIO, *, reporter: str | None = None
 ) -> None:
@@ -453,6 +500,7 @@ def write_report(
     write_result(result, output, reporter)
 
 
+@_in_python_words
 def write_picture(
     result: Result, output: Path, *, kind: str | None = None
 ) -> tuple[str, ...]:
@@ -502,6 +550,7 @@ def to_polars(records: Iterable[Record]) -> Any:
     return polars_of_records(records)
 
 
+@_in_python_words
 def from_table(
     table: Any,
     *,
@@ -522,6 +571,7 @@ def from_table(
     return read(table_input(table), format=format, **options)
 
 
+@_in_python_words
 def roundtrip(
     *inputs: Input, via: str, **options: Unpack[RoundtripArguments]
 ) -> DifferenceReport:
@@ -554,6 +604,7 @@ def roundtrip(
     return report
 
 
+@_in_python_words
 def diff(
     left: Input,
     right: Input,
@@ -599,6 +650,7 @@ def _read_whole(
     return found
 
 
+@_in_python_words
 def score(
     *inputs: Input,
     to: str | None = None,
@@ -659,6 +711,7 @@ def score(
         return replace(scores, said=(*notes, *scores.said)) if notes else scores
 
 
+@_in_python_words
 def score_answers(*inputs: Input, **options: Unpack[ScoreArguments]) -> Answers:
     """Return an iterator of the answers in `inputs`, each with its own scores.
 
@@ -679,6 +732,7 @@ def score_answers(*inputs: Input, **options: Unpack[ScoreArguments]) -> Answers:
         return Answers(file_inputs(inputs), chosen)
 
 
+@_in_python_words
 def compare_scores(  # noqa: PLR0913 - the options of the command
     *inputs: Input,
     models: Sequence[str] = (),
@@ -691,7 +745,10 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
 ) -> ComparisonReport:
     """Score the answers of systems to the same questions, and compare the scores.
 
-    A system is a model in one of the inputs, which are those of `validate`. All pairs
+    A system is a model in one of the inputs, which are those of `validate`. Inputs
+    without model names are systems if they share questions, and parts of one if they
+    share none; `systems` names those of inputs by their paths, and `pool=True` takes
+    all as one. All pairs
     of systems are compared, or all others with the one called `baseline`. `models`
     chooses systems by the names of their models, or `INPUT=MODEL` with the path of an
     input or its number from 1. Questions are paired by id, prompt and references;
@@ -761,6 +818,7 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
         return replace(report, said=(*notes, *report.said)) if notes else report
 
 
+@_in_python_words
 def score_agreement(
     *inputs: Input,
     fields: Sequence[str] = (),
@@ -798,6 +856,7 @@ def score_agreement(
         return scores
 
 
+@_in_python_words
 def head(
     given: Input,
     rows: int = 10,
@@ -821,6 +880,7 @@ def head(
     return copy_head(file, output, rows, make_options(SubsetOptions, options))
 
 
+@_in_python_words
 def sample(
     given: Input,
     size: int,
@@ -844,6 +904,7 @@ def sample(
     return copy_sample(file, output, size, seed, chosen)
 
 
+@_in_python_words
 def split(
     given: Input, *, output: Path | None = None, **options: Unpack[SplitArguments]
 ) -> Subset:
@@ -878,6 +939,7 @@ def split(
     return run.result()
 
 
+@_in_python_words
 def merge(
     *inputs: Input,
     output: Destination = None,
@@ -899,6 +961,7 @@ def merge(
     return merge_files(file_inputs(inputs), output, on_duplicate, chosen)
 
 
+@_in_python_words
 def stats(*inputs: Input, **options: Unpack[StatsArguments]) -> Statistics:
     """Count what `inputs` hold, and return the statistics of all records.
 
@@ -985,3 +1048,8 @@ def __getattr__(name: str) -> Any:
 
         return getattr(import_module(f"harpia_formats.{_lazy_names[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names."""
+    return __all__

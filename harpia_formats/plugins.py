@@ -1,9 +1,9 @@
 """The names that extensions import: types, helpers and test support.
 
-A format, a rule, a metric or a reporter from outside of this project needs no other
-module of it. These names stay as they are between minor releases; every other module
-may change at any time. A name is loaded when it is first used, so that an extension
-pays at start-up only for what it uses.
+A format, a rule, a metric, a reporter or an expectation from outside of this project
+needs no other module of it. These names stay as they are between minor releases; every
+other module may change at any time. A name is loaded when it is first used, so that an
+extension pays at start-up only for what it uses.
 
 >>> from harpia_formats.plugins import Rule, Severity
 >>> Severity.ERROR.value
@@ -49,6 +49,11 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         Row,
         RowCapacity,
         ValueCodec,
+    )
+    from harpia_formats.model.expectation import (
+        Expectation,
+        ExpectationCheck,
+        ExpectationResult,
     )
     from harpia_formats.model.field_fates import (
         Fate,
@@ -111,6 +116,9 @@ __all__ = [
     "Container",
     "Dialect",
     "Excerpt",
+    "Expectation",
+    "ExpectationCheck",
+    "ExpectationResult",
     "Fate",
     "FieldFate",
     "FieldFates",
@@ -212,6 +220,10 @@ _names_by_module = {
     "harpia_formats.model.metric_profile": (
         "MetricConfiguration MetricRequest MetricProfile ScoreError"
     ),
+    # Expectations of preflight files.
+    "harpia_formats.model.expectation": (
+        "Expectation ExpectationCheck ExpectationResult"
+    ),
     # Reporters, and the report that they print.
     "harpia_formats.reporters.reporter": "Reporter ReporterOptions=Options",
     "harpia_formats.text.json_text": "json_text",
@@ -219,7 +231,7 @@ _names_by_module = {
     "harpia_formats.model.result": "Result",
     "harpia_formats.text.describe": "short_json",
     "harpia_formats.text.sanitize": "safe",
-    # Test support, which needs the extra `test`.
+    # Test support; `records` needs the extra `test` when it is called.
     "harpia_formats.testing": "filled mutants records",
 }
 

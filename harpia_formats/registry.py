@@ -64,11 +64,13 @@ class UnknownFormat(HarpiaFormatsError):  # noqa: N818 - part of the public API 
     def __str__(self) -> str:
         from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
 
+        from harpia_formats.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
+
         names = self.names or [*FAMILIES, *all_formats(), *plugin_format_names()]
         near = get_close_matches(self.asked.lower(), names, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        known = ", ".join(names)
-        return f"no format {self.kind}is called {self.asked!r}{hint} (known: {known})"
+        # Ids of other versions are near here: formats are named by their versions.
+        hint = f"; did you mean {near[0]}?" if near else hint_on(self.asked, names)
+        return f"no format {self.kind}is called {self.asked!r}{hint}"
 
 
 @cache

@@ -12,6 +12,11 @@ from harpia_formats._version import __version__
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.program.command import HELP, Command, Group, unknown_command
+from harpia_formats.cli.program.encoding import (
+    reads_text,
+    with_encoding,
+    with_encoding_option,
+)
 
 PROGRAM = "harpia-formats"
 COMMANDS_IN = "harpia_formats.cli.commands"
@@ -118,12 +123,14 @@ def _command(name: str) -> Callable[..., None]:
     function: Callable[..., ExitCode] = getattr(module, name)
 
     @wraps(function)
-    def command(**arguments: Any) -> None:
+    def command(*, encoding: str | None = None, **arguments: Any) -> None:
         with exceptions_to_exit_codes():
+            if encoding is not None:
+                arguments = with_encoding(arguments, encoding)
             code = function(**arguments)
         raise SystemExit(code)
 
-    return command
+    return with_encoding_option(command) if reads_text(function) else command
 
 
 def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it by position

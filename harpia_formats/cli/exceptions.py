@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from harpia_formats.cli.exit_codes import ExitCode, Terminated
 from harpia_formats.cli.output.streams import (
+    closed_output,
     discard_buffer,
     print_error,
     write_stderr,
@@ -43,6 +44,8 @@ def exceptions_to_exit_codes() -> Iterator[None]:
         if isinstance(error.__context__, BrokenPipeError):  # typer and rich exit with 1
             _exit_without_output(ExitCode.BROKEN_PIPE)
         raise
+    except HarpiaFormatsError as error:
+        _exit_for(error)
     except OSError as error:
         print_error(f"cannot write the output: {error.strerror or error}")
         _exit_without_output(ExitCode.UNABLE)
@@ -58,16 +61,20 @@ def _raise_terminated(_number: int, _frame: FrameType | None) -> None:
 
 
 def _check_streams() -> None:
-    """Exit if standard output is closed; discard messages if standard error is."""
+    """Make writing fail if standard output is closed; discard messages if stderr is."""
+    # A file that the run opens must not get the number of a stream that is closed.
+    if sys.stdout is None:
+        sys.stdout = closed_output()
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - open to the end
-    if sys.stdout is None:
-        print_error("cannot write the output: standard output is closed")
-        raise SystemExit(ExitCode.UNABLE)
 
 
 def _exit_for(error: Exception) -> NoReturn:
     """Print what `error` means and exit: a mistake of the user, or a bug of ours."""
+    try:
+        sys.stdout.flush()
+    except OSError:  # else Python tries again at its end, and exits with 120
+        discard_buffer(sys.stdout)
     if isinstance(error, ImportError):
         print_error(f"a package is missing or broken: {error}")
         raise SystemExit(ExitCode.UNABLE) from None

@@ -1,15 +1,15 @@
 """Repair files for `validate --fix`; imported only when something is to be repaired."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from harpia_formats.cli.output.progress import Progress
-from harpia_formats.cli.output.streams import print_error, text_writer, write_stderr
+from harpia_formats.cli.output.streams import print_error, write_stderr
 from harpia_formats.io.inputs import Input, rewind_inputs
 from harpia_formats.io.reader import SourceError
+from harpia_formats.io.sink import standard_output
 from harpia_formats.repair.companions import ChangedFile
 from harpia_formats.repair.line_diff import LineTooLong
 from harpia_formats.repair.options import FixOptions
@@ -17,7 +17,7 @@ from harpia_formats.repair.result import Change, RepairedFile
 from harpia_formats.repair.run import Fixing
 from harpia_formats.repair.target import inputs_to_repair
 from harpia_formats.reporters.text import position, with_noun
-from harpia_formats.text.sanitize import escaped, safe
+from harpia_formats.text.sanitize import safe
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run_plans import FileOptions
 
@@ -95,15 +95,10 @@ def _shown(file: RepairedFile, fix: FixOptions) -> bool:
 
 def _write_diff(parts: Iterable[bytes]) -> None:
     """Write a diff to standard output: its bytes, or safe text to a terminal."""
-    if sys.stdout.isatty():
-        write = text_writer(sys.stdout)
-        for part in parts:
-            for line in part.decode("utf-8", "replace").split("\n")[:-1]:
-                write(f"{escaped(line)}\n")
-    else:
-        for part in parts:
-            sys.stdout.buffer.write(part)
-    sys.stdout.flush()
+    stream = standard_output()
+    for part in parts:
+        stream.write(part)
+    stream.flush()
 
 
 def _count_changes(

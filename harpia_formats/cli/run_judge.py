@@ -10,6 +10,7 @@ from harpia_formats.cli.exit_codes import ExitCode, Terminated
 from harpia_formats.cli.output.problems import print_failures
 from harpia_formats.cli.output.progress import Progress, UnitsDone, When
 from harpia_formats.cli.output.streams import print_error, text_writer, write_stderr
+from harpia_formats.io.sink import standard_output
 from harpia_formats.llm_judge.errors import JudgeError, RowError
 from harpia_formats.llm_judge.run.file_job import FileJob, file_job
 from harpia_formats.llm_judge.run.llm_judge import LLMJudge
@@ -90,7 +91,7 @@ def _judge_rows(
     nouns = "votes" if job.judge.votes > 1 else "rows"
     failed: list[Verdict] = []
     try:
-        with progress, closing(job.run(rows, total, sys.stdout.buffer)) as verdicts:
+        with progress, closing(job.run(rows, total, standard_output())) as verdicts:
             for number, verdict in enumerate(verdicts, 1):
                 progress.update(UnitsDone("judged", nouns, number, total))
                 if verdict.status != "ok" and len(failed) < _PRINTED_FAILURES:

@@ -160,15 +160,14 @@ def identity_reader_of(variant: FormatVariant | None) -> IdentityReader | None:
 
 
 def duplicate_id_remark(
-    duplicate: DuplicateId, key: str, line_text: Callable[[int], str]
+    duplicate: DuplicateId, key: str, record_text: Callable[[int, int], str]
 ) -> Remark:
     """Return the finding about a record whose id, at `key`, another record has.
 
-    `line_text` returns where a line is, such as "line 3".
+    `record_text` returns which record a number and a line are, such as "record 3".
     """
     owner = "a record before it"
     if duplicate.first_start is not None:
-        where = line_text(duplicate.first_start.line)
-        owner = f"record {duplicate.first:,}, in {where}"
+        owner = record_text(duplicate.first, duplicate.first_start.line)
     message = f"{key} {short_json(duplicate.value[key])} is already that of {owner}"
     return Remark(REPEATED_ID, (key,), message, "give each record an id of its own")

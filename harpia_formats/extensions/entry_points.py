@@ -1,4 +1,4 @@
-"""Load the formats, rules, metrics and reporters that other packages add.
+"""Load the formats, rules, metrics, reporters and others that other packages add.
 
 A package adds one by an entry point in the group of its kind. Entry points are read
 only for a name that is not built in, or for a full list: reading them takes some 50 ms.
@@ -19,6 +19,7 @@ RULES = "harpia_formats.rules"
 METRICS = "harpia_formats.metrics"
 REPORTERS = "harpia_formats.reporters"
 UNPACKERS = "harpia_formats.unpackers"
+EXPECTATIONS = "harpia_formats.expectations"
 
 Kind = TypeVar("Kind")
 

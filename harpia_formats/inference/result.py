@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from harpia_formats.model.report import Report, ValidationFailed
+from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
 
 
@@ -28,7 +28,7 @@ class InferredSchema(Result):
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed` unless every row was read."""
         if not self.ok:
-            raise ValidationFailed(self.report, self)
+            raise validation_failed(self.report, self)
 
     def headline(self) -> str:
         """Return the number of rows and of keys in one line."""

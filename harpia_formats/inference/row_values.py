@@ -19,8 +19,13 @@ from harpia_formats.model.problem import Place
 from harpia_formats.parsing.csv_blocks import TableBlock
 from harpia_formats.parsing.csv_pieces import TableBlank, TableFault, TableRow
 from harpia_formats.parsing.csv_records import table_pieces
+from harpia_formats.parsing.duplicate_keys import reencodes_to_same_colons
 from harpia_formats.registry import all_formats
-from harpia_formats.validation.diagnosis.finding import Finding, find_json_fault
+from harpia_formats.validation.diagnosis.finding import (
+    Finding,
+    find_json_fault,
+    find_repeated_keys,
+)
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import Broken
 from harpia_formats.validation.unit.broken import report_broken
@@ -91,21 +96,29 @@ class RowValues:
                 continue
             self.rows += 1
             try:
-                values.append(_decode(text))
+                value = _decode(text)
             except NOT_JSON:
                 fault = find_json_fault(0, text)
                 if fault is None:
                     raise
-                self._json_fault(fault, text, chunk, number)
+                self._json_faults([fault], text, chunk, number)
+                continue
+            # Which of the values of a repeated key counts is not known.
+            if reencodes_to_same_colons([value], text):
+                values.append(value)
+            else:
+                found = find_repeated_keys(0, text, value)
+                self._json_faults(list(found), text, chunk, number)
         return values
 
-    def _json_fault(
-        self, fault: Finding, text: bytes, chunk: Chunk, number: int
+    def _json_faults(
+        self, faults: list[Finding], text: bytes, chunk: Chunk, number: int
     ) -> None:
-        """Add the problem of a row that is no JSON."""
+        """Add the problems of a row that is no JSON, or has a key twice."""
         row = RowContext(self.name, text, chunk.start_of(number), self.rows)
-        if fault.code in self.collector.rules:
-            self.collector.add_findings([fault], lambda _: row, schema=True)
+        kept = [fault for fault in faults if fault.code in self.collector.rules]
+        if kept:
+            self.collector.add_findings(kept, lambda _: row, schema=True)
 
     def _of_table(self, opening: OpenedContainer) -> Iterator[list[Any]]:
         """Yield the records of a table; a field that is blank is left out."""
@@ -175,7 +188,10 @@ class RowValues:
 
 
 def _values_of(chunk: Chunk) -> list[Any] | None:
-    """Return the rows of a chunk decoded at once, None if that is not certain."""
+    """Return the rows of a chunk decoded at once, None if that is not certain.
+
+    It is not if a key may be repeated in one of them.
+    """
     try:
         if chunk.is_plain():
             values = _decode_lines(chunk.data)
@@ -185,4 +201,5 @@ def _values_of(chunk: Chunk) -> list[Any] | None:
             values = [_decode(row) for row in chunk.rows]
     except NOT_JSON:
         return None
-    return values if len(values) == len(chunk) else None
+    is_whole = len(values) == len(chunk)
+    return values if is_whole and reencodes_to_same_colons(values, chunk.data) else None

@@ -1,6 +1,6 @@
 """Adapters: how rows of a format become records, and records become rows."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Path
-from harpia_formats.model.record import Header, Record
+from harpia_formats.model.record import Header, Record, Score
 
 #: A decoded row: a JSON object.
 Row = dict[str, Any]
@@ -36,6 +36,10 @@ class RowCapacity:
     #: Whether a score needs a number and whether the answer is correct. Of several
     #: scores of an answer, those without are left out if there are others.
     needs_verdict: bool = False
+    #: What tells the rows of several scores of one answer apart, which then share their
+    #: id: returns it of a score, None for one without. None where such rows need ids of
+    #: their own.
+    score_name: Callable[[Score], Hashable | None] | None = None
     #: Whether the prompt can be a chat of several messages.
     messages: bool = False
     #: Whether an answer can be a conversation of several turns.
@@ -147,6 +151,19 @@ DirectReader = Callable[[Mapping[str, Any], "FormatAdapter", Any], ReadTyped | N
 
 
 @dataclass(frozen=True, slots=True)
+class RowMerging:
+    """How rows of one file that are parts of one record become that record."""
+
+    #: The key whose text says which part a row is, such as the name of a filter.
+    part_key: str
+    #: Return the value that the rows of one record share, as JSON.
+    identity: Callable[[Row], Any]
+    #: Given the records of the rows with the names of their parts, ordered by where the
+    #: names first stand in the file: the one record.
+    merge: Callable[[Sequence[tuple[str, Record]]], Record]
+
+
+@dataclass(frozen=True, slots=True)
 class FormatAdapter:
     """Reads rows of a format as records, and writes records as rows.
 
@@ -163,6 +180,9 @@ class FormatAdapter:
     capacity: RowCapacity = field(default_factory=RowCapacity)
     #: The keys of the object in a row that stores extra fields; None if there is none.
     extras_path: tuple[str, ...] | None = None
+    #: The adapter that writes the vendor's members of the extra, too, where the user
+    #: asks for extra fields; None if rows always have them.
+    with_own_extra: "FormatAdapter | None" = None
     #: Whether extra fields must be stored as one text.
     extras_as_text: bool = False
     #: Given what stands around the rows of a file, which are the members of their
@@ -178,6 +198,9 @@ class FormatAdapter:
     #: a key that is the same for rows whose fields all have the same fate, or None for
     #: a row that is to be read as a whole. None where all rows are.
     direct_reader: DirectReader | None = None
+    #: Given the same as `reader_in`: why several records have one id, "" if nothing
+    #: says so before they are read. None if nothing ever does.
+    repeated_ids: Callable[[Mapping[str, Any]], str] | None = None
     #: Given the companion document, {} if there is none, and the name of the file: what
     #: stands around its rows. None if rows are not read with a companion.
     around_of: Callable[[Mapping[str, Any], str], Mapping[str, Any]] | None = None
@@ -186,6 +209,8 @@ class FormatAdapter:
     #: Given the record of a row and that of the companion file with its id: the record
     #: with what both have. None if rows are not read so.
     join: Callable[[Record, Record], Record] | None = None
+    #: How several rows become one record; None if each row is a record.
+    merging: RowMerging | None = None
     #: Read the header from a document without its rows, and write it.
     read_header: Callable[[Row], Header] | None = None
     write_header: Callable[[Header, FieldFates], Row] | None = None
@@ -195,6 +220,9 @@ class FormatAdapter:
     dialect_normalizers: Mapping[str, Callable[[Row], Row]] = field(
         default_factory=dict
     )
+    #: Adapters whose fields have the names of a dialect, by the name of the dialect,
+    #: where its rows have other keys than those of the first.
+    named_by_dialect: Mapping[str, "FormatAdapter"] = field(default_factory=dict)
     #: Whether `read` takes each field from the path that `fields` names, by its codec,
     #: if all values fit their fields: nothing else decides but `discriminators`.
     reads_by_fields: bool = False
@@ -208,6 +236,8 @@ class FormatAdapter:
     written_as_array: bool = False
     #: Whether a blank cell of a table, without quotes, is an absent value.
     blank_is_absent: bool = False
+    #: Keys of a row, no fields of the record, that its question depends on.
+    asks_with: tuple[str, ...] = ()
     #: The columns of a table in their order, and those that it has in any case.
     columns: tuple[str, ...] = ()
     required_columns: tuple[str, ...] = ()
@@ -220,6 +250,9 @@ class FormatAdapter:
     nested_lists: frozenset[str] = frozenset()
     #: Paths of further fields of records that rows carry without a place of their own.
     other_paths: frozenset[str] = frozenset()
+    #: Paths of members that `read` takes in another way than `fields` say. A row with
+    #: one is never read by its fields alone, whatever `reads_by_fields` says.
+    read_apart: tuple[tuple[str, ...], ...] = ()
     #: The keys of the objects in rows whose unknown keys go to the extra of outputs.
     answer_path: tuple[str, ...] = ()
     #: Values of keys that rows may have beside fields, by their keys in the vendor's
@@ -281,7 +314,9 @@ class FormatAdapter:
         """The paths of all fields that rows carry, with everything below them."""
         own = {mapping.record_path for mapping in self.fields}
         own |= {mapping.key_record_path for mapping in self.fields} - {""}
-        return self.other_paths | own | {f"extra.{self.vendor}"}
+        if self.with_own_extra is None:
+            own |= {f"extra.{self.vendor}"}
+        return self.other_paths | own
 
 
 def at_path(owner: Any, path: Path) -> Any:

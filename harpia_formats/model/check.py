@@ -10,7 +10,10 @@ class State(StrEnum):
 
     MET = "met"
     BROKEN = "broken"
-    #: Not known, because a file, or a record of it, could not be read.
+    #: Not met, or not known, which the preflight file allows with a warning.
+    WARNED = "warned"
+    #: Not known, because a file, or a record of it, could not be read, or nothing was
+    #: there to be compared.
     UNDECIDED = "undecided"
 
 
@@ -32,6 +35,8 @@ class Check:
     line: int = 1
     #: Whether `found` certainly holds no value of a record.
     hides_values: bool = False
+    #: Why it is not known whether it is met, "" if not all records were read.
+    reason: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the check by the report contract."""

@@ -13,6 +13,10 @@ class HarpiaFormatsError(Exception):
         return self if self.hides_values else None
 
 
+#: How the reason begins why a file that is not there cannot be read.
+MISSING = "does not exist"
+
+
 class OptionError(HarpiaFormatsError, TypeError, ValueError):
     """An option of a Python function that does not exist, or has a wrong value."""
 

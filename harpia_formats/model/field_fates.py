@@ -22,6 +22,10 @@ class Fate(StrEnum):
     __hash__ = str.__hash__
 
 
+#: The detail of the fate of a field that rows have in any case, as empty text.
+BLANK = 'is "", which is read as none'
+
+
 class FieldFate(NamedTuple):
     """The fate of one field that does not arrive unchanged.
 

@@ -1,11 +1,11 @@
 """Formats: what files of a format look like, as frozen records of functions."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harpia_formats.model.problem import Path
+from harpia_formats.model.problem import Path, Severity
 
 if TYPE_CHECKING:  # most runs repair nothing
     from harpia_formats.model.repair import Repair
@@ -45,6 +45,11 @@ class Remark:
     help: str = ""
     #: Whether it is about the key and not its value.
     at_key: bool = False
+    #: Which case of its rule it is, if only the whole file shows whether that is wrong
+    #: (see `CaseDecision`); "" for what is wrong in any file.
+    case: str = ""
+    #: A milder severity than that of its rule, None for that of the rule.
+    severity: Severity | None = None
 
 
 #: Given the pointer of a schema branch that a record breaks, the place in the record,
@@ -60,6 +65,21 @@ Lengths = Callable[[Mapping[Path, int]], Iterator[Remark]]
 
 #: Given a document without its records, and how many these are: findings about that.
 CountRemarks = Callable[[Any, int], Iterator[Remark]]
+
+
+#: The columns by which rows of any columns are known: they hold what is asked, what is
+#: expected and what is answered. Others, such as `id`, `score`, `model` and `category`,
+#: are those of tables of any kind, too.
+_telling = frozenset(
+    "prompt system messages references gt choices contexts response reasoning turns "
+    "formatted_prompt".split()
+)
+
+
+def telling_columns(columns: Iterable[str]) -> str:
+    """Return those of `columns` by which it is known what rows hold, or ""."""
+    known = [f"`{name}`" for name in columns if name in _telling]
+    return " and ".join([", ".join(known[:-1]), *known[-1:]] if known[1:] else known)
 
 
 def no_sign(record: Mapping[str, Any]) -> str:  # noqa: ARG001 - the shape of `Sniff`
@@ -127,6 +147,10 @@ class Companion:
     #: `totals_codes` is selected.
     totals: Callable[[Any], Totals] | None = None
     totals_codes: tuple[str, ...] = ()
+    #: Given the expectation and a record: findings of lints, asked for only if one of
+    #: the rules `row_lint_codes` is selected.
+    row_lint: Callable[[Any, Mapping[str, Any]], Iterator[Remark]] | None = None
+    row_lint_codes: tuple[str, ...] = ()
     #: Given the name of the companion file and the expectation: the names that a file
     #: may have that belongs to it, the most likely first.
     file_names: Callable[[str, Any], tuple[str, ...]] | None = None
@@ -181,6 +205,10 @@ class Dialect:
     #: The id of a schema that allows only records without remarks of rules that are not
     #: lint. Empty if there is no stricter one than `schema`.
     strict: str = ""
+    #: The key with the version of a record, and the values that the vendor documents
+    #: for this one; others are refused by --strict. Empty if it has none.
+    label_key: str = ""
+    labels: frozenset[str] = frozenset()
     #: Findings about what is tolerated or doubtful in a record.
     remarks: Remarks | None = None
     #: Whether a remark can be an error, which makes the record invalid.
@@ -207,6 +235,10 @@ class Dialect:
     #: Given a record of a file that several formats match: by what the file is in the
     #: dialect for sure, "" if it may be in another one. None if such files are rare.
     own_sign: Sniff | None = None
+    #: The column of a table whose texts are read as expected answers, though tables of
+    #: another kind may have a model's answers in it: nothing tells which, unless a row
+    #: has the dialect's `own_sign`. Empty if there is no such column.
+    contested: str = ""
     #: Given a record: the key of an answer that the format has no place for, or "".
     unread_answer: Sniff = no_sign
     #: Keys of which every record that `sniff` matches has at least one, so that `sniff`

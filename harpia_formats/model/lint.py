@@ -86,7 +86,7 @@ class Disagreement:
     #: The text of its value, and that of the earlier row: "" if it is not known.
     value: str
     earlier: str
-    #: Which row the earlier one is, such as "record 1, in line 1", or "an earlier
+    #: Which row the earlier one is, such as "record 1, in line 2", or "an earlier
     #: record" if it is not known.
     owner: str
 
@@ -140,10 +140,65 @@ class AcrossRows:
 
 
 @dataclass(frozen=True, slots=True)
+class CaseDecision:
+    """How the whole file decides which remarks on its rows are reported."""
+
+    #: The code of the rule, whose remarks name their case.
+    code: str
+    cases: tuple[str, ...]
+    #: Given how many records have a remark of each case, and how many records there
+    #: are: the cases that are reported.
+    reported: Callable[[Mapping[str, int], int], Collection[str]]
+    #: The code of a rule across rows that may be broken by the same mistake: without it
+    #: there is nothing to decide. "" if no other rule has to do with it.
+    beside: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRemark:
+    """A remark on a file, placed in its first row that is an example of it."""
+
+    remark: Remark
+    #: Tells whether a decoded row is an example.
+    is_example: Callable[[Any], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class FileLint:
+    """A check of what the rows of a file are together, by counts of them."""
+
+    #: The code of its rule.
+    code: str
+    #: The paths of the values that are counted.
+    paths: tuple[Path, ...]
+    #: Given a column of values at each path, `UNSET` where a row has none: the counts,
+    #: which are added up. Values may be of any type, and numbers may be floats.
+    count: Callable[[Sequence[Sequence[Any]]], Mapping[str, int]]
+    #: Given the counts of the file, and what its companion states, None without one:
+    #: the remarks.
+    remarks: Callable[[Mapping[str, int], Any], Iterator[FileRemark]]
+
+
+@dataclass(frozen=True, slots=True)
+class SameMistake:
+    """Two rules that one mistake breaks: only the more severe of them is reported."""
+
+    #: The code that is reported if both are as severe, and the other one.
+    first: str
+    second: str
+    #: Given a remark of each on one row, and the row: whether the two are of one
+    #: mistake. They always are where one of the rules is about several rows.
+    is_one: Callable[[Remark, Remark, Any], bool] = lambda *_: True
+
+
+@dataclass(frozen=True, slots=True)
 class Lints:
     """The lints of one dialect."""
 
     rows: tuple[RowLint, ...] = ()
     across: tuple[AcrossRows, ...] = ()
+    files: tuple[FileLint, ...] = ()
+    decisions: tuple[CaseDecision, ...] = ()
+    same: tuple[SameMistake, ...] = ()
     #: Codes of rules of the hub that these lints check in their own way.
     covers: frozenset[str] = frozenset()

@@ -38,6 +38,9 @@ class MetricRequest:
     note: str = ""
     #: Why it cannot be computed, by the rules of the vendor.
     unavailable_reason: str = ""
+    #: Values of parameters that are neither given nor in `parameters`, if the metric,
+    #: or the one that tells what is correct, has parameters of these names.
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     #: Whether the user gave it its name in results, with which parameters name it then.
     is_renamed: bool = False
 
@@ -68,6 +71,8 @@ class MetricProfile:
     metrics: Mapping[str, tuple[MetricRequest, ...]]
     #: The names of metrics that are computed by default.
     usual: tuple[str, ...] = ()
+    #: The `defaults` of the requests of all metrics, also of those of other profiles.
+    defaults: Mapping[str, Any] = field(default_factory=dict)
     #: Given a header, and the name of its file without the folder: the metrics that the
     #: header requests; unknown ones keep their name as `metric`. Raises `ScoreError`.
     of_header: Callable[[Header, str], Iterable[MetricRequest]] | None = None

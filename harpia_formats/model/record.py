@@ -79,6 +79,10 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     extra: dict[str, dict[str, Any]] | UnsetType = UNSET
     outputs: list[Output] = []
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as a row of the format `record`: its fields that are set."""
+        return as_dict(self)
+
 
 class Header(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What applies to a whole data set."""

@@ -26,6 +26,9 @@ class Repair:
     value: Any = None
     #: Whether text is lost that stands nowhere else in the record; `what` says which.
     loses_text: bool = False
+    #: Whether the value is counted in other values of the record: it is not while the
+    #: record breaks a condition (a rule of the letter C), since either may be wrong.
+    is_count: bool = False
 
 
 #: Given a decoded record: repairs that may hide what was wrong with it.

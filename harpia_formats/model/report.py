@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harpia_formats.model.check import Check, State
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.errors import MISSING, HarpiaFormatsError
 from harpia_formats.model.first_errors import PATH, first_errors
 from harpia_formats.model.problem import Because, Problem, Severity
 from harpia_formats.model.result import Result
@@ -178,13 +178,16 @@ class Report(Result):
     def ok(self) -> bool:
         """Whether every file was read and no error was found.
 
-        A preflight is ok if every expectation is met: one may allow some errors.
+        A preflight is ok if every expectation is met, but for those that only warn:
+        one may allow some errors.
         """
         undetermined = any(file.undetermined for file in self.files)
         if self.failures or undetermined:
             return False
         if self.checks:
-            return all(check.state is State.MET for check in self.checks)
+            return all(
+                check.state in {State.MET, State.WARNED} for check in self.checks
+            )
         return not self.errors
 
     @property
@@ -200,7 +203,7 @@ class Report(Result):
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed` unless the report is `ok`."""
         if not self.ok:
-            raise ValidationFailed(self)
+            raise validation_failed(self)
 
     def no_verdict_lines(self) -> list[str]:
         """Return why records have no verdict if no finding and no unread file says."""
@@ -275,6 +278,25 @@ class ValidationFailed(HarpiaFormatsError):  # noqa: N818 - the public name
         if report.errors:
             sentences.append(first_errors(report.errors, report.problems))
         return "; ".join(sentences)
+
+
+class MissingFileError(ValidationFailed, FileNotFoundError):
+    """A file does not exist, so that there is no result."""
+
+    __str__ = ValidationFailed.__str__
+
+
+def validation_failed(
+    report: Report, result: Any = None, reason: str = ""
+) -> ValidationFailed:
+    """Return the error for a run without a result.
+
+    It is a `FileNotFoundError` as well if a file does not exist.
+    """
+    reasons = (file.reason or "" for file in report.failures)
+    is_missing = any(each.startswith(MISSING) for each in reasons)
+    kind = MissingFileError if is_missing and not reason else ValidationFailed
+    return kind(report, result, reason)
 
 
 def problem_as_dict(problem: Problem) -> dict[str, Any]:

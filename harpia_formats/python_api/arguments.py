@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Literal, Protocol, TypedDict
 from harpia_formats.conversion.options import ContainerKind, Ids, OnInvalid, OnLoss
 from harpia_formats.io.source import ReadProgress, Source
 from harpia_formats.mapping.choices import (
+    Prompt,
     ReferenceFrom,
     References,
     Responses,
@@ -72,6 +73,7 @@ class ReadArguments(TypedDict, total=False):
     """The options of `read`."""
 
     columns: Mapping[str, str] | None
+    map: Mapping[str, str] | None  # another name for `columns`
     delimiter: str | None
     from_csv_safe: bool
     exclude: Sequence[str]
@@ -87,6 +89,7 @@ class ValidateArguments(ReadArguments, WorkerArguments, total=False):
 
     allow_no_files: bool
     format: str | None
+    from_: str | None  # another name for `format`
     schema: dict[str, Any] | bool | Path | None
     select: Sequence[str]
     ignore: Sequence[str]
@@ -143,12 +146,14 @@ class DiffArguments(TypedDict, total=False):
     """The options of `diff`."""
 
     columns: Mapping[str, str] | None
+    map: Mapping[str, str] | None  # another name for `columns`
     delimiter: str | None
     from_csv_safe: bool
     exclude: Sequence[str]
     max_row_bytes: int
     redact: bool
     from_: str | None
+    format: str | None  # another name for `from_`
     model: str | None
     on_invalid: OnInvalid | Literal["fail", "skip"]
     progress: Progress | None
@@ -158,10 +163,14 @@ class RoundtripArguments(DiffArguments, total=False):
     """The options of `roundtrip`."""
 
     references: References | Literal["first", "expand", "fail"]
-    responses: Responses | Literal["expand", "first", "list", "fail"]
+    responses: Responses | Literal["expand", "first", "list", "fail"] | None
     turns: Turns | Literal["last", "transcript", "fail"]
+    prompt: Prompt | Literal["question", "formatted"]
+    filter: str | None
     constants: Mapping[str, Any]
     score: Literal["em", "f1"] | None
+    metric: str | None
+    correct_from: float | None
     keep_extra: bool
 
 
@@ -169,14 +178,18 @@ class WriteArguments(ReadArguments, ReferenceArguments, WorkerArguments, total=F
     """The options of `write`."""
 
     references: References | Literal["first", "expand", "fail"]
-    responses: Responses | Literal["expand", "first", "list", "fail"]
+    responses: Responses | Literal["expand", "first", "list", "fail"] | None
     turns: Turns | Literal["last", "transcript", "fail"]
+    prompt: Prompt | Literal["question", "formatted"]
     model: str | None
+    filter: str | None
     group: str | None
     csv_safe: bool
     container: ContainerKind | Literal["array", "lines"] | None
     constants: Mapping[str, Any]
     score: Literal["em", "f1"] | None
+    metric: str | None
+    correct_from: float | None
     on_loss: OnLoss | Literal["report", "fail", "ignore"]
     on_invalid: OnInvalid | Literal["fail", "skip", "quarantine"]
     keep_extra: bool
@@ -191,12 +204,14 @@ class ConvertArguments(WriteArguments, total=False):
     """The options of `convert`."""
 
     from_: str | None
+    format: str | None  # another name for `from_`
 
 
 class StatsArguments(ReadArguments, WorkerArguments, total=False):
     """The options of `stats`."""
 
     from_: str | None
+    format: str | None  # another name for `from_`
     top: int
     limit: int | None
     on_invalid: Literal["fail", "skip"]
@@ -214,6 +229,7 @@ class AgreementArguments(ReadArguments, IntervalArguments, total=False):
     """The options of `score_agreement`."""
 
     from_: str | None
+    format: str | None  # another name for `from_`
     on_invalid: Literal["fail", "skip"]
     progress: Progress | None
 
@@ -224,11 +240,14 @@ class ComparisonArguments(
     """The options of `compare_scores`."""
 
     from_: str | None
+    format: str | None  # another name for `from_`
     metrics: Sequence[str]
     stored: bool
     profile: str | None
     config: Path | Mapping[str, Any] | None
     parameters: Mapping[str, Any]
+    systems: Mapping[str, str]
+    pool: bool
     skip_unknown: bool
     on_invalid: Literal["fail", "skip"]
     missing: Missing | Literal["skip", "zero"] | None
@@ -249,6 +268,7 @@ class SubsetArguments(TypedDict, total=False):
     """The options of `head`, `sample` and `merge`."""
 
     from_: str | None
+    format: str | None  # another name for `from_`
     delimiter: str | None
     max_row_bytes: int
     overwrite: bool

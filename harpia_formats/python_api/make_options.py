@@ -2,12 +2,12 @@
 
 import os
 import types
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import fields
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from harpia_formats.model.errors import OptionError
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 _Options = TypeVar("_Options")
 #: How the values of a type are called in messages.
@@ -24,8 +24,15 @@ _words: dict[Any, str] = {
     None: "None",
     types.NoneType: "None",
 }
-#: The arguments for options of the command line whose names are others.
-_of_command = {"map": "columns", "set": "constants", "with": "companion"}
+#: Other names of arguments: those that options of the command line have, and what
+#: other functions call the format of the input.
+OTHER_NAMES = {
+    "map": "columns",
+    "set": "constants",
+    "with": "companion",
+    "format": "from_",
+    "from_": "format",
+}
 
 
 def make_options(
@@ -35,9 +42,9 @@ def make_options(
 ) -> _Options:
     """Return the options `kind`, a dataclass, with the `given` values by name.
 
-    Only those in `known` are options, or all if it is None. Lists are taken where
-    several names are expected. Raises `OptionError` for a name that is no option and
-    for a value of another type, and what `kind` raises.
+    Only those in `known` are options, or all if it is None. Lists, and one name, are
+    taken where several names are expected. Raises `OptionError` for a name that is no
+    option and for a value of another type, and what `kind` raises.
     """
     types_by_name = {
         field.name: field.type
@@ -45,26 +52,42 @@ def make_options(
         if known is None or field.name in known
     }
     values = {}
-    for name, value in given.items():
+    for name, found in with_own_names(given, types_by_name).items():
         if name not in types_by_name:
             raise OptionError(_unknown_option(name, list(types_by_name)))
         wanted = types_by_name[name]
+        is_one = isinstance(found, str) and _is_names(wanted)
+        value = (found,) if is_one else found
         if not fits_type(value, wanted):
-            is_name = isinstance(value, str) and get_origin(wanted) is tuple
-            hint = f"; did you mean ({value!r},)?" if is_name else ""
             words = type_in_words(wanted)
-            raise OptionError(f"{name} must be {words}, not {value!r}{hint}")
-        is_several = get_origin(wanted) is tuple
+            raise OptionError(f"{name} must be {words}, not {value!r}")
+        is_several = isinstance(value, Iterable) and get_origin(wanted) is tuple
         values[name] = tuple(value) if is_several else value
     return kind(**values)
 
 
+def with_own_names(given: Mapping[str, Any], known: Container[str]) -> dict[str, Any]:
+    """Return arguments by their names in `known`, where they are given by other names.
+
+    Raises `OptionError` for an argument that is given by both.
+    """
+    named: dict[str, Any] = {}
+    for name, value in given.items():
+        other = OTHER_NAMES.get(name)
+        own = other if name not in known and other in known else name
+        if own in named or (own != name and own in given):
+            raise OptionError(f"{name} and {own} are one option; give one of them")
+        named[cast("str", own)] = value
+    return named
+
+
 def _unknown_option(name: str, known: list[str]) -> str:
-    near = nearest(name, known)
-    if _of_command.get(name) in known:
-        near = _of_command[name]
-    hint = f"did you mean {near}?" if near else f"known: {', '.join(known)}"
-    return f"there is no option {name}; {hint}"
+    return f"there is no option {name}{hint_on(name, known)}"
+
+
+def _is_names(wanted: Any) -> bool:
+    """Return whether a type is that of several texts, of which one may be given."""
+    return get_origin(wanted) is tuple and get_args(wanted)[0] is str
 
 
 def fits_type(value: Any, wanted: Any) -> bool:

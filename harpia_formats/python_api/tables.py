@@ -1,6 +1,6 @@
 """Tables that a program has in memory: records as one, and one as an input."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from harpia_formats.arrow.package import load_pyarrow
@@ -34,6 +34,16 @@ def table_input(table: Any) -> Source:
         for batch in batches:
             writer.write(batch)
     return Source(TABLE, sink.getvalue().to_pybytes())
+
+
+def table_of_rows(rows: Sequence[Any]) -> Any:
+    """Return the rows of a table of records, as its `to_pylist` returns them, as one.
+
+    Raises `MissingPyarrow`.
+    """
+    from harpia_formats.arrow.record_layout import record_schema  # noqa: PLC0415 - only tables need it
+
+    return load_pyarrow().Table.from_pylist(list(rows), schema=record_schema())
 
 
 def _columns_of(table: Any, pa: Any) -> tuple[Any, Iterator[Any]]:

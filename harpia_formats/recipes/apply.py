@@ -24,7 +24,7 @@ from harpia_formats.scoring.computed_metric import computed_metric
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.profiles import profile_named
 from harpia_formats.scoring.select_metrics import parameters_of_request
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 #: Keys that change no output.
 _SILENT = {"engine", "jobs"}
@@ -216,9 +216,7 @@ def _check_definitions(recipe: Recipe, given: Collection[str]) -> None:
         if not requests and not _SELECTING & set(given):
             names = [one.label for one in found.requests]
             reason = "is a parameter of a metric that the recipe does not name"
-            near = nearest(place[1], names)
-            hint = f"; did you mean {near}?" if near else f" ({', '.join(names)})"
-            raise recipe.error(place, f"{reason}{hint}")
+            raise recipe.error(place, f"{reason}{hint_on(place[1], names)}")
         for request in requests:
             own = parameters_of_request(request, values[PARAMETERS])
             reason = _refused(request, own, place[2])

@@ -23,7 +23,7 @@ from harpia_formats.settings.toml_text import (
     toml_document,
     toml_key,
 )
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
 _line = re.compile(r"line ([0-9]+)")
@@ -98,9 +98,9 @@ def _unknown(name: str, command: Command) -> str:
         if other is not command and name in other.all_keys():
             return f"is a key of {other.name}, which {command.name} has not"
     keys = command.all_keys()
-    near = OTHER_NAMES.get(name) or nearest(name, keys)
-    known = f"did you mean {near}?" if near else f"known: {', '.join(keys)}"
-    return f"there is no such key; {known}"
+    meant = OTHER_NAMES.get(name)
+    hint = f"; did you mean {meant}?" if meant else hint_on(name, keys)
+    return f"there is no such key{hint}"
 
 
 def _checked(value: Any, key: Key, recipe: Recipe) -> Any:

@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar, get_args, get_origin
 from harpia_formats.reporters.score_tables import TABLE, Form
 from harpia_formats.scoring.options import ScoreOptions
 
-#: Options that are objects of a program.
-_OF_PROGRAMS = {"executor", "progress"}
+#: Options that are objects of a program, or that inputs as NAME=FILE give.
+_OF_PROGRAMS = {"executor", "progress", "systems"}
 #: The keys of other commands and of the command line, and those of recipes instead.
 OTHER_NAMES = {
     "files": "inputs",

@@ -9,7 +9,7 @@ from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.sink import SinkError
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import ValidationFailed
+from harpia_formats.model.report import ValidationFailed, validation_failed
 from harpia_formats.redaction.reports import Redaction
 
 
@@ -86,7 +86,7 @@ def _is_shown(error: HarpiaFormatsError, redaction: Redaction) -> bool:
 
 def _hidden(error: HarpiaFormatsError, redaction: Redaction) -> HarpiaFormatsError:
     if isinstance(error, ValidationFailed):
-        return ValidationFailed(redaction.report(error.report))
+        return validation_failed(redaction.report(error.report))
     if isinstance(error, SourceError):
         path, mark, member = error.path.partition("!")
         name = f"{path}{mark}{redaction.member(member)}" if mark else path

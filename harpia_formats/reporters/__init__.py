@@ -70,13 +70,10 @@ class UnknownReporter(ReportError):  # noqa: N818 - named like the other unknown
         self.asked = asked
 
     def __str__(self) -> str:
-        from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - only to report a mistake
+        from harpia_formats.text.spelling import hint_on  # noqa: PLC0415 - only to report a mistake
 
         names = [*REPORTERS, *entry_points.plugin_names(entry_points.REPORTERS)]
-        near = nearest(self.asked, names)
-        hint = f"; did you mean {near}?" if near else ""
-        known = ", ".join(names)
-        return f"no reporter is called {self.asked!r}{hint} (known: {known})"
+        return f"no reporter is called {self.asked!r}{hint_on(self.asked, names)}"
 
 
 def reporter_named(name: str) -> Reporter:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.reporters.fold import (
+    FoldedNotes,
+    FolderNotes,
     PartlyShown,
     Shown,
     note_shown,
@@ -40,13 +42,17 @@ def write(
 ) -> None:
     """Write a line for each problem as it is found, then one for each cut group."""
     shown: Shown = Counter()
+    notes = FolderNotes(folds=options.folds_notes)
     for problem in problems:
+        if notes.hides(problem):
+            continue
         note_shown(shown, problem)
         start = f"{_start_of(problem, options)}:"
         _write_line(line_of(problem, options), write_text, options, start)
     report = finish()
-    for partly in partly_shown_groups(report.groups, shown):
-        _write_line(_folded_line(partly), write_text, options)
+    groups, folded = notes.fold(partly_shown_groups(report.groups, shown))
+    for line in [*map(_folded_line, groups), *map(_notes_line, folded)]:
+        _write_line(line, write_text, options)
     if options.statistics:
         for line in statistics_lines(report):
             _write_line(line, write_text, options)
@@ -88,6 +94,12 @@ def _folded_line(partly: PartlyShown) -> str:
     counts = f"{found}, {partly.times:,} shown"
     line = f"{safe(group.path, PATH)}: {rule(group)}: {counts}"
     return f"{line}; {safe(partly.message, SENTENCE)}" if partly.message else line
+
+
+def _notes_line(notes: FoldedNotes) -> str:
+    """Return a line with the count of notes that equal those of another file."""
+    start = f"{safe(notes.first, PATH)}: {safe(notes.code)} {safe(notes.name)}"
+    return f"{start}: {notes}; {safe(notes.message, SENTENCE)}"
 
 
 REPORTER = Reporter(

@@ -4,9 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from harpia_formats.model.problem import Problem
+from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import Group
 
+#: The most different notes that are remembered of all folders.
+_MOST_NOTES = 10_000
 #: The number of shown problems by path, code, pointer and cause.
 Shown = Counter[tuple[str, str, str, str]]
 
@@ -26,6 +28,25 @@ class PartlyShown(NamedTuple):
     #: The message of the first problem, if without it nothing would say what it is:
     #: none was shown, or another group of the file has the same code and pointer.
     message: str
+
+
+class FoldedNotes(NamedTuple):
+    """Notes of files of one folder that equal notes of another of its files."""
+
+    folder: str
+    code: str
+    message: str
+    name: str
+    number: int
+    files: int
+    #: The file whose notes were shown.
+    first: str
+
+    def __str__(self) -> str:
+        """Return a sentence with the counts and the file that has the shown note."""
+        notes = "the same note" if self.number == 1 else f"{self.number:,} equal notes"
+        files = "another file" if self.files == 1 else f"{self.files:,} other files"
+        return f"{notes} in {files} of the folder"
 
 
 def of_baseline(group: Group) -> str:
@@ -62,6 +83,56 @@ def partly_shown_groups(groups: Iterable[Group], shown: Shown) -> list[PartlySho
         for partly in found
         if partly.times < partly.group.count or partly.group.baseline
     ]
+
+
+class FolderNotes:
+    """Notes that are shown for the first file of a folder, and counted in its others.
+
+    Notes are equal if their rule and their message are.
+    """
+
+    def __init__(self, *, folds: bool) -> None:
+        """Fold notes if `folds`; otherwise all of them are shown."""
+        self._folds = folds
+        #: The first file with a note, by its folder, code and message.
+        self._first: dict[tuple[str, str, str], str] = {}
+
+    def hides(self, problem: Problem) -> bool:
+        """Return whether another file of the folder showed it; remember it if not."""
+        if not self._folds or problem.severity is not Severity.NOTE:
+            return False
+        path = problem.place.path
+        key = (_folder(path), problem.code, problem.message)
+        if key not in self._first and len(self._first) >= _MOST_NOTES:
+            return False
+        return self._first.setdefault(key, path) != path
+
+    def fold(
+        self, groups: Iterable[PartlyShown]
+    ) -> tuple[list[PartlyShown], list[FoldedNotes]]:
+        """Return the groups that are not hidden notes, and hidden notes by folder."""
+        rest: list[PartlyShown] = []
+        files: Counter[tuple[str, str, str]] = Counter()
+        counts: Counter[tuple[str, str, str]] = Counter()
+        names: dict[tuple[str, str, str], str] = {}
+        for partly in groups:
+            group = partly.group
+            key = (_folder(group.path), group.code, group.message)
+            if partly.times or self._first.get(key, group.path) == group.path:
+                rest.append(partly)
+                continue
+            files[key] += 1
+            counts[key] += group.count
+            names[key] = group.name
+        return rest, [
+            FoldedNotes(*key, names[key], count, files[key], self._first[key])
+            for key, count in counts.items()
+        ]
+
+
+def _folder(path: str) -> str:
+    """Return the folder part of a path or an address."""
+    return path.rpartition("/")[0]
 
 
 def group_pointer(pointer: str, shapes: dict[str, None]) -> str:

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.reporters.checks import UNDECIDED
+from harpia_formats.reporters.checks import undecided_because
 from harpia_formats.reporters.findings import Finding, collected, first_sentences
 from harpia_formats.reporters.places import shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
@@ -95,11 +95,11 @@ def _failing(report: Report, options: Options) -> set[Severity]:
 def _case_of_check(check: Check) -> _Case:
     """Return the case of an expectation of a preflight."""
     name = safe(check.expected, SENTENCE)
-    if check.state is State.MET:
+    if check.state in {State.MET, State.WARNED}:
         return _Case(name)
     place = f"{safe(check.path, PATH)}:{check.line}"
     if check.state is State.UNDECIDED:
-        return _Case(name, "error", f"{UNDECIDED} ({place})")
+        return _Case(name, "error", f"{undecided_because(check)} ({place})")
     return _Case(name, "failure", f"{safe(check.found, SENTENCE)} ({place})")
 
 

@@ -10,7 +10,7 @@ from harpia_formats.rules import selected_rules
 from harpia_formats.settings.error import OWN_FILE, PYPROJECT, SettingsError
 from harpia_formats.settings.table import BY_NAME, Kind, Setting
 from harpia_formats.settings.toml_text import described_value, toml_document, toml_key
-from harpia_formats.text.spelling import is_near, nearest
+from harpia_formats.text.spelling import hint_on, is_near
 
 #: The path of the table of settings in a `pyproject.toml`.
 _TABLE = ("tool", "harpia-formats")
@@ -92,9 +92,7 @@ def _unknown(name: str, *, is_pyproject: bool) -> str:
             f"there is no such setting; the keys of {OWN_FILE} stand at its top, "
             f"without the table [tool.harpia-formats] of {PYPROJECT}"
         )
-    near = nearest(name, BY_NAME)
-    known = f"did you mean {near}?" if near else f"known: {', '.join(BY_NAME)}"
-    return f"there is no such setting; {known}"
+    return f"there is no such setting{hint_on(name, BY_NAME)}"
 
 
 def _checked(value: Any, setting: Setting, path: str, place: str) -> Any:

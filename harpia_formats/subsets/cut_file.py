@@ -192,9 +192,11 @@ class CutFile:
         from harpia_formats.parsing.csv_pieces import TableBlank, TableFault, TableRow  # noqa: PLC0415 - only for tables
 
         for piece in self._pieces():
-            if isinstance(piece, TableBlank) or (
-                isinstance(piece, TableFault) and not piece.record
-            ):
+            if isinstance(piece, TableBlank):
+                if self.before:
+                    self._kept.drop(piece.start.offset + piece.size)
+                continue
+            if isinstance(piece, TableFault) and not piece.record:
                 continue
             if isinstance(piece, TableRow):
                 begin = piece.start.offset

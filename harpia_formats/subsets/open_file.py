@@ -14,7 +14,12 @@ from harpia_formats.framing.container import (
 )
 from harpia_formats.io.source import Source, SourceReader, open_source
 from harpia_formats.model.format import Container
-from harpia_formats.parsing.csv_delimiter import named, shown_delimiter
+from harpia_formats.parsing.csv_delimiter import (
+    WIDE_DELIMITERS,
+    how_to_read,
+    named,
+    shown_delimiter,
+)
 from harpia_formats.subsets.cut_file import CutFile
 from harpia_formats.subsets.kept_bytes import KeptBytes
 from harpia_formats.subsets.options import SubsetError, SubsetOptions
@@ -107,6 +112,11 @@ def _check_delimiter(name: str, plan: FilePlan, sample: Sample) -> None:
     """
     found = sample.other_delimiter or sample.likely_delimiter
     if found and plan.cut is Framing.NONE:
+        if found in WIDE_DELIMITERS:
+            raise SubsetError(
+                f"in {name} a {named(found)} separates the fields; "
+                f"{how_to_read(found, sample.delimiter)}"
+            )
         from_csv = "" if sample.other_delimiter else "--from csv "
         raise SubsetError(
             f"in {name} a {named(found)} separates the fields; read it with "

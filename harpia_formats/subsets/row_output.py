@@ -7,13 +7,12 @@ from typing import Any, cast
 from harpia_formats.conversion.output_files import (
     check_output,
     name_of,
-    standard_output,
 )
 from harpia_formats.framing.chunk import JSON_SPACE
 from harpia_formats.io.compressed_output import suffix_of
 from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.output_group import OutputGroup
-from harpia_formats.io.sink import Sink, SinkError, StreamSink
+from harpia_formats.io.sink import Sink, SinkError, StreamSink, standard_output
 from harpia_formats.io.urls import masked
 from harpia_formats.registry import all_unpackers
 from harpia_formats.subsets.cut_file import CutFile, Row

@@ -23,7 +23,7 @@ from harpia_formats.subsets.options import (
     SubsetOptions,
     SubsetValueError,
 )
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on, nearest
 
 #: Fields of records that identify what is asked, beside those of groups.
 IDENTITY = ("id", "prompt")
@@ -37,12 +37,10 @@ def field_reader(name: str) -> ValueOf:
     """Return what reads a field of records; raises `SubsetError` for an unknown one."""
     known = (*IDENTITY, *GROUPED)
     if name not in known and not (name.startswith(METADATA) and name != METADATA):
-        near = nearest(name, known)
-        hint = f"; did you mean {near}?" if near else ""
-        listed = ", ".join((*known, f"{METADATA}NAME"))
+        hint = hint_on(name, (*known, f"{METADATA}NAME"))
         raise SubsetError(
-            f"records have no field {name!r}{hint} (known: {listed}; only "
-            "of rows in no known format, any key)"
+            f"records have no field {name!r}{hint}; of rows in no known format any key "
+            "can be given"
         )
     if name == "prompt":
         return lambda record: prompt_text(record) or None
@@ -77,6 +75,7 @@ class RecordValues:
             fail_fast=False,
             max_row_bytes=options.max_row_bytes,
             progress=options.progress,
+            merges_rows=False,  # rows are copied one by one
         )
         self._problems: list[Problem] = []
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
-from msgspec import UNSET
-from msgspec.structs import replace
 
 from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.registry import adapter_of, readable_formats
@@ -162,11 +160,3 @@ def records(
     }
     drawn = st.fixed_dictionaries(needed, optional=optional)
     return drawn.map(lambda given: Record(**given))
-
-
-def filled(record: Record) -> Record:
-    """Return `record`, with a prompt if it has neither a prompt nor messages."""
-    changes: dict[str, Any] = {}
-    if record.prompt is UNSET and record.messages is UNSET:
-        changes["prompt"] = "q"
-    return replace(record, **changes)

@@ -1,6 +1,7 @@
 """How commands end: signals, closed streams, exceptions."""
 
 import errno
+import json
 import os
 import select
 import shlex
@@ -80,6 +81,50 @@ def test_reader_that_leaves_ends_the_run_quietly(data: Path) -> None:
         message = process.stderr.read()
 
     assert (process.returncode, message) == (141, b"")
+
+
+def test_reports_are_written_if_the_reader_leaves(data: Path) -> None:
+    """With `--report` and a closed pipe the run goes on, and ends with its own code."""
+    (data / "many.jsonl").write_bytes(b'{"a":"x"}\n' * 20_000)
+    caps = ("--examples", "0", "--max-problems", "0", "--report", "report.json")
+    process = started(
+        "",
+        *("validate", data / "many.jsonl", "--schema", data / "schema.json", *caps),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=data,
+    )
+    with process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.readline()
+        process.stdout.close()
+        message = process.stderr.read().decode()
+
+    assert (process.returncode, message.count("\n")) == (1, 1)
+    assert (
+        json.loads((data / "report.json").read_bytes())["summary"]["errors"] == 20_000
+    )
+
+
+def test_rows_for_nobody_end_the_run(data: Path) -> None:
+    """A conversion whose rows nobody reads ends with 141, and writes no report."""
+    (data / "many.jsonl").write_bytes(b'{"prompt":"p","outputs":[]}\n' * 100_000)
+    process = started(
+        "",
+        *("convert", "many.jsonl", "--from", "record", "--to", "csv"),
+        *("--report", "report.json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=data,
+    )
+    with process:
+        assert process.stdout
+        process.stdout.readline()
+        process.stdout.close()
+
+    assert process.returncode == 141
+    assert not (data / "report.json").exists()
 
 
 def test_unbuffered_output_is_not_cut_off(data: Path) -> None:
@@ -169,6 +214,16 @@ def test_lost_messages_do_not_change_the_outcome(data: Path, redirection: str) -
 
     assert (found.returncode, unable.returncode) == (1, 2)
     assert codes(found) == codes(unable) == ["S102", "S102", "J106"]
+
+
+def test_closed_output_is_no_error_if_nothing_goes_there(data: Path) -> None:
+    """With standard output closed, an output file is written as usual."""
+    (data / "in.jsonl").write_bytes(b'{"prompt":"p","outputs":[]}\n')
+    words = ("convert", "in.jsonl", "--from", "record", "--to", "csv", "-o", "out.csv")
+    result = run_redirected(">&-", *words, cwd=data)
+
+    assert result.returncode == 0
+    assert (data / "out.csv").read_bytes() == b"prompt\np\n"
 
 
 def test_closed_standard_input_is_one_line(data: Path) -> None:

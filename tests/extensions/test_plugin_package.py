@@ -17,7 +17,10 @@ CHAT = (
 BOARD = b'{"question": "2+2?", "answer": "4", "scores": {"em": 1, "f1": 0.5}}\n'
 #: A small module with what the entry points of a broken package may lead to.
 BROKEN = """
-from harpia_formats.plugins import Dialect, Format, Metric, Reporter, Rule, Severity
+from harpia_formats.plugins import (
+    Dialect, Expectation, ExpectationCheck, ExpectationResult, Format, Metric,
+    Reporter, Rule, Severity,
+)
 
 def sign(row):
     return ""
@@ -42,6 +45,27 @@ SHORT = (rule("Z101", "z-rule"),)
 TAKEN = (rule("ZZ101", "broken-json"),)
 TWICE = (rule("ZZ101", "z-one"), rule("ZZ101", "z-two"))
 STRANGE = (WORD,)
+
+class Check(ExpectationCheck):
+    def __init__(self, value):
+        self.value = value
+        if value == "prepare":
+            raise KeyError(value)
+        if value == "value":
+            raise ValueError("must be another")
+
+    def take(self, record):
+        if self.value == "take":
+            raise KeyError(self.value)
+        return None if self.value == "none" else ""
+
+    def result(self):
+        if self.value == "result":
+            raise KeyError(self.value)
+        return ExpectationResult({"unknown": None, "met": True}.get(self.value), "-")
+
+EXPECTATION = Expectation("A.", Check)
+NO_CHECK = Expectation("A.", str)
 """
 
 #: No colours, and no sentence is broken by the frame around it.
@@ -337,6 +361,62 @@ def test_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 - a
     assert done.stderr.startswith(start)
     assert reason in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "code", "reason"),
+    [
+        ("EXPECTATION", "met", 0, "all 4 expectations are met"),
+        ("EXPECTATION", "unknown", 1, "1 is not decided"),
+        ("EXPECTATION", "value", 2, "datasets.a.own: x: must be another"),
+        ("EXPECTATION", "prepare", 2, "it raises KeyError: 'prepare'"),
+        ("EXPECTATION", "take", 2, "it raises KeyError: 'take'"),
+        ("EXPECTATION", "none", 2, "it returned a NoneType and not a str"),
+        ("EXPECTATION", "result", 2, "it raises KeyError: 'result'"),
+        ("NO_CHECK", "a", 2, "returned a str, no ExpectationCheck"),
+        ("WORD", "a", 2, "is a str and not a Expectation"),
+    ],
+)
+def test_expectations_are_checked_or_named_with_their_package(  # noqa: PLR0913, PLR0917 - a case and its folder
+    tmp_path: Path,
+    install: Callable[[Path, Path], None],
+    place: str,
+    value: str,
+    code: int,
+    reason: str,
+) -> None:
+    """What a package returns decides, and what it raises is an error."""
+    project, folder = tmp_path / "project", tmp_path / "site"
+    project.mkdir()
+    (project / "pyproject.toml").write_text(
+        '[project]\nname = "broken-package"\nversion = "0.9"\n'
+        f'[project.entry-points."harpia_formats.expectations"]\nx = "broken:{place}"\n'
+    )
+    install(project, folder)
+    (folder / "broken.py").write_text(BROKEN)
+    (tmp_path / "a.jsonl").write_text('{"prompt": "1", "outputs": []}\n')
+    (tmp_path / "preflight.toml").write_text(
+        '[datasets.a]\nfiles = "a.jsonl"\nformat = "record"\n'
+        f'own = {{ x = "{value}" }}\n'
+    )
+
+    done = runner(folder, tmp_path)("preflight")
+
+    assert done.returncode == code, done.stderr
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert code < 2 or value == "value" or "broken-package 0.9" in done.stderr
+
+
+def test_an_unknown_expectation_is_refused(run: Run, tmp_path: Path) -> None:
+    """A name that no package adds is a mistake of the preflight file."""
+    (tmp_path / "preflight.toml").write_text(
+        '[datasets.a]\nfiles = "chat.jsonl"\nown = { nothing = 1 }\n'
+    )
+    done = run("preflight")
+
+    assert done.returncode == 2
+    assert "preflight.toml:3: datasets.a.own: there is no expectation 'n" in done.stderr
 
 
 def test_two_packages_with_one_name_are_refused(

@@ -180,7 +180,7 @@ def test_letters_without_a_font_are_said(tmp_path: Path) -> None:
         ("a.pdf", "called .svg or .png"),
         ("scores=", "called .svg or .png"),
         ("score=a.svg", "no picture called 'score'; did you mean scores?"),
-        ("pie=a.svg", "no picture called 'pie'; known: scores"),
+        ("pie=a.svg", "no picture called 'pie' (known: scores"),
     ],
 )
 def test_a_picture_that_cannot_be_is_refused(given_name: str, reason: str) -> None:

@@ -366,3 +366,33 @@ def test_fixtures_are_valid_by_their_schema(path: Path) -> None:
     assert check_schema(schema).problems == ()
     for line in data.split(b"\n"):
         assert not line.strip() or validator.is_valid(json.loads(line))
+
+
+@pytest.mark.parametrize(
+    ("text", "pointers"),
+    [
+        ('{"a": 1, "a": "x"}\n{"a": 2}\n', ["/a"]),
+        ('{"a": 1}\n{"b": {"c": 1, "d": 2, "c": 3}}\n', ["/b/c"]),
+        ('[{"a": [{"x": 1, "x": 1}]}, {"a": []}]', ["/a/0/x"]),
+        ('{"a": 1, "\\u0061": 2}\n', ["/a"]),
+    ],
+)
+def test_rows_with_a_key_twice_are_refused(text: str, pointers: list[str]) -> None:
+    """Which value of a repeated key counts is not known, so there is no schema."""
+    with pytest.raises(ValidationFailed) as error:
+        infer_schema(io.BytesIO(text.encode()))
+
+    problems = error.value.report.problems
+    assert [problem.code for problem in problems] == ["J105"] * len(pointers)
+    assert [problem.place.pointer for problem in problems] == pointers
+
+
+@given(rows=ROWS)
+def test_keys_in_texts_are_not_taken_for_repeated(rows: list[dict[str, Any]]) -> None:
+    """Texts that hold JSON, and keys of different objects, are no repeated keys."""
+    texts = [{**row, "text": json.dumps(row), "like": '{"a":1,"a":2}'} for row in rows]
+    lines = "".join(f"{json.dumps(row)}\n" for row in texts)
+
+    schema = infer_schema(io.BytesIO(lines.encode())).schema
+    assert schema is not None
+    assert schema["type"] == "object"

@@ -1,16 +1,24 @@
 """Errors of the Python functions that score name arguments, not options."""
 
 from collections.abc import Callable
+from functools import partial
+from io import BytesIO
 from typing import Any
 
 import pytest
 
 from harpia_formats import (
     ScoreError,
+    ValidationFailed,
     compare_scores,
+    convert,
+    iter_problems,
+    read,
     score,
     score_agreement,
     score_answers,
+    stats,
+    validate,
 )
 from harpia_formats.python_api.score_wording import with_score_arguments
 
@@ -88,6 +96,29 @@ def test_errors_name_arguments() -> None:
         with pytest.raises(ScoreError, match=message) as caught:
             function(*inputs, **options)
         assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda data: validate(data).problems, "format"),
+        (lambda data: tuple(iter_problems(data)), "format"),
+        (lambda data: tuple(read(data)), "format"),
+        (stats, "from_"),
+        (partial(convert, to="record", output=BytesIO()), "from_"),
+    ],
+)
+def test_advice_names_the_argument_of_the_function(
+    function: Callable[[bytes], Any], name: str
+) -> None:
+    """The format of inputs is `format` of some functions, and `from_` of the others."""
+    try:
+        problems = function(b'{"frage": "q"}\n')
+    except ValidationFailed as failed:
+        problems = failed.report.problems
+    (problem,) = problems
+
+    assert f"; name a format with {name}, or" in problem.help
 
 
 def test_stored_scores_are_compared() -> None:

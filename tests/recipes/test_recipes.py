@@ -226,7 +226,7 @@ def test_the_schema_is_that_of_the_options(command: Command) -> None:
         ("metrics = 'em'", 1, 'metrics: must be several names, not "em"; did you mean'),
         ("seed = -1", 1, "seed: the seed must be an integer from 0"),
         ("seed = 1\nlevel = 2.0", 2, "level: the level must be between 0 and 1"),
-        ("missing = 'zeros'", 1, "missing must be one of 'skip', 'zero', not"),
+        ("missing = 'zeros'", 1, "missing cannot be 'zeros'; did you mean 'zero'?"),
         ("by = []\nmetrics = ['emm']", 2, "metrics: no metric is called 'emm'; did"),
         ("profile = 'squat'", 1, "profile: no profile is called 'squat'; did you mean"),
         ("to = 'cvs'", 1, "to: "),

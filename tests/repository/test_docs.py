@@ -148,11 +148,21 @@ def test_table_of_conversions_shows_all_formats() -> None:
 def test_every_option_of_convert_is_described() -> None:
     """The page on conversion names every option of the command, and no other one."""
     done = examples.run(["harpia-formats", "convert", "--help"], ROOT, wide())
-    known = set(_option.findall(done.stdout.decode())) - {"--help"}
+    known = options_in(done.stdout.decode()) - {"--help"}
     described = set(_option.findall(text_of("docs/how-to/convert.md")))
 
     assert known - described == set()
     assert described - known == {"--pairs", "--via"}
+
+
+def options_in(shown: str) -> set[str]:
+    """Return the options that a help shows; of `--[no-]x`, the one without `no-`."""
+    return set(_option.findall(shown.replace("--[no-]", "--")))
+
+
+def flags_in(shown: str) -> set[str]:
+    """Return the options that turn off what another one turns on."""
+    return {f"--no-{name}" for name in re.findall(r"--\[no-\]([a-z-]*[a-z])", shown)}
 
 
 def wide() -> dict[str, str]:
@@ -172,7 +182,7 @@ def test_every_option_exists() -> None:
             if command not in options:
                 words = ["harpia-formats", *command.split(), "--help"]
                 shown = examples.run(words, ROOT, wide()).stdout.decode()
-                options[command] = set(_option.findall(shown))
+                options[command] = options_in(shown) | flags_in(shown)
             # A mistake that a page shows ends with exit code 2.
             given = [] if "# exit 2" in line else _option.findall(line)
             unknown += [

@@ -36,9 +36,13 @@ NOT_RECOGNISED: dict[str, str | None] = {
     "nemo-results/S102-tasks-list": None,
     # In text, the rows of a table with the fields of records are records.
     "parquet/records": "record",
-    # A table whose header is that of no other format is any table.
-    "tencent-csv/S101+S101-question-and-solution": "csv",
-    "tencent-csv/S103+S103-header-in-capitals": "csv",
+    # Nothing says what such columns hold.
+    "tencent-csv/S101+S101-question-and-solution": None,
+    "tencent-csv/S103+S103-header-in-capitals": None,
+    # Without a column of system inputs, the answers may be a model's.
+    "tencent-csv/T104+T105-id-for-system": "csv",
+    "tencent-csv/T104-answer-without-system-column": "csv",
+    "tencent-csv/T104-no-system-column": "csv",
 }
 #: Numbers of all, valid and invalid records in a bad JSON Lines fixture.
 EXPECTED_COUNTS = (3, 2, 1)

@@ -25,7 +25,8 @@ from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.schema.dialect import record_schema
 from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing.strategies import filled, records
+from harpia_formats.testing import filled
+from harpia_formats.testing.strategies import records
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SOURCES = TARGETS = writable_formats()
@@ -168,7 +169,8 @@ def test_every_lost_key_is_listed(source: str, record: Record) -> None:
     """Every key of any row that a target does not have is listed, and no other key."""
     mapper = RecordMapper(adapter_of(SOURCES[source]), ONE_ROW)
     try:
-        (row,) = mapper.map(filled(record)).rows
+        # Each score of the answer that is kept is a row; one of them is enough here.
+        row, *_ = mapper.map(filled(record)).rows
     except Unconvertible:
         assume(condition=False)
     text = encode(row).decode()

@@ -5,6 +5,7 @@ import io
 import json
 import random
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from harpia_formats.mapping.choices import Choices, References, Responses
 from harpia_formats.mapping.columns import MapError
 from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.model.field_fates import BLANK, Fate, Unconvertible
 from harpia_formats.model.format import Container
-from harpia_formats.model.record import Output, Record, Score
+from harpia_formats.model.record import SYSTEM_MESSAGE, Output, Record, Score
 from harpia_formats.registry import adapter_of, writable_formats
 
 SOURCES = TARGETS = writable_formats()
@@ -245,3 +247,97 @@ def test_every_written_file_is_valid(
         files = as_files(source, rows[start : start + 100])
         options = variants_of(option, target, chance)
         check_conversion(source, target, files, options, tmp_path)
+
+
+#: Keys of rows that name the format itself: they hold no data, and never differ.
+OF_FORMAT = {"schema_version", "method", "url"}
+#: Records with little, of which a row needs more than they have.
+SPARSE = (
+    Record(prompt="q", outputs=[]),
+    Record(prompt="q", references=["r"], outputs=[]),
+    Record(prompt="q", outputs=[Output(text="a")]),
+    Record(
+        messages=[*TURNS, TURNS[0]],
+        outputs=[Output(model="m", turns=TURNS, scores=[Score(value=1)])],
+    ),
+)
+
+
+def paths_in(value: Any, start: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of each key in a row, without the places in lists."""
+    if isinstance(value, dict):
+        for key, member in value.items():
+            yield (*start, key)
+            yield from paths_in(member, (*start, key))
+    elif isinstance(value, list):
+        for item in value:
+            yield from paths_in(item, start)
+
+
+def has_source(path: tuple[str, ...], target: str, known: set[str]) -> bool:
+    """Tell whether a key of a row is the place of one of the `known` fields."""
+    fields = [
+        mapping.record_path
+        for mapping in adapter_of(TARGETS[target]).fields
+        if is_within(path, tuple(mapping.path)) or is_within(tuple(mapping.path), path)
+    ]
+    return any(
+        is_within(tuple(one.split(".")), tuple(other.split(".")))
+        for field in fields
+        for each in known
+        for one, other in ((field, each), (each, field))
+    )
+
+
+def is_within(path: tuple[Any, ...], owner: tuple[Any, ...]) -> bool:
+    """Tell whether a path is that of `owner`, or below it."""
+    return path[: len(owner)] == owner
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_default_that_is_written_is_declared(source: str, target: str) -> None:
+    """What a row has and its record does not is among the losses, as L103."""
+    reader, adapter = adapter_of(SOURCES[source]), adapter_of(TARGETS[target])
+    given = Choices(References.FIRST, Responses.FIRST, constants=CONSTANTS)
+    bare = Choices(References.FIRST, Responses.FIRST)
+    for sparse in (*SPARSE, *RECORDS):
+        record = sparse
+        with suppress(Unconvertible):
+            (row,) = RecordMapper(reader, given).map(sparse, 7).rows
+            record = reader.read(row)
+        for choices in (bare, given):
+            try:
+                mapped = RecordMapper(adapter, choices).map(record, 7)
+            except Unconvertible:
+                continue
+            added = {each.path for each in mapped.fates if each.fate is Fate.DEFAULTED}
+            # Every record has a list of answers, maybe an empty one.
+            known = {*mapped.paths, *added, "outputs"}
+            if SYSTEM_MESSAGE in known:
+                known.add("system")
+            unknown = [
+                path
+                for path in paths_in(mapped.rows[0])
+                if path[0] not in OF_FORMAT and not has_source(path, target, known)
+                if not is_kept(path, record)
+            ]
+            assert unknown == [], mapped.rows[0]
+
+
+def is_kept(path: tuple[str, ...], record: Record) -> bool:
+    """Tell whether a key of a row is one that the extra of a record has somewhere."""
+    extras = [record.extra, *(output.extra for output in record.outputs)]
+    kept = [extra for extra in extras if isinstance(extra, dict)]
+    return any(path[-1] in found for extra in kept for found in paths_in(extra))
+
+
+def test_an_empty_target_is_a_default() -> None:
+    """A sample of Inspect has a target in any case, and the losses say if it is new."""
+    (fate,) = (
+        RecordMapper(adapter_of(TARGETS["inspect-dataset"]), Choices())
+        .map(Record(prompt="q", outputs=[]))
+        .fates
+    )
+
+    assert fate == (Fate.DEFAULTED, "references", BLANK)

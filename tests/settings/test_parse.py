@@ -80,7 +80,7 @@ def test_a_byte_order_mark_is_passed_over() -> None:
     [
         ("igore = []", "igore: there is no such setting; did you mean ignore?"),
         ("Max_Row_Bytes = 1", "did you mean max-row-bytes?"),
-        ("xyz = 1", "xyz: there is no such setting; known: formats, exclude"),
+        ("xyz = 1", "xyz: there is no such setting \\(known: formats, exclude"),
         ("[tool.harpia-formats]\nlint = true", "tool: .*stand at its top"),
         ("lint = 1", "lint: must be true or false, not 1"),
         ("examples = true", "examples: must be a whole number, not true"),

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import lzma
+import time
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -106,13 +107,16 @@ def test_broken_arrays_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "option"), [("t.csv", "with --delim"), ("t.txt", "with --from csv --del")]
+    ("name", "arguments"),
+    [("t.csv", 'delimiter=";"'), ("t.txt", 'from_="csv", delimiter=";"')],
 )
-def test_another_delimiter_is_named(name: str, option: str, tmp_path: Path) -> None:
-    """A table with semicolons gets the option that reads it, as in other commands."""
+def test_another_delimiter_is_named(name: str, arguments: str, tmp_path: Path) -> None:
+    """A table with semicolons gets the arguments that read it."""
     path = tmp_path / name
     path.write_text("prompt;b\n1;2\n3;4\n")
-    with pytest.raises(SubsetError, match=f"a semicolon separates .* {option}"):
+    with pytest.raises(
+        SubsetError, match=f"a semicolon separates .* read it with {arguments}$"
+    ):
         sample(path, 1, output=io.BytesIO())
 
 
@@ -127,7 +131,7 @@ def test_output_is_compressed_by_its_name(tmp_path: Path) -> None:
         head(path, 2, output=tmp_path / "out.jsonl.gz")
     with pytest.raises(SinkError, match="is an input"):
         head(path, 2, output=path, overwrite=True)
-    with pytest.raises(SinkError, match="--to parquet"):
+    with pytest.raises(SinkError, match='convert to="parquet" makes'):
         head(path, 2, output=tmp_path / "out.parquet")
 
 
@@ -567,3 +571,16 @@ def test_outputs_that_exist_leave_no_temporary_file(
 
     with pytest.raises(ValueError, match="closed"):
         list(made[0])
+
+
+def test_millions_of_empty_lines_cost_no_step_each(tmp_path: Path) -> None:
+    """A sample of a table with 8,000,000 empty lines is taken in a few seconds."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"prompt,response\n1,2\n" + b"\n" * 8_000_000 + b"3,4\n")
+    started = time.process_time()
+
+    found = sample(path, 2, output=tmp_path / "some.csv")
+
+    assert (tmp_path / "some.csv").read_bytes() == b"prompt,response\n1,2\n3,4\n"
+    assert found.rows == 2
+    assert time.process_time() - started < 5

@@ -103,7 +103,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "MIN_FAR", 1)
     monkeypatch.setattr(parallel, "FAR_RANGE", 60_000)
     monkeypatch.setattr(ranges, "RANGE", 20_000)
-    for name in ("RANGE", "RANGE_TOLD", "BUNDLE"):
+    for name in ("RANGE", "RANGE_DESCRIBED", "BUNDLE"):
         monkeypatch.setattr(pieces, name, 15_000)
     for name in ("HEAD", "WORTH", "WORTH_UNKNOWN"):
         monkeypatch.setattr(large_file, name, 1)

@@ -27,21 +27,25 @@ from harpia_formats.cli.options.common import (
     SkipUnrecognised,
 )
 from harpia_formats.cli.options.conversion import (
+    AnyFilter,
+    AnyPrompt,
     AnyReferences,
     AnyResponses,
+    AnyTarget,
     AnyTurns,
     Container,
+    CorrectFrom,
     FillScores,
     Group,
     KeepExtra,
     LossReport,
     OnAnyLoss,
+    OneMetric,
     OnInvalidRow,
     OutputFiles,
     PrefixIds,
     Quarantine,
     RecordIds,
-    Target,
 )
 from harpia_formats.cli.options.references import ReferencesFrom
 from harpia_formats.cli.options.values import column_map, constants_by_field
@@ -49,13 +53,19 @@ from harpia_formats.cli.output.loss_table import loss_lines, written_line
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
-from harpia_formats.cli.output.streams import MESSAGE_LIMIT, write_stderr
+from harpia_formats.cli.output.streams import MESSAGE_LIMIT, print_error, write_stderr
 from harpia_formats.cli.output.terminal import width_of
 from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid, OnLoss
+from harpia_formats.conversion.output_files import NoTargetError
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.mapping.choices import ReferenceFrom, References, Responses, Turns
+from harpia_formats.mapping.choices import (
+    Prompt,
+    ReferenceFrom,
+    References,
+    Turns,
+)
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.text.sanitize import safe
 
@@ -63,7 +73,7 @@ from harpia_formats.text.sanitize import safe
 def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it long
     paths: Paths = None,
     *,
-    to: Target,
+    to: AnyTarget = None,
     output: OutputFiles = "-",
     overwrite: Overwrite = False,
     csv_safe: CsvSafe = False,
@@ -74,9 +84,12 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     companion: ReadWith = None,
     references: AnyReferences = References.FIRST,
     reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
-    responses: AnyResponses = Responses.EXPAND,
+    responses: AnyResponses = None,
     turns: AnyTurns = Turns.LAST,
+    prompt: AnyPrompt = Prompt.QUESTION,
     model: Model = None,
+    filter_: AnyFilter = None,
+    metric: OneMetric = None,
     group: Group = None,
     container: Container = None,
     columns: ColumnsOrKeys = None,
@@ -84,6 +97,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     from_csv_safe: FromCsvSafe = False,
     constants: Constants = None,
     score: FillScores = None,
+    correct_from: CorrectFrom = None,
     ids: RecordIds = Ids.KEEP,
     prefix_ids: PrefixIds = False,
     on_loss: OnAnyLoss = OnLoss.REPORT,
@@ -128,7 +142,10 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         reference_from=reference_from,
         responses=responses,
         turns=turns,
+        prompt=prompt,
         model=model,
+        filter=filter_,
+        metric=metric,
         group=group,
         columns=column_map(columns),
         delimiter=delimiter,
@@ -137,6 +154,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         container=container,
         constants=constants_by_field(constants),
         score=score,
+        correct_from=correct_from,
         on_loss=on_loss,
         on_invalid=on_invalid,
         redact=redact,
@@ -152,8 +170,15 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         progress=progress.update,
     )
     places = [*(paths or ()), output, quarantine, loss_report, companion]
-    reports = ReportFiles(report, ConversionReport, places)
-    run = Conversion(paths or ["-"], to, output, options)
+    reports = ReportFiles(
+        report, ConversionReport, places, prints_data=output in (None, "-")
+    )
+    try:
+        run = Conversion(paths or ["-"], to, output, options)
+    except NoTargetError as error:
+        print_error(str(error))
+        write_stderr("for help: harpia-formats convert --help\n")
+        return ExitCode.UNABLE
     print_problems(reports.keeping(run), progress)
     found = run.report()
     _print_summary(run.messages, found, on_loss, quiet=quiet)

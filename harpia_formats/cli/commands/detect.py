@@ -14,7 +14,7 @@ from harpia_formats.cli.options.common import (
 )
 from harpia_formats.cli.output.problems import print_failures, print_unmatched
 from harpia_formats.cli.output.progress import Progress, UnitsDone, When
-from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.detection.result import SCHEMA, Detected, detected_as_dict
 
@@ -95,7 +95,7 @@ def _write_json(found: Sequence[Detected]) -> None:
     from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
 
     whole = {"schema": SCHEMA, "files": [detected_as_dict(file) for file in found]}
-    text_writer(sys.stdout)(json_text(whole, indent=True) + "\n")
+    text_writer(sys.stdout)(shown_data(json_text(whole, indent=True)) + "\n")
 
 
 def _row(found: Detected) -> TableRow:

@@ -29,7 +29,7 @@ from harpia_formats.cli.output.problems import print_failures
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report import report_exit_code, write_report
 from harpia_formats.cli.output.report_files import ReportFiles
-from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
 from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.expectations.parse import read_plan
 from harpia_formats.expectations.plan import Plan
@@ -140,6 +140,7 @@ def _checked(
     if not (quiet or has_checks or reporter_named(output_format or "").summary_apart):
         write_stderr("".join(f"{line}\n" for line in check_lines(found)))
     reports.write(found, ReportOptions())
+    run.save_state()
     return report_exit_code(found, error_on_warning=False, exit_zero=False)
 
 
@@ -179,7 +180,7 @@ def _init(files: list[str], to_file: str | None, *, overwrite: bool) -> ExitCode
     if found.report.failures:
         return ExitCode.UNABLE
     if to_file in {None, "-"}:
-        text_writer(sys.stdout)(found.text)
+        text_writer(sys.stdout)(shown_data(found.text))
         return ExitCode.OK
     from harpia_formats.io.files_read import FilesRead  # noqa: PLC0415 - only on request
     from harpia_formats.io.write_file import write_file  # noqa: PLC0415 - only on request

@@ -16,11 +16,15 @@ from harpia_formats.cli.options.common import (
     ShowProgress,
 )
 from harpia_formats.cli.options.conversion import (
+    AnyFilter,
+    AnyPrompt,
     AnyReferences,
     AnyResponses,
     AnyTurns,
+    CorrectFrom,
     FillScores,
     KeepExtra,
+    OneMetric,
     OnInvalidPair,
     Via,
 )
@@ -32,7 +36,7 @@ from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.comparison.report import DifferenceReport
 from harpia_formats.comparison.round_trip import RoundTrip
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
-from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.mapping.choices import Prompt, References, Turns
 from harpia_formats.reporters.reporter import Options as ReportOptions
 
 
@@ -43,14 +47,18 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
     from_: InputFormat = None,
     exclude: Exclude = None,
     references: AnyReferences = References.FIRST,
-    responses: AnyResponses = Responses.EXPAND,
+    responses: AnyResponses = None,
     turns: AnyTurns = Turns.LAST,
+    prompt: AnyPrompt = Prompt.QUESTION,
     model: Model = None,
+    filter_: AnyFilter = None,
+    metric: OneMetric = None,
     columns: Columns = None,
     delimiter: Delimiter = None,
     from_csv_safe: FromCsvSafe = False,
     constants: Constants = None,
     score: FillScores = None,
+    correct_from: CorrectFrom = None,
     keep_extra: KeepExtra = False,
     on_invalid: OnInvalidPair = OnInvalid.FAIL,
     report: ReportOption = None,
@@ -80,12 +88,16 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
         references=references,
         responses=responses,
         turns=turns,
+        prompt=prompt,
         model=model,
+        filter=filter_,
+        metric=metric,
         columns=column_map(columns),
         delimiter=delimiter,
         from_csv_safe=from_csv_safe,
         constants=constants_by_field(constants),
         score=score,
+        correct_from=correct_from,
         keep_extra=keep_extra,
         on_invalid=on_invalid,
         redact=redact,

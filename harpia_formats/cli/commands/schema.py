@@ -87,10 +87,8 @@ def _dialect_of(format_: Format, name: str | None) -> Dialect:
     for dialect in format_.dialects:
         if name is None or dialect.name == name:
             return dialect
-    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
+    from harpia_formats.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
 
     names = [dialect.name for dialect in format_.dialects if dialect.name]
-    near = nearest(name or "", names)
-    hint = f"; did you mean {near}?" if near else ""
-    known = f"known: {', '.join(names)}" if names else "it has only one"
-    raise UsageError(f"{format_.id} has no dialect called {name!r}{hint} ({known})")
+    hint = hint_on(name or "", names) or " (it has only one)"
+    raise UsageError(f"{format_.id} has no dialect called {name!r}{hint}")

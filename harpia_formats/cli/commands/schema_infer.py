@@ -22,7 +22,7 @@ from harpia_formats.cli.options.inference import (
 from harpia_formats.cli.options.validation import Limit
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
-from harpia_formats.cli.output.streams import text_writer, write_stderr
+from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.inference.options import ENUM_LIMIT, MAP_KEYS, InferOptions
@@ -81,7 +81,7 @@ def schema_infer(  # noqa: PLR0913 - a parameter for each option
     found = run.result()
     print_unread(found.report)
     if found.schema is not None and output == "-":
-        text_writer(sys.stdout)(schema_json(found.schema))
+        text_writer(sys.stdout)(shown_data(schema_json(found.schema)))
     elif found.schema is not None:
         write_schema(
             found.schema,

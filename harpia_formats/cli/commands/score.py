@@ -1,6 +1,7 @@
 """`harpia-formats score`."""
 
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from os import fspath
 from typing import cast
@@ -21,7 +22,6 @@ from harpia_formats.cli.options.common import (
     Model,
     Output,
     Overwrite,
-    Paths,
     Quiet,
     ReadWith,
     Redact,
@@ -47,9 +47,11 @@ from harpia_formats.cli.options.scoring import (
     Names,
     Parameters,
     Plots,
+    Pool,
     Profile,
     Replicates,
     ResultFormat,
+    ScoredInputs,
     ScoreFormat,
     Seed,
     ShowStored,
@@ -64,13 +66,19 @@ from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.score_table import score_lines
-from harpia_formats.cli.output.streams import print_notes, text_writer, write_stderr
+from harpia_formats.cli.output.streams import (
+    print_notes,
+    shown_data,
+    text_writer,
+    write_stderr,
+)
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.recipes.table import Applied, ScoreRun
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.scoring.nameless_files import split_names
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.stored_run import scoring_of
@@ -78,7 +86,7 @@ from harpia_formats.scoring.stored_run import scoring_of
 
 def score(  # noqa: PLR0913 - a parameter for each option, which also makes it long
     context: Context,
-    paths: Paths = None,
+    paths: ScoredInputs = None,
     *,
     recipe: RecipeFile = None,
     show_recipe: ShowRecipe = False,
@@ -90,6 +98,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     stored: ShowStored = False,
     by: Groups = None,
     model: Model = None,
+    pool: Pool = False,
     reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
     missing: Missing = "skip",
     level: Level = LEVEL,
@@ -132,6 +141,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     - 2: something could not be read, computed or written
     - 3: a bug in harpia-formats
     """
+    inputs, systems = split_names(paths or ())
     options = ScoreOptions(
         from_=from_,
         exclude=tuple(exclude or ()),
@@ -149,6 +159,8 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         missing=missing,
         redact=redact,
         model=model,
+        systems=systems,
+        pool=pool,
         reference_from=reference_from,
         columns=column_map(columns),
         delimiter=delimiter,
@@ -165,7 +177,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         engine=engine,
     )
     files = ScoreRun(
-        tuple(paths or ()),
+        tuple(inputs),
         to,
         output,
         tuple(report or ()),
@@ -192,7 +204,10 @@ def _score(
     if options.csv_safe and files.to is None and files.output_format != CSV:
         raise UsageError("--csv-safe is for --to csv and --output-format csv")
     others = [files.output, options.companion, options.config, recipe]
-    reports = ReportFiles(files.report, Scores, [*files.inputs, *others])
+    prints_results = files.to is not None and files.output in (None, "-")
+    reports = ReportFiles(
+        files.report, Scores, [*files.inputs, *others], prints_data=prints_results
+    )
     pictures = PlotFiles(
         files.plots,
         "score",
@@ -230,8 +245,9 @@ def print_scores(
     failures = scores.report.failures
     print_unread(scores.report)
     is_extra, form = files.to is not None, files.output_format
+    lines: Iterable[str]
     if form != TABLE:
-        lines = form_lines(scores, form, csv_safe=csv_safe)
+        lines = map(shown_data, form_lines(scores, form, csv_safe=csv_safe))
     else:
         stream = sys.stderr if is_extra else sys.stdout
         lines = score_lines(scores, stream) if scores.is_whole else iter(())

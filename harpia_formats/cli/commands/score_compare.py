@@ -43,6 +43,7 @@ from harpia_formats.cli.options.scoring import (
     Metrics,
     Missing,
     Parameters,
+    Pool,
     Profile,
     ScoreFormat,
     Seed,
@@ -61,7 +62,7 @@ from harpia_formats.cli.output.plot_files import PlotFiles
 from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
-from harpia_formats.cli.output.streams import print_notes, text_writer
+from harpia_formats.cli.output.streams import print_notes, shown_data, text_writer
 from harpia_formats.mapping.choices import ReferenceFrom
 from harpia_formats.recipes.table import Applied, CompareRun
 from harpia_formats.reporters.reporter import Options as ReportOptions
@@ -69,6 +70,7 @@ from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
 from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.comparison_of import comparison_of
+from harpia_formats.scoring.nameless_files import split_names
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.questions_needed import (
     check_difference,
@@ -92,6 +94,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     stored: Stored = False,
     force: Force = False,
     models: ComparedModels = None,
+    pool: Pool = False,
     baseline: BaselineSystem = None,
     reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
     columns: ColumnsOrKeys = None,
@@ -116,7 +119,8 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
 ) -> ExitCode:
     """Compare the scores of systems on the same questions: all pairs of them.
 
-    A system is a model in one of the inputs; an input that names no model is one, too.
+    A system is a model in one of the inputs; an input that names no model is one, too,
+    or a part of one if such inputs share no question.
     Questions are paired by the id, the prompt and the references of their records. The
     p-value is two-sided: the chance of a difference this large if the systems were
     equal. Intervals and tests are by question, however many answers a question has.
@@ -128,6 +132,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
       stored scores were computed differently
     - 3: a bug in harpia-formats
     """
+    paths, systems = split_names(inputs or ())
     options = ScoreOptions(
         from_=from_,
         exclude=tuple(exclude or ()),
@@ -135,6 +140,8 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         metrics=metrics_of(metrics),
         skip_unknown=skip_unknown,
         stored=stored,
+        systems=systems,
+        pool=pool,
         profile=profile,
         parameters=parameters_of(parameters),
         reference_from=reference_from,
@@ -152,7 +159,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         engine=engine,
     )
     files = CompareRun(
-        tuple(inputs or ()),
+        tuple(paths),
         tuple(models or ()),
         baseline,
         test,
@@ -211,7 +218,8 @@ def _compare(
     if files.output_format == TABLE:
         lines = comparison_lines(found, sys.stdout)
     else:
-        lines = form_lines(found, files.output_format, csv_safe=csv_safe)
+        form = files.output_format
+        lines = map(shown_data, form_lines(found, form, csv_safe=csv_safe))
     # Programs that read JSON get the report on inputs that could not be read, too.
     code = _print_comparison(found, lines, is_json=files.output_format == "json")
     pictures.write(found, is_whole=bool(found.compared))

@@ -29,7 +29,12 @@ from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.statistics_text import statistics_lines
-from harpia_formats.cli.output.streams import print_notes, text_writer, write_stderr
+from harpia_formats.cli.output.streams import (
+    print_notes,
+    shown_data,
+    text_writer,
+    write_stderr,
+)
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.statistics.options import TOP, StatsOptions
@@ -112,7 +117,7 @@ def _print_statistics(found: Statistics, output_format: str) -> ExitCode:
     if not found.is_broken:
         write = text_writer(sys.stdout)
         if output_format == JSON:
-            write(json_text(found.to_dict(), indent=True) + "\n")
+            write(shown_data(json_text(found.to_dict(), indent=True)) + "\n")
         else:
             write("".join(f"{line}\n" for line in statistics_lines(found)))
         print_notes(found.notes)

@@ -144,7 +144,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         exclude=exclude,
     )
     options = Options(
-        format="csv" if columns else format_,
+        format=format_ or (_mapped_format(paths) if columns else None),
         schema=schema,
         columns=column_map(columns),
         delimiter=delimiter,
@@ -173,10 +173,6 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         engine=engine,
         progress=progress.update,
     )
-    if columns and format_ is None:
-        from harpia_formats.mapping.mapped_format import require_tables  # noqa: PLC0415 - only for a map: start-up time
-
-        require_tables(paths, exclude or ())
     reports = ReportFiles(
         settings.paths("report", report, given),
         Report,
@@ -223,6 +219,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
             quiet=quiet,
             error_on_warning=error_on_warning,
             exit_zero=exit_zero,
+            folds_notes=settings.value("examples", examples, given) > 0,
         )
         if statistics:
             # Not part of the report, which is the same for any number of workers.
@@ -248,6 +245,13 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         ),
     )
     return max(code, ExitCode.UNABLE) if is_unable else code
+
+
+def _mapped_format(paths: Sequence[str]) -> str:
+    """Return the format whose columns or keys are mapped in files."""
+    from harpia_formats.mapping.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map: start-up time
+
+    return require_mapped_format(paths)
 
 
 #: What is about the report of a validation, which does not follow a diff.
@@ -284,10 +288,8 @@ def _check_combination(
                 f"--schema and {name} cannot be combined: a file is validated against "
                 "a schema or a format; leave out one of them"
             )
-    if columns and (
-        schema is not None or only_with_format["--format"] not in {None, "csv"}
-    ):
+    if columns and schema is not None:
         raise UsageError(
-            "--map names columns of CSV files; use it with --format csv, "
-            "or without --format and --schema"
+            "--schema and --map cannot be combined: a map names the fields of a "
+            "format; leave out one of them"
         )

@@ -24,7 +24,7 @@ REPORTING = "Reporting"
 def input_format(of: str) -> Any:
     """Return the declaration of `--from`, the format of the inputs `of`."""
     help_text = f"Format of {of}; detected from the content if not given."
-    return text("FORMAT", help_text, "--from", "-f", panel=READING)
+    return text("FORMAT", help_text, "--from", "--format", "-f", panel=READING)
 
 
 def column_map(mapped: str) -> Any:
@@ -123,6 +123,7 @@ SkipUnrecognised = Annotated[
         "--skip-unrecognised",
         "Pass over files in no known format, and say how many.",
         panel=READING,
+        is_setting=True,
     ),
 ]
 MinRecords = Annotated[
@@ -186,7 +187,11 @@ ConfigFile = Annotated[
 Isolated = Annotated[bool, flag("--isolated", "Use no settings of any file.")]
 Redact = Annotated[
     bool,
-    flag("--redact", "Show no value of a record, only its type and its length."),
+    flag(
+        "--redact",
+        "Show no value of a record, only its type and its length.",
+        is_setting=True,
+    ),
 ]
 Quiet = Annotated[
     bool, flag("--quiet", "Print no summary and no progress bar.", short="-q")

@@ -13,11 +13,20 @@ from harpia_formats.conversion.options import (
     OnLoss,
 )
 from harpia_formats.io.compression import CODECS
-from harpia_formats.mapping.choices import References, Responses, Turns
+from harpia_formats.mapping.choices import Prompt, References, Responses, Turns
 
 CONVERSION, LOSSES = "Conversion", "Losses"
 
-Target = Annotated[str, text("FORMAT", "Format to write.", "--to", "-t")]
+AnyTarget = Annotated[
+    str | None,
+    text(
+        "FORMAT",
+        "Format to write; .csv, .tsv, .parquet, .arrow and .feather at the end of the "
+        "output's name say it, too.",
+        "--to",
+        "-t",
+    ),
+]
 Via = Annotated[str, text("FORMAT", "Format to convert into and back.", "--via")]
 OutputFiles = Annotated[
     str,
@@ -46,10 +55,11 @@ AnyReferences = Annotated[
     ),
 ]
 AnyResponses = Annotated[
-    Responses,
+    Responses | None,
     choice(
         Responses,
-        "Records with several answers, if a row holds only one: {}.",
+        "Records with several answers, if a row holds only one: {}. By default expand, "
+        "and the list where a format is converted to itself.",
         panel=CONVERSION,
     ),
 ]
@@ -58,6 +68,24 @@ AnyTurns = Annotated[
     choice(
         Turns,
         "Conversations, if a row holds only one prompt: {}.",
+        panel=CONVERSION,
+    ),
+]
+AnyPrompt = Annotated[
+    Prompt,
+    choice(
+        Prompt,
+        "The prompt that is written: {}, where a record has what the model got.",
+        panel=CONVERSION,
+    ),
+]
+AnyFilter = Annotated[
+    str | None,
+    text(
+        "NAME",
+        "Convert the scores and extractions of this filter of a harness, or of all of "
+        "them; the first one if not given, where a row has room for one.",
+        "--filter",
         panel=CONVERSION,
     ),
 ]
@@ -98,6 +126,24 @@ KeepExtra = Annotated[
         "--keep-extra",
         "Keep fields that have no place in the format, in its free fields.",
         panel=CONVERSION,
+    ),
+]
+OneMetric = Annotated[
+    str | None,
+    text(
+        "METRIC",
+        "Convert the scores of this metric only: its name, or METRIC|filter:NAME.",
+        "--metric",
+        panel=CONVERSION,
+    ),
+]
+CorrectFrom = Annotated[
+    float | None,
+    text(
+        "NUMBER",
+        "An answer is correct from this score on, where scores do not say it.",
+        "--correct-from",
+        panel=MISSING,
     ),
 ]
 FillScores = Annotated[

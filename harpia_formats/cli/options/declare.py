@@ -12,13 +12,21 @@ READING, MISSING = "Reading", "Missing values"
 
 
 def flag(
-    name: str, help_text: str, *, short: str = "", panel: str | None = None
+    name: str,
+    help_text: str,
+    *,
+    short: str = "",
+    panel: str | None = None,
+    is_setting: bool = False,
 ) -> Any:
     """Return the declaration of an option that is given or not, without a value.
 
     `name` is the long form, such as `--quiet`, `short` the form with one letter, and
-    `panel` the heading of the help page below which the option stands.
+    `panel` the heading of the help page below which the option stands. An option that
+    is a setting as well can be turned off, with `--no-` before its name.
     """
+    if is_setting:
+        name = f"{name}/--no-{name.removeprefix('--')}"
     names = [name, short] if short else [name]
     return typer.Option(*names, metavar="", help=help_text, rich_help_panel=panel)
 

@@ -84,6 +84,24 @@ SkipUnknown = Annotated[
     bool,
     flag("--skip-unknown", "Skip metrics that cannot be computed.", panel=SELECTION),
 ]
+Pool = Annotated[
+    bool,
+    flag(
+        "--pool",
+        "Take all files without model names as parts of one system, also those that "
+        "share questions.",
+        panel=SELECTION,
+    ),
+]
+ScoredInputs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PATHS",
+        help="Files, folders or patterns, or NAME=FILE to name the system of a file "
+        "without model names; standard input if none is given.",
+        show_default=False,
+    ),
+]
 Groups = Annotated[
     list[str] | None,
     text(
@@ -128,7 +146,7 @@ Test = Annotated[
     str | None,
     text(
         "TEST",
-        f"Test of the difference: {listed(TESTS)}; permutation for means over answers "
+        f"Test of the difference: {listed(TESTS)}; permutation for means "
         "and bootstrap for other scores if not given.",
         panel=STATISTICS,
     ),
@@ -173,7 +191,7 @@ ComparedInputs = Annotated[
     typer.Argument(
         metavar="INPUTS",
         help="Files, folders or patterns, each with the answers of one system or of "
-        "several models.",
+        "several models; NAME=FILE names the system of a file without model names.",
         show_default=False,
     ),
 ]

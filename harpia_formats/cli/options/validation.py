@@ -27,6 +27,8 @@ Format = Annotated[
         "FORMAT",
         "Format of the files; detected from their content if not given.",
         "--format",
+        "--from",
+        "-f",
         panel=VALIDATION,
     ),
 ]
@@ -44,6 +46,7 @@ Strict = Annotated[
         "--strict",
         "Accept only what the vendor's document describes.",
         panel=VALIDATION,
+        is_setting=True,
     ),
 ]
 AllowNoFiles = Annotated[
@@ -71,6 +74,7 @@ AssertFormats = Annotated[
         "--assert-formats",
         "Report values that break the keyword `format` of a schema.",
         panel=VALIDATION,
+        is_setting=True,
     ),
 ]
 Select = Annotated[
@@ -85,7 +89,9 @@ Ignore = Annotated[
     list[str] | None,
     text("RULES", "Skip these rules (same syntax).", panel=VALIDATION),
 ]
-Lint = Annotated[bool, flag("--lint", "Add the optional checks.", panel=VALIDATION)]
+Lint = Annotated[
+    bool, flag("--lint", "Add the optional checks.", panel=VALIDATION, is_setting=True)
+]
 Baseline = Annotated[
     str | None,
     text(
@@ -150,12 +156,20 @@ MaxProblems = Annotated[
 ]
 Statistics = Annotated[
     bool,
-    flag("--statistics", "Add the number of findings of each rule.", panel=REPORTING),
+    flag(
+        "--statistics",
+        "Add the number of findings of each rule.",
+        panel=REPORTING,
+        is_setting=True,
+    ),
 ]
 ErrorOnWarning = Annotated[
     bool,
     flag(
-        "--error-on-warning", "Exit with 1 also if there are warnings.", panel=REPORTING
+        "--error-on-warning",
+        "Exit with 1 also if there are warnings.",
+        panel=REPORTING,
+        is_setting=True,
     ),
 ]
 ExitZero = Annotated[

@@ -32,9 +32,8 @@ class OneOf(Generic[Choice]):
         from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
 
         near = nearest(text, self.choices)
-        hint = f"; did you mean {near}?" if near else ""
-        known = ", ".join(self.choices)
-        raise typer.BadParameter(f"{text!r} is not one of {known}{hint}")
+        known = f"these; did you mean {near}?" if near else ", ".join(self.choices)
+        raise typer.BadParameter(f"{text!r} is not one of {known}")
 
 
 def listed(choices: Iterable[str]) -> str:

@@ -8,11 +8,13 @@ from harpia_formats.cli.output.score_table import (
     below_lines,
     number_text,
     ruled_lines,
+    share_text,
     signature_lines,
 )
 from harpia_formats.reporters.text import p_text
 from harpia_formats.scoring.compare_report import ComparisonReport
 from harpia_formats.scoring.compared import ComparedScore, alpha_of
+from harpia_formats.scoring.metric_score import uneven_notes
 from harpia_formats.scoring.paired import Comparison
 from harpia_formats.text.sanitize import safe
 
@@ -81,7 +83,22 @@ def _lines_below(found: ComparisonReport) -> Iterator[str]:
         yield f"p (Holm): adjusted for {number:,} comparisons"
     remarks = [score.comparison.remark for score in compared if score.comparison]
     yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
+    yield from uneven_notes((one.name, one.scores) for one in found.systems)
+    yield from _unreadable(found)
     yield from _sizes(found, is_single=number <= 1)
+
+
+def _unreadable(found: ComparisonReport) -> Iterator[str]:
+    """Yield for each system which share of its answers is wrong because unreadable."""
+    for system in found.systems:
+        shares = [
+            f"{score.full_name} {share_text(score.unreadable_share)}"
+            for score in system.scores.scores
+            if score.unreadable_share is not None
+        ]
+        if shares:
+            whose = safe(system.name)
+            yield f"unreadable answers of {whose}, so wrong: {', '.join(shares)}"
 
 
 def _sizes(found: ComparisonReport, *, is_single: bool) -> Iterator[str]:
@@ -114,10 +131,11 @@ def _cells(score: ComparedScore, *, is_of_two: bool) -> Iterator[tuple[str, str]
         yield "A - B", f"{found.difference:+.4f}"
         mark = f" {APPROXIMATE}" if found.remark else ""
         yield "interval", f"{found.low:+.4f} to {found.high:+.4f}{mark}"
-        yield "p", p_text(found.p_value, is_least=found.is_least)
+        mark = f" {APPROXIMATE}" if score.is_approximate_p else ""
+        yield "p", p_text(found.p_value, is_least=found.is_least) + mark
         if score.adjusted_p is not None:
             adjusted = p_text(score.adjusted_p, is_least=found.is_least)
-            yield "p (Holm)", adjusted
+            yield "p (Holm)", adjusted + mark
     yield "questions", f"{score.questions:,}"
     yield "left out A", f"{score.unscored[0]:,}"
     yield "left out B", f"{score.unscored[1]:,}"

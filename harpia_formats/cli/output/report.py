@@ -32,6 +32,7 @@ def write_report(  # noqa: PLR0913 - one parameter for each option
     quiet: bool,
     error_on_warning: bool = False,
     exit_zero: bool = False,
+    folds_notes: bool = True,
 ) -> Report:
     """Write the findings of `run` while they are found; return the report.
 
@@ -52,6 +53,7 @@ def write_report(  # noqa: PLR0913 - one parameter for each option
         links=wants_links(sys.stdout),
         width=width_of(sys.stdout) or PIPE_WIDTH,
         wraps=is_terminal,
+        folds_notes=folds_notes,
     )
     write = text_writer(sys.stdout)
     if is_terminal:

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harpia_formats.cli.output.streams import outlive_reader
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
@@ -28,10 +29,14 @@ class ReportFiles:
         given: Iterable[str] | None,
         kind: type[Result],
         others: Sequence[Any] = (),
+        *,
+        prints_data: bool = False,
     ) -> None:
         """Take the values of `--report`, the type of the result, and other places.
 
-        `others` are the paths and URLs that the run reads or writes, or None. Raises
+        `others` are the paths and URLs that the run reads or writes, or None. Unless
+        the run `prints_data` to standard output, which somebody must read to the end,
+        reports are written even if nobody reads it. Raises
         `UnknownReporter`, `ReportError`, `PluginError` or `SinkError` for a report that
         cannot be written.
         """
@@ -43,6 +48,8 @@ class ReportFiles:
             from harpia_formats.reporters.report_file import local_paths, report_files  # noqa: PLC0415 - most runs write no report to a file: start-up time
 
             self._files = report_files(given, kind, others)
+            if not prints_data:
+                outlive_reader()
             self.paths = local_paths(self._files)
 
     def show_lengths(self, output_format: str | None) -> bool:

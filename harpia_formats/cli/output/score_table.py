@@ -7,7 +7,7 @@ from harpia_formats.cli.output.confusion_lines import confusion_lines
 from harpia_formats.cli.output.fitted_table import table_lines
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT
 from harpia_formats.cli.output.terminal import fitted, width_of
-from harpia_formats.scoring.metric_score import Group, MetricScore
+from harpia_formats.scoring.metric_score import Group, MetricScore, uneven_notes
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.text.columns import columns
 from harpia_formats.text.sanitize import safe
@@ -15,7 +15,7 @@ from harpia_formats.text.sanitize import safe
 #: Spaces between two columns.
 _GAP = 3
 #: The columns of scores that are aligned on the right.
-_NUMBERS = frozenset({"score", "questions", "answers", "left out"})
+_NUMBERS = frozenset({"score", "questions", "answers", "left out", "unreadable"})
 #: Stands behind an interval that is approximate.
 APPROXIMATE = "*"
 #: Stands in the place of an interval, as often as the number of the reason.
@@ -34,6 +34,7 @@ def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
     names += ["interval"] if _has_intervals(scores) else []
     names += ["questions"] if _has_several_answers(scores) else []
     names += ["answers", *(["left out"] if _is_left_out(scores) else [])]
+    names += ["unreadable"] if _may_be_unreadable(scores) else []
     groups = list(scores.groups_by_system())
     rows = [
         list(_score_cells(fields, group, score, scores))
@@ -46,7 +47,8 @@ def score_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
         reasons = _moved_reasons(names.index("interval"), rows, every)
     yield from ruled_lines(names, rows, _NUMBERS, stream)
     yield ""
-    yield from below_lines([*_lines_below(every), *reasons], stream)
+    uneven = uneven_notes((", ".join(one.key.values()), one) for one in groups)
+    yield from below_lines([*_lines_below(every), *reasons, *uneven], stream)
     yield from confusion_lines(scores, stream)
 
 
@@ -90,7 +92,8 @@ def _score_cells(
     """Yield the cells of one score of one group."""
     for field in fields:
         yield group.key.get(field, "(all)") or _EMPTY
-    yield score.full_name
+    is_redefined = score.metric in scores.redefined
+    yield f"{score.full_name} ({scores.profile})" if is_redefined else score.full_name
     yield number_text(score.value)
     if _has_intervals(scores):
         yield _interval(score)
@@ -99,6 +102,8 @@ def _score_cells(
     yield f"{score.count:,}"
     if _is_left_out(scores):
         yield f"{score.unscored:,}"
+    if _may_be_unreadable(scores):
+        yield share_text(score.unreadable_share)
 
 
 def _has_intervals(scores: Scores) -> bool:
@@ -121,6 +126,15 @@ def _has_several_answers(scores: Scores) -> bool:
 
 def _is_left_out(scores: Scores) -> bool:
     return any(score.unscored for system in scores.systems for score in system.scores)
+
+
+def _may_be_unreadable(scores: Scores) -> bool:
+    """Tell whether a metric counts answers as wrong that it cannot read."""
+    return any(
+        score.unreadable is not None
+        for system in scores.systems
+        for score in system.scores
+    )
 
 
 def _interval(score: MetricScore) -> str:
@@ -162,6 +176,11 @@ def below_lines(lines: Iterable[str], stream: TextIO) -> list[str]:
 def number_text(value: float | None) -> str:
     """Return a score as text."""
     return "none" if value is None else f"{value:.4f}"
+
+
+def share_text(share: float | None) -> str:
+    """Return a share as a percentage, "" if it is not known."""
+    return "" if share is None else f"{share:.1%}"
 
 
 def signature_lines(signatures: Iterable[str]) -> Iterator[str]:

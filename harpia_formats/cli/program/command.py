@@ -61,12 +61,11 @@ class Group(TyperGroup):
 
 def unknown_command(asked: str, names: Sequence[str]) -> UsageError:
     """Return the error for a command that does not exist, with the nearest name."""
-    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
+    from harpia_formats.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
 
     longer = [name for name in names if name.startswith(asked)]
-    near = longer[0] if len(longer) == 1 else nearest(asked, names)
-    hint = f"did you mean {near}?" if near else f"known: {', '.join(names)}"
-    return UsageError(f"there is no command {asked!r}; {hint}")
+    hint = f"; did you mean {longer[0]}?" if len(longer) == 1 else hint_on(asked, names)
+    return UsageError(f"there is no command {asked!r}{hint}")
 
 
 def _page(command: Any, ctx: Any, commands: Sequence[tuple[str, str]]) -> str:

@@ -97,7 +97,9 @@ def argument_name(argument: Any) -> str:
 
 def option_name(option: Any) -> str:
     """Return the names of an option and the noun of its value: `-f, --from FORMAT`."""
-    names = [*option.opts, *option.secondary_opts]
+    # An option that can be turned off stands there once: `--[no-]strict`.
+    off = {f"--{name.removeprefix('--no-')}" for name in option.secondary_opts}
+    names = [f"--[no-]{name[2:]}" if name in off else name for name in option.opts]
     short = [name for name in names if not name.startswith("--")]
     long = [name for name in names if name.startswith("--")]
     start = "" if short else "    "

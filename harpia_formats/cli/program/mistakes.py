@@ -9,8 +9,6 @@ import typer
 from harpia_formats.cli.output.streams import print_error, write_stderr
 from harpia_formats.text.spelling import nearest
 
-#: The other name of an option in some commands, by its name in others.
-_ELSEWHERE = {"--format": "--from", "--from": "--format"}
 #: The class of all mistakes. Which module defines it depends on the release of typer.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 
@@ -32,10 +30,7 @@ def _reason(error: Any) -> str:
     """Return what is wrong, with the name that was probably meant."""
     kind = type(error).__name__
     if kind == "NoSuchOption":
-        options = list(_options_of(error.ctx))
-        near = _ELSEWHERE.get(error.option_name, "")
-        if near not in options:
-            near = nearest(error.option_name, options)
+        near = nearest(error.option_name, list(_options_of(error.ctx)))
         hint = f"; did you mean {near}?" if near else ""
         return f"there is no option {error.option_name}{hint}"
     if kind == "MissingParameter" and error.param is not None:

@@ -12,6 +12,8 @@ from harpia_formats.llm_judge.definition.output_fields import OutputField
 _max_shown = 20
 #: The deepest nesting of a reply.
 _max_depth = 100
+#: A reply that is one block of Markdown.
+_fenced = re.compile(r"\s*```[\w-]*[ \t]*\r?\n(.*?)\r?\n?[ \t]*```\s*", re.DOTALL)
 _surrogate = re.compile("[\ud800-\udfff]")
 
 
@@ -25,14 +27,17 @@ def values_in(
     """Return the JSON object of a reply.
 
     It must have the declared keys, each with an allowed value; white space around it is
-    ignored. Haystack 3.4 requires no more: it takes the last of repeated keys, and
-    keeps other keys, NaN and null. With `strict` these are refused.
+    ignored, and so is the fence if the reply is one block of Markdown. 4.0 is an
+    integer, as in JSON Schema, and becomes 4. Otherwise Haystack 3.4 requires no more:
+    it takes the last of repeated keys, and keeps other keys, NaN and null. With
+    `strict` these are refused.
 
     Raises `ReplyError`.
     """
     if text is None:
         raise ReplyError("the reply has no text")
-    value = _decoded(text, strict=strict)
+    block = _fenced.fullmatch(text)
+    value = _decoded(text if block is None else block[1], strict=strict)
     if not isinstance(value, dict):
         raise ReplyError(
             f"Expected a JSON object but got {type(value).__name__} in the reply"
@@ -50,6 +55,7 @@ def values_in(
         reason = output.error_in(value[output.name])
         if reason:
             raise ReplyError(reason)
+        value[output.name] = output.plain_value(value[output.name])
     return value
 
 

@@ -16,7 +16,7 @@ from harpia_formats.llm_judge.definition.output_fields import OutputField
 from harpia_formats.llm_judge.definition.prompt import Template, template_of
 from harpia_formats.llm_judge.definition.row_score import RowScore, row_score
 from harpia_formats.llm_judge.errors import DefinitionError
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 #: The environment variable with the API key.
 KEY_VARIABLE = "OPENAI_API_KEY"
@@ -149,10 +149,8 @@ def arguments_in(document: Mapping[str, Any]) -> dict[str, Any]:
     for key in document:
         known = (*_mandatory, *_optional)
         if key not in known:
-            near = nearest(str(key), known)
-            hint = f"; did you mean {near}?" if near else ""
             raise DefinitionError(
-                f"a definition has no {key!r}{hint} (known: {', '.join(known)})"
+                f"a definition has no {key!r}{hint_on(str(key), known)}"
             )
     missing = [key for key in _mandatory if key not in document]
     if missing:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from harpia_formats.llm_judge.errors import DefinitionError
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 #: The model that Haystack's page names as the default of its evaluator.
 MODEL = "gpt-4o-mini"
@@ -51,10 +51,8 @@ def endpoint_of(given: Mapping[str, Any]) -> Endpoint:
     """
     for key in given:
         if key not in _types:
-            near = nearest(str(key), _types)
-            hint = f"; did you mean {near}?" if near else ""
             raise DefinitionError(
-                f"api_params has no {key!r}{hint} (known: {', '.join(_types)})"
+                f"api_params has no {key!r}{hint_on(str(key), _types)}"
             )
     for name, kind in _types.items():
         value = given.get(name)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.llm_judge.errors import DefinitionError
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on
 
 #: The Python types of a value, by the name of its JSON type in a definition.
 KINDS: dict[str, tuple[type, ...]] = {
@@ -73,10 +73,19 @@ class OutputField:
             else f"{self.name} is not {self.value_description}"
         )
 
+    def plain_value(self, value: Any) -> Any:
+        """Return an allowed value as the definition spells it: 4 for 4.0."""
+        if self.choices:
+            return next(choice for choice in self.choices if _same(value, choice))
+        is_whole = isinstance(value, float) and value.is_integer()
+        return int(value) if self.kind == "integer" and is_whole else value
+
     def _is_in_range(self, value: Any) -> bool:
         kind = self.kind or "number"
         if isinstance(value, bool):
             return kind == "boolean"
+        if kind == "integer" and isinstance(value, float) and value.is_integer():
+            kind = "number"
         if not isinstance(value, KINDS[kind]):
             return False
         if not isinstance(value, int | float):
@@ -101,11 +110,7 @@ def output_field(given: Any) -> OutputField:
         )
     for key in given:
         if key not in _keys:
-            near = nearest(str(key), _keys)
-            hint = f"; did you mean {near}?" if near else ""
-            raise DefinitionError(
-                f"an output has no {key!r}{hint} (known: {', '.join(_keys)})"
-            )
+            raise DefinitionError(f"an output has no {key!r}{hint_on(str(key), _keys)}")
     if not isinstance(given.get("name"), str):
         raise DefinitionError(f"the output {dict(given)!r} needs a name, which is text")
     return _checked(given)

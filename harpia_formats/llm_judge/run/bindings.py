@@ -9,7 +9,7 @@ from msgspec import UNSET
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run.verdicts import JudgeRow
 from harpia_formats.model.record import FIELD_TYPES, Output, Record
-from harpia_formats.text.spelling import nearest
+from harpia_formats.text.spelling import hint_on, nearest
 
 #: The fields of well-known input names; the first one that a record has is used.
 DEFAULTS: dict[str, tuple[str, ...]] = {
@@ -47,11 +47,9 @@ def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Bindin
     wanted = tuple(dict.fromkeys(names))
     for name, path in given.items():
         if name not in wanted:
-            near = nearest(name, wanted)
-            hint = f"; did you mean {near}?" if near else ""
             raise JudgeError(
-                f"--bind {name}={path}: the definition has no input {name!r}{hint} "
-                f"(it has {', '.join(wanted)})"
+                f"--bind {name}={path}: the definition has no input {name!r}"
+                f"{hint_on(name, wanted)}"
             )
         _check_path(name, path)
     return tuple(_binding_of(name, given) for name in wanted)

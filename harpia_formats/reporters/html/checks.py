@@ -11,9 +11,14 @@ from harpia_formats.reporters.html.tables import code, table
 from harpia_formats.reporters.text import position
 
 _COLUMNS = ("state", "data set", "expected", "found", "stated in")
-_order = {State.BROKEN: 0, State.UNDECIDED: 1, State.MET: 2}
+_order = {State.BROKEN: 0, State.UNDECIDED: 1, State.WARNED: 2, State.MET: 3}
 #: The classes of the style for each state.
-_looks = {State.BROKEN: "error", State.UNDECIDED: "warning", State.MET: "good"}
+_looks = {
+    State.BROKEN: "error",
+    State.UNDECIDED: "warning",
+    State.WARNED: "warning",
+    State.MET: "good",
+}
 
 
 def checks_sections(checks: Sequence[Check]) -> list[Section]:

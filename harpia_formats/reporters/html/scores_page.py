@@ -15,7 +15,7 @@ from harpia_formats.reporters.html.tables import charts, sentence, sentences, ta
 from harpia_formats.reporters.text import with_noun
 from harpia_formats.scoring.charts import score_charts
 from harpia_formats.scoring.confusion_tables import confusion_tables
-from harpia_formats.scoring.metric_score import Group, MetricScore
+from harpia_formats.scoring.metric_score import Group, MetricScore, uneven_notes
 from harpia_formats.scoring.scores import Scores
 
 #: Scores above the page.
@@ -77,6 +77,7 @@ def scores_sections(
                 *(f"Signature: {one.signature}" for one in every if one.signature),
                 *method_lines((full_name(one), one.method) for one in every),
                 *(one.remark for one in every if one.interval is not None),
+                *uneven_notes((", ".join(one.key.values()), one) for one in groups),
                 *scores.said,
             ]
         )
@@ -125,6 +126,7 @@ def method_lines(
 def _table(scores: Scores, groups: list[Group], title: str) -> Markup:
     fields = list(groups[0].key)
     numbers = ["score", "low", "high", "questions", "answers", "left out"]
+    numbers += ["unreadable"]
     columns = [*fields, "metric", *numbers]
     rows = (
         [
@@ -135,11 +137,12 @@ def _table(scores: Scores, groups: list[Group], title: str) -> Markup:
             f"{score.questions:,}",
             f"{score.count:,}",
             f"{score.unscored:,}",
+            "" if score.unreadable_share is None else f"{score.unreadable_share:.1%}",
         ]
         for group in groups
         for score in group.scores
     )
-    optional = ("low", "high", "left out")
+    optional = ("low", "high", "left out", "unreadable")
     found = table(title, columns, rows, numbers, optional=optional)
     if scores.unknown:
         found += sentence(f"Cannot be computed: {', '.join(scores.unknown)}")

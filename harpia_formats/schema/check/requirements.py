@@ -112,7 +112,7 @@ class _Described:
 
     def matches_pattern(self, key: str) -> bool:
         """Return whether a pattern may describe a key."""
-        return any(_may_match(pattern, key) for pattern in self._patterns)
+        return any(may_match(pattern, key) for pattern in self._patterns)
 
 
 def _keys(nodes: Iterable[dict[str, Any]]) -> set[str]:
@@ -125,10 +125,10 @@ def _keys(nodes: Iterable[dict[str, Any]]) -> set[str]:
     }
 
 
-def _may_match(pattern: str, key: str) -> bool:
-    """Return whether a pattern matches a key, true where that is not certain."""
+def may_match(pattern: str, key: str, *, unsure: bool = True) -> bool:
+    """Return whether a pattern matches a key, `unsure` where that is not certain."""
     matches = _matcher(pattern)
-    return matches is None or len(key) > _KEY_LENGTH or matches(key)
+    return unsure if matches is None or len(key) > _KEY_LENGTH else matches(key)
 
 
 @lru_cache(1_000)
@@ -154,7 +154,7 @@ def _forbids(node: dict[str, Any], key: str) -> bool:
         return named[key] is False
     if node.get("additionalProperties") is not False:
         return False
-    return not any(_may_match(each, key) for each in node.get("patternProperties", ()))
+    return not any(may_match(each, key) for each in node.get("patternProperties", ()))
 
 
 def _required_remarks(

@@ -104,6 +104,29 @@ def _bound_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
                 "value"
             )
             yield Remark(BOUNDS, (*path, lower), message, "swap or correct them")
+    least, most = node.get("minItems"), _most_items(node)
+    if isinstance(least, int) and most is not None and least > most:
+        message = (
+            f"minItems {least} leaves no value: items describes {most}, and no further "
+            "ones are allowed"
+        )
+        help_ = "correct minItems, or describe or allow further items"
+        yield Remark(BOUNDS, (*path, "minItems"), message, help_)
+
+
+def _most_items(node: dict[str, Any]) -> int | None:
+    """Return how many items the keywords about single items allow, None for any."""
+    items, prefix = node.get("items"), node.get("prefixItems")
+    if isinstance(prefix, list) and items is False:
+        return len(prefix)
+    if isinstance(items, list) and node.get("additionalItems") is False:
+        return len(items)
+    return None
+
+
+def allows_type(types: frozenset[str] | None, value: Any) -> bool:
+    """Return whether a value has one of the types that `types_of` returned."""
+    return types is None or _type_of(value) in types
 
 
 def _effect_remarks(
@@ -133,7 +156,7 @@ def _enum_remarks(path: Path, node: dict[str, Any]) -> Iterator[Remark]:
     seen: dict[str, int] = {}
     values = node.get("enum")
     for number, value in enumerate(values if isinstance(values, list) else ()):
-        first = seen.setdefault(_identity(value), number)
+        first = seen.setdefault(identity(value), number)
         if first != number:
             message = f"enum lists {short_json(value)} twice"
             yield Remark(REPEATED_VALUE, (*path, "enum", number), message, "remove it")
@@ -177,7 +200,7 @@ def _type_of(value: Any) -> str:
     return kinds.get(type(value), "null")
 
 
-def _identity(value: Any) -> str:
+def identity(value: Any) -> str:
     """Return a text that is equal for equal values of JSON, such as 1 and 1.0."""
     return json.dumps(_normal(value), sort_keys=True)
 

@@ -11,6 +11,7 @@ import command_runs
 from command_runs import COMMAND, TIMEOUT, Result
 from harpia_formats import detect
 from harpia_formats.detection.result import SCHEMA, detected_as_dict
+from harpia_formats.python_api.score_wording import with_score_arguments
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 QUESTION = b'{"messages":[{"role":"user","content":"Oi"}],"ref_answer":"Hi"}\n'
@@ -36,13 +37,17 @@ def data(tmp_path: Path) -> Path:
 
 def test_each_file_has_an_aligned_line(data: Path) -> None:
     """In a pipe a file is a line: path, format, confidence, why, container."""
-    (data / "日本.csv").write_text("prompt,answer\nOi,Olá\n", "utf-8")
+    (data / "日本.csv").write_text("system,prompt,answer\n,Oi,Olá\n", "utf-8")
     result = run("ask.jsonl", "日本.csv", cwd=data)
 
     assert (result.returncode, result.stderr) == (0, b"")
     first, second = lines_of(result)
-    why, where = "`messages` in 2 of 2 records", "`prompt` and `answer` in the header"
-    assert first == f"ask.jsonl  {'tencent-messages':20}  100 %  {why:35}  JSON Lines"
+    why = "`messages` in 2 of 2 records"
+    where = "`system`, `prompt` and `answer` in the header"
+    assert (
+        first
+        == f"ask.jsonl  {'tencent-messages':20}  100 %  {why:{len(where)}}  JSON Lines"
+    )
     assert second == f"日本.csv   tencent-csv (answer)  100 %  {where}  a table"
 
 
@@ -75,7 +80,7 @@ def test_ambiguous_file_is_flagged() -> None:
     result = run("-", stdin=scores + rows.splitlines()[0].removeprefix(b"{"))
 
     assert result.returncode == 0
-    assert lines_of(result)[0].startswith("<stdin>  eee@0.2.0  100 %  ")
+    assert lines_of(result)[0].startswith("<stdin>  eee@0.2.0  60 %  ")
     assert lines_of(result)[1:] == ["  may be nemo-results too"]
 
 
@@ -111,13 +116,20 @@ def test_nothing_but_an_unreadable_file(data: Path) -> None:
 
 
 def test_json_is_that_of_the_api(data: Path) -> None:
-    """The JSON form is what the API says, under the name of its contract."""
+    """The JSON form is what the API says, under the name of its contract.
+
+    Where its advice names options, that of the API names the arguments.
+    """
     names = ["mixed.jsonl", "odd.json", "nope.json"]
     result = run(*(data / each for each in names), "--output-format", "json")
     files = [detected_as_dict(each) for each in detect(*(data / e for e in names))]
 
     assert result.returncode == 2
-    assert json.loads(result.stdout) == {"schema": SCHEMA, "files": files}
+    found = json.loads(result.stdout)
+    assert any("--map" in each["nearest"] for each in found["files"])
+    for each in found["files"]:
+        each["nearest"] = with_score_arguments(each["nearest"])
+    assert found == {"schema": SCHEMA, "files": files}
 
 
 def test_names_cannot_command_the_terminal(data: Path) -> None:

@@ -223,8 +223,8 @@ def test_votes_are_answers_to_one_question(data: Path, server: Any) -> None:
     pairs = score_agreement(data / "a.jsonl", data / "b.jsonl", fields=["verdict"])
     agreement = {one.name: one for one in pairs.systems[0].scores}["agreement"]
 
-    # 3 + 3 of 8, 2 of 4, and 1 of 1, whose other votes are without a verdict.
-    assert found.value == pytest.approx(9 / 13)
+    # 3 of 4 twice, 2 of 4, and 1 of 1, whose other votes are without a verdict.
+    assert found.value == pytest.approx((3 / 4 + 3 / 4 + 2 / 4 + 1) / 4)
     assert (found.count, found.questions, found.unscored) == (13, 4, 3)
     assert (agreement.value, agreement.count, agreement.questions) == (1, 13, 4)
 
@@ -241,6 +241,7 @@ def test_votes_in_python(server: Any) -> None:
     params = {"api_base_url": server.url}
     judge = LLMJudge(**made, api_params=params, api_key="k", progress_bar=False)
     found = judge.run(responses=["x", "y"])
+    judge.close()
 
     assert [result["score"] for result in found["results"]] == [1, 0, 1, 0]
     assert [(meta["row"], meta["vote"]) for meta in found["meta"]] == [

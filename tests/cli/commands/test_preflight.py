@@ -202,3 +202,26 @@ def test_wrong_use_ends_with_2(
 
     assert (run.code, run.out) == (2, "")
     assert message in run.err
+
+
+@pytest.mark.parametrize("column", ["response", "answer"])
+def test_records_are_not_read_if_answers_may_be_expected_ones(
+    main: InProcess, column: str
+) -> None:
+    """Neither is a file proposed nor an answer counted; a format makes it known."""
+    Path("a.csv").write_text(f"prompt,{column}\n2+2?,4\n")
+    Path("preflight.toml").write_text('[datasets.a]\nfiles = "a.csv"\n')
+
+    assert main("preflight").code == 0
+    Path("preflight.toml").write_text(
+        '[datasets.a]\nfiles = "a.csv"\nmax-missing-answers = 0\n'
+    )
+    proposed, checked = main("preflight", "--init", "a.csv"), main("preflight")
+    for run in (proposed, checked):
+        assert run.code == 2
+        assert "ok" not in run.err.split()
+        assert f"a.csv: nothing tells whether `{column}` holds" in run.err
+        assert 'format = "tencent-csv" if the answers are expected ones' in run.err
+    line = 'format = "csv"\n' + 'map = {response = "answer"}\n' * (column == "answer")
+    edit("max", f"{line}max")
+    assert main("preflight").code == 0

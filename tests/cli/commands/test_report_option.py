@@ -71,6 +71,40 @@ def test_reports_are_no_data_of_other_runs(run: InProcess) -> None:
     assert "passed over: 1 harpia-formats report" in third.out
 
 
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        (("validate", "--report"), "report"),
+        (("convert", "--to", "record", "-o", "../o.jsonl", "--report"), "conversion"),
+        (("diff", "--report"), "difference"),
+        (("roundtrip", "--via", "csv", "--report"), "difference"),
+        (("stats", "--report"), "statistics"),
+        (("score", "-m", "em", "--report"), "score"),
+        (("score", "compare", "-m", "em", "--report"), "comparison"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_reports_of_every_command_are_no_data(
+    run: InProcess, command: tuple[str, ...], kind: str
+) -> None:
+    """A JSON report in a data folder is passed over, with a note on what it is."""
+    Path("data").mkdir()
+    row = '{"prompt": "p%d", "references": ["a"], "outputs": [{"text": "a"}]}\n'
+    Path("data/a.jsonl").write_text(row % 1 + row % 2)
+    Path("data/b.jsonl").write_text(row % 1 + row % 2)
+    files = ["data/a.jsonl", "data/b.jsonl"]
+    if command[0] not in {"diff", "score"}:
+        files = files[:1]
+    run(*command, "data/r.json", *files)
+    found = run("validate", "data")
+    again = run("stats", "data")
+
+    assert json.loads(Path("data/r.json").read_bytes())
+    assert (found.code, again.code) == (0, 0)
+    assert "passed over: 1 harpia-formats " in found.out
+    assert kind in found.out
+
+
 def test_a_folder_with_the_report_alone_has_no_data(run: InProcess) -> None:
     """It is exit code 2, as for a folder without files."""
     Path("out").mkdir()

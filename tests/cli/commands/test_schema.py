@@ -76,7 +76,7 @@ def test_module_is_printed() -> None:
         ("nemo-outptu", "did you mean nemo-output?"),
         ("../pyproject", "no format is called '../pyproject'"),
         ("nemo", "name one of them: nemo-input, nemo-output"),
-        ("nemo-output --dialect flta", "known: flat, reference"),
+        ("nemo-output --dialect flta", "did you mean flat"),
         ("nemo-input --dialect flat", "nemo-input has no dialect called 'flat'"),
         ("report-1 --strict", "report-1 is a schema"),
         ("nemo-output-flat --dialect flat", "nemo-output-flat is a schema"),

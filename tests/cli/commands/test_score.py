@@ -62,6 +62,28 @@ def test_scores_are_a_table(data: Path) -> None:
     assert b"signature: em|impl:harpia-formats-" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        (("-m", "em", "--to", "haystack-results"), "em (haystack)"),
+        (("-m", "em", "--to", "csv", "--param", "em.references=first"), "em"),
+        (("-m", "em", "--to", "haystack-results", "--profile", "default"), "em"),
+        (("--to", "haystack-results"), "em"),
+    ],
+)
+def test_definition_of_a_target_is_named(
+    options: tuple[str, ...], name: str, data: Path
+) -> None:
+    """The table names a definition that the user may not expect, and a line says it."""
+    result = run("runs.jsonl", *options, "-o", "out", cwd=data)
+    text = result.stderr
+    row = text.decode().splitlines()[2]
+
+    assert result.returncode == 0
+    assert row.split("   ")[0].strip() == name
+    assert (b"em is computed as in the profile haystack" in text) == (name != "em")
+
+
 def test_groups_are_lines(data: Path) -> None:
     """Each group has its lines, and all answers together come last."""
     result = run(
@@ -267,7 +289,7 @@ def test_a_comparison_names_its_tests_and_draws(tmp_path: Path) -> None:
     single = "in a single test, without Holm's correction\n"
     assert f"differences detected: with p below 0.05 {single}" in exact
     assert (
-        "em: 40 questions detect a difference of 0.2005 with 80 % power, and 155 one "
+        "em: 40 questions detect a difference of 0.2146 with 80 % power, and 173 one "
         "of 0.1\n"
     ) in exact
 

@@ -87,10 +87,13 @@ def test_columns_that_are_no_fields_are_told(run: Any, tmp_path: Path) -> None:
     path = tmp_path / "own.csv"
     path.write_text("frage\nq\n")
 
-    code, output, _ = run(str(path))
+    code, output, errors = run(str(path))
+    named = run(str(path), "--from", "csv")
 
-    assert code == 0
-    assert output.endswith("with --map, such as --map prompt=COLUMN\n")
+    assert (code, output) == (1, "")
+    assert "S301" in errors
+    assert named[0] == 0
+    assert named[1].endswith("with --map, such as --map prompt=COLUMN\n")
 
 
 def test_a_page_is_written_beside(run: Any, tmp_path: Path) -> None:

@@ -166,12 +166,14 @@ def test_columns_are_mapped(
 
 
 def test_a_map_may_be_wrong(tmp_path: Path) -> None:
-    """A column that is missing may be misspelt in the map; JSON has no columns."""
+    """A column that is missing may be misspelt in the map; so may a key of JSON."""
     (tmp_path / "t.csv").write_bytes(b"question,a\n1 + 1,2\n")
     (tmp_path / "t.jsonl").write_bytes(b'{"Frage": "1 + 1"}\n')
     found = run("validate", "t.csv", "--map", "prompt=qestion", cwd=tmp_path)
-    refused = run("validate", "t.jsonl", "--map", "prompt=Frage", cwd=tmp_path)
+    known = run("validate", "t.jsonl", "--map", "prompt=Frage", cwd=tmp_path)
+    missing = run("validate", "t.jsonl", "--map", "prompt=Fragen", cwd=tmp_path)
 
     assert b'rename "question" to "qestion", or correct --map' in found.stdout
-    assert refused.returncode == 2
-    assert b"t.jsonl is JSON (a JSON object in one line), and --map" in refused.stderr
+    assert known.returncode == 0
+    assert missing.returncode == 1
+    assert b"S101 missing-key Fragen, mapped to prompt, is missing" in missing.stdout

@@ -1,9 +1,13 @@
 """Run `harpia-formats` in a new process, and read what it wrote."""
 
+import contextlib
 import json
 import os
+import pty
+import select
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -77,3 +81,38 @@ def error_lines(result: Result) -> list[str]:
 def joined(value: object) -> str | None:
     """Return the id of a test case that is a list of words: the words as one text."""
     return " ".join(value) if isinstance(value, list) else None
+
+
+def on_terminal(
+    script: str, *arguments: object, cwd: Path, output: int | None, **more: str
+) -> tuple[int, str, bytes]:
+    """Run with standard error, and output unless given, on a pseudo-terminal.
+
+    Return the exit code, the text on the terminal, and the bytes on standard output.
+    """
+    call = "from harpia_formats.cli import main; main()"
+    terminal, end = pty.openpty()
+    with subprocess.Popen(  # noqa: S603 - the command is ours
+        [sys.executable, "-c", f"{script}\n{call}", *map(str, arguments)],
+        stdin=subprocess.DEVNULL,
+        stdout=end if output is None else output,
+        stderr=end,
+        cwd=cwd,
+        env=environment_with({"COLUMNS": "80", "LINES": "24"} | more),
+    ) as process:
+        os.close(end)
+        shown = read_all(terminal)
+        other_output = process.stdout.read() if process.stdout else b""
+    os.close(terminal)
+    return process.returncode, shown.decode(), other_output
+
+
+def read_all(terminal: int) -> bytes:
+    """Return what is written to a terminal until every writer has closed it."""
+    pieces, end = [], time.monotonic() + TIMEOUT
+    with contextlib.suppress(OSError):  # Linux says so where others say the end
+        while select.select([terminal], [], [], end - time.monotonic())[0]:
+            pieces.append(os.read(terminal, 65_536))
+            if not pieces[-1]:
+                break
+    return b"".join(pieces)

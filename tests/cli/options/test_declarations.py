@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from command_runs import run
 from harpia_formats import cli
 from harpia_formats.cli.app import COMMANDS, app_for
 from harpia_formats.cli.options.values import listed
@@ -22,6 +23,7 @@ from harpia_formats.metrics import METRICS
 from harpia_formats.registry import result_formats
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.scoring.profiles import profile_names
+from harpia_formats.settings.table import SETTINGS, Kind, Setting
 
 HERE = Path(str(cli.__file__)).parent
 
@@ -126,3 +128,33 @@ def test_help_lists_every_kind_of_picture(command: str) -> None:
     assert all(
         f"{kind.name}: {kind.summary}" in page for kind in kinds_of(command).values()
     )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_format_of_inputs_has_both_names(command: str) -> None:
+    """Where a command takes the format of its inputs, both names are accepted."""
+    group: Any = get_command(app_for([command]))
+    names = [set(each.opts) for each in group.commands[command].params]
+    of_inputs = [each for each in names if each & {"--from", "--format"}]
+
+    assert all({"--from", "--format"} <= each for each in of_inputs)
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [each for each in SETTINGS if each.kind is Kind.FLAG],
+    ids=lambda each: each.name,
+)
+def test_a_flag_of_the_settings_can_be_turned_off(
+    setting: Setting, tmp_path: Path
+) -> None:
+    """What a settings file turns on, `--no-NAME` turns off for one run."""
+    (tmp_path / "rows.jsonl").write_text('{"prompt": 5, "outputs": []}\n')
+    (tmp_path / "harpia-formats.toml").write_text(f"{setting.name} = true\n")
+    on = run("validate", "rows.jsonl", cwd=tmp_path)
+    off = run("validate", "rows.jsonl", f"--no-{setting.name}", cwd=tmp_path)
+    plain = run("validate", "rows.jsonl", "--isolated", cwd=tmp_path)
+
+    assert (off.returncode, off.stdout) == (plain.returncode, plain.stdout)
+    if setting.name in {"statistics", "redact"}:
+        assert on.stdout != off.stdout

@@ -1,53 +1,12 @@
 """Output on a terminal: colours and the progress bar."""
 
-import contextlib
-import os
-import pty
-import select
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
-from command_runs import TIMEOUT, environment_with, run
-
-
-def on_terminal(
-    script: str, *arguments: object, cwd: Path, output: int | None, **more: str
-) -> tuple[int, str, bytes]:
-    """Run with standard error, and output unless given, on a pseudo-terminal.
-
-    Return the exit code, the text on the terminal, and the bytes on standard output.
-    """
-    call = "from harpia_formats.cli import main; main()"
-    terminal, end = pty.openpty()
-    with subprocess.Popen(  # noqa: S603 - the command is ours
-        [sys.executable, "-c", f"{script}\n{call}", *map(str, arguments)],
-        stdin=subprocess.DEVNULL,
-        stdout=end if output is None else output,
-        stderr=end,
-        cwd=cwd,
-        env=environment_with({"COLUMNS": "80", "LINES": "24"} | more),
-    ) as process:
-        os.close(end)
-        shown = read_all(terminal)
-        other_output = process.stdout.read() if process.stdout else b""
-    os.close(terminal)
-    return process.returncode, shown.decode(), other_output
-
-
-def read_all(terminal: int) -> bytes:
-    """Return what is written to a terminal until every writer has closed it."""
-    pieces, end = [], time.monotonic() + TIMEOUT
-    with contextlib.suppress(OSError):  # Linux says so where others say the end
-        while select.select([terminal], [], [], end - time.monotonic())[0]:
-            pieces.append(os.read(terminal, 65_536))
-            if not pieces[-1]:
-                break
-    return b"".join(pieces)
-
+from command_runs import TIMEOUT, on_terminal, run
 
 #: Scripts that show the bar from the start, and only after longer than any test takes.
 AT_ONCE, LATE = (

@@ -7,7 +7,7 @@ import pytest
 from typer.main import get_command
 
 from harpia_formats.cli.app import app_for, run
-from harpia_formats.cli.program.help_page import Style, help_page
+from harpia_formats.cli.program.help_page import Style, help_page, option_name
 from harpia_formats.text.columns import wrapped
 
 EVERYTHING: Any = get_command(app_for([]))
@@ -58,7 +58,8 @@ def test_page_describes_every_parameter(
     assert " -h, --help " in page
     for parameter in COMMANDS[name].params:
         assert parameter.metavar is not None
-        assert parameter.opts[0] in page or parameter.param_type_name == "argument"
+        is_argument = parameter.param_type_name == "argument"
+        assert is_argument or option_name(parameter).strip() in page
         assert " ".join((parameter.help or "").split()) in page
 
 
@@ -120,11 +121,10 @@ def test_defaults_and_headings_are_shown(capsys: pytest.CaptureFixture[str]) -> 
     page = page_of("validate", capsys)
 
     assert "Usage: harpia-formats validate [OPTIONS] PATHS...\n" in page
-    assert "can multiply its work.\n" + " " * 32 + "[default: 5]\n" in page
+    assert re.search(r"can multiply its work\.\n +\[default: 5\]\n", page)
     assert "\nReporting:\n      --output-format REPORTER " in page
-    assert "\n  -t, --to FORMAT            Format to write. [required]\n" in page_of(
-        "convert", capsys
-    )
+    convert = page_of("convert", capsys)
+    assert re.search(r"\n  -t, --to FORMAT +Format to write", convert)
 
 
 def test_names_are_bold_on_a_terminal() -> None:

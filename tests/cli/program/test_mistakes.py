@@ -52,19 +52,6 @@ def test_misspelt_option_is_suggested(
     )
 
 
-@pytest.mark.parametrize(
-    ("command", "given", "suggested"),
-    [("score", "--format", "--from"), ("validate", "--from", "--format")],
-)
-def test_name_of_an_option_in_other_commands_is_suggested(
-    command: str, given: str, suggested: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The option for the format has two names, and the other one is suggested."""
-    message = printed([command, given, "csv"], capsys)
-
-    assert f"no option {given}; did you mean {suggested}?" in message
-
-
 @pytest.mark.parametrize("name", EVERYTHING.commands)
 def test_misspelt_command_is_suggested(name: str) -> None:
     """A command with a letter too many gets a suggestion, one of two words, too."""

@@ -507,11 +507,55 @@ def test_white_space_around_a_reply_does_not_matter(strict: bool) -> None:
 
 @pytest.mark.parametrize("strict", [False, True])
 @pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"score": 0.5}\n```',
+        '\n```\n{"score": 0.5}\n```\n',
+        '```JSON\r\n{"score": 0.5}\r\n```',
+    ],
+)
+def test_fence_around_a_reply_does_not_matter(text: str, strict: bool) -> None:
+    """A reply that is one block of Markdown is read as what the block holds."""
+    assert values_in(text, SCORE, strict=strict) == {"score": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "expected"),
+    [
+        (OutputField("n", "integer", 1, 5), "4.0", 4),
+        (OutputField("n", "integer"), "4e0", 4),
+        (OutputField("n", choices=(1, 2, 3, 4)), "4.0", 4),
+        (OutputField("n", "number"), "4.0", 4.0),
+        (OutputField("n", "integer"), "4.5", None),
+        (OutputField("n", "integer", 1, 5), "6.0", None),
+        (OutputField("n", "integer"), "true", None),
+        (OutputField("n", choices=(1, 2)), "true", None),
+    ],
+    ids=str,
+)
+def test_whole_number_is_an_integer(
+    field: OutputField, text: str, expected: float | None
+) -> None:
+    """4.0 is the integer 4, also as a choice; 4.5 and true are none."""
+    reply = f'{{"n": {text}}}'
+    if expected is None:
+        with pytest.raises(ReplyError, match="n is not"):
+            values_in(reply, [field], strict=True)
+        return
+    found = values_in(reply, [field], strict=True)["n"]
+
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         (None, "no text"),
         ("", "not JSON"),
-        ("```json\n{}\n```", "not JSON"),
+        ("```json\n{}\n```", "Missing expected keys"),
+        ('```\n{"score": 1}\n```\n```\n{"score": 0}\n```', "not JSON"),
+        ('So:\n```json\n{"score": 1}\n```', "not JSON"),
         ("\ufeff{}", "not JSON"),
         ('{"score": 1} {"score": 0}', "not JSON"),
         ("I think 1", "not JSON"),

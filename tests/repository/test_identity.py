@@ -1,0 +1,109 @@
+"""A file that is converted to its own format says what it said, and loses nothing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+
+import harpia_formats
+from harpia_formats.mapping.choices import Choices, References, Responses
+from harpia_formats.mapping.row_reader import row_reader
+from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.field_fates import Fate, Unconvertible
+from harpia_formats.model.record import Record
+from harpia_formats.registry import adapter_of, writable_formats
+from harpia_formats.testing import filled
+from harpia_formats.testing.strategies import records
+
+FORMATS = writable_formats()
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+FILES = [
+    (name, path)
+    for name in FORMATS
+    for path in sorted((FIXTURES / name / "valid").glob("*"))
+    if path.is_file()
+]
+NEMO = ("nemo-input", "nemo-output")
+#: Values for what a format needs and some records lack.
+CONSTANTS: dict[str, Any] = {
+    "id": "1",
+    "references": ["r"],
+    "outputs.model": "org/m",
+    "outputs.text": "a",
+    "outputs.scores.value": 1,
+    "outputs.scores.is_correct": True,
+    "outputs.scores.evaluation_id": "e",
+    "outputs.scores.evaluation_name": "n",
+    "params.model": "m",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "path"), FILES, ids=[f"{name}/{path.stem}" for name, path in FILES]
+)
+def test_a_fixture_is_the_same_in_its_own_format(
+    name: str, path: Path, tmp_path: Path
+) -> None:
+    """Every valid file has the same records again, with lists and further keys."""
+    output = tmp_path / f"x{path.suffix}"
+    report = harpia_formats.convert(
+        path, from_=name, to=name, output=output, keep_extra=True
+    )
+    lost = [
+        fate
+        for file in report.losses
+        for fate in file.losses.counts
+        if fate.fate is not Fate.NULL
+    ]
+    before, after = (
+        list(harpia_formats.read(each, format=name)) for each in (path, output)
+    )
+
+    # Rows of NeMo that lack a required key are tolerated, and get it.
+    assert {fate.fate for fate in lost} <= {Fate.DEFAULTED}
+    assert after == before or (lost and name in NEMO)
+    assert not lost or name in NEMO
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(suppress_health_check=list(HealthCheck), max_examples=20)
+@given(record=records())
+def test_a_row_of_any_record_is_the_same_in_its_own_format(
+    name: str, record: Record
+) -> None:
+    """A written row that is read and written again is the same record, without a loss.
+
+    Keys may have another order, and a chat of one message the form of a prompt.
+    """
+    adapter = adapter_of(FORMATS[name])
+    assume(record.outputs != [])
+    first = Choices(References.FIRST, Responses.FIRST, constants=CONSTANTS)
+    again = RecordMapper(adapter, Choices(keep_extra=True, keeps_own_lists=True))
+    again.take_rows_of(adapter)
+    try:
+        rows = RecordMapper(adapter, first).map(filled(record), 1).rows
+    except Unconvertible:
+        assume(False)
+    for row in rows:
+        read = row_reader(adapter)(decode(encode(row)))
+        mapped = again.map(read, 1)
+
+        (back,) = mapped.rows
+        assert adapter.read(decode(encode(back))) == adapter.read(decode(encode(row)))
+        assert {fate.fate for fate in mapped.fates} <= {Fate.NULL}
+
+
+def test_a_list_of_answers_is_expanded_on_request(tmp_path: Path) -> None:
+    """HarpIA to HarpIA keeps a list of answers unless an instance each is asked for."""
+    path = FIXTURES / "harpia" / "valid" / "H102-several-answers.json"
+    output = tmp_path / "x.json"
+    kept = harpia_formats.convert(path, to="harpia", output=output)
+    split = harpia_formats.convert(
+        path, to="harpia", output=output, responses="expand", overwrite=True
+    )
+
+    assert (kept.rows, split.rows) == (3, 4)
+    assert kept.lossless
+    assert not split.lossless
