@@ -110,6 +110,7 @@ keys stand at the top; a table is `[formats]`, not `[tool.harpia-formats.formats
 - What holds for a whole run comes from the working folder, or the closest one above it.
 - Options of the command line win. `--select` replaces `select`, `ignore` and `lint`,
   while `--ignore` adds to `ignore`; `per-file-ignores` and `severity` hold in any case.
+  `--no-` before the name of a flag, as in `--no-strict`, turns it off.
 - `--config FILE` names the settings of all files, and `--isolated` uses none.
 - Patterns and paths start from the folder of the settings, with `--config` from the
   working folder. A pattern without a slash is matched against the name of the file and
