@@ -1,8 +1,11 @@
-"""Settings of all property tests."""
+"""Settings of all property tests, and what is skipped without the corpora."""
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from corpora import CORPORA
 
 # How long an example takes says more of the machine than of the code.
 settings.register_profile(
@@ -18,3 +21,20 @@ settings.register_profile(
     max_examples=50,
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "any machine"))
+
+_NO_CORPORA = f"no corpora in {CORPORA} (set HARPIA_CORPORA)"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip the tests that use the corpora where their folder does not exist."""
+    if not CORPORA.is_dir():
+        for item in items:
+            if item.get_closest_marker("corpora"):
+                item.add_marker(pytest.mark.skip(reason=_NO_CORPORA))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped without the corpora."""
+    skipped = terminalreporter.stats.get("skipped", ())
+    if count := sum(_NO_CORPORA in str(each.longrepr) for each in skipped):
+        terminalreporter.write_line(f"{count} tests skipped: {_NO_CORPORA}")
