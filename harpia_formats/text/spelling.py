@@ -33,7 +33,7 @@ _telling_words = frozenset({*NEGATIONS, "anti", "never", "without", "id", "ids",
 #: Words that may be before a name without changing what it means.
 _auxiliaries = ("is", "are", "was", "has")
 #: Letters of the shortest word that may have a negating prefix, and of the shortest one
-#: of which a misspelt opposite is looked for.
+#: of which a misspelt negation is looked for.
 _shortest_negated, _shortest_misspelt = 3, 4
 
 
@@ -202,10 +202,10 @@ def _negated(word: str) -> set[str]:
 
 def _may_be_opposite(given: str, known: str) -> bool:
     """Tell whether a word is as near to an opposite of `known` as to `known`."""
-    if len(known) < _shortest_misspelt:
-        return False
     edits = edits_between(given, known)
-    contrary = (*_negated(known), *opposites().get(known, ()))
+    contrary = opposites().get(known, frozenset())
+    if len(known) >= _shortest_misspelt:
+        contrary |= _negated(known)
     return edits <= EDITS and any(
         edits_between(given, word) <= edits for word in contrary
     )

@@ -44,7 +44,12 @@ OPPOSITES = """
     prefixes suffixes, superset subset, typical atypical, symmetric asymmetric,
     approve disapprove, comply refuse, lossy lossless, macro micro, intra inter,
     normal abnormal, attacker defender, encode decode, encoded decoded, encoder decoder,
-    encrypt decrypt, compress expand
+    encrypt decrypt, compress expand,
+    loading unloading, load unload, upload unload, encoding decoding, ingress egress,
+    moral amoral, moral immoral, social asocial, upstream downstream, uplink downlink,
+    on in, onset offset, before behind, ascend descend, inflow outflow, mono multi,
+    maximal minimum, minimal maximum, hyper hypo, overflow underflow, overfit underfit,
+    overestimate underestimate, coding decoding, true untrue
 """
 
 #: Words that look alike, and have nothing to do with each other.
@@ -133,7 +138,40 @@ LOOK_ALIKES = """
     quotation notation, annotation notation, annotation connotation, annotator rotator,
     citation station, relevance reverence, guide guise, build built, judge budge,
     rater later, later letter, rated dated, beta data, beta delta, beta meta,
-    theta beta, delta data, id kind, question request, file failed
+    theta beta, delta data, id kind, question request, file failed,
+    content consent, content convent, premise promise, premise precise, causal casual,
+    statue status, statue state, angel angle, desert dessert, dairy diary,
+    martial marital, united untied, rating racing, rating ranting, rating raving,
+    rating raging, ranking racking, ranking ranting, ranking ranging, ranking raking,
+    ranking banking, learning leaning, learning earning, training trailing,
+    training straining, pred prev, predicted predicated, month mouth, one none,
+    weight height, weight eight, weights heights, assess access, right might,
+    right fight, right bright, right night, right light, country county, county count,
+    court count, depth death, event even, event evert, exact enact, expert export,
+    expert expect, field fiend, filter filler, force forge, found fund, idea ideal,
+    identifier identified, intent invent, intent intend, interval internal, label libel,
+    lower loser, median media, order older, model modem, model modal, model motel,
+    pair paris, contrast contract, complete compete, completed competed,
+    computed competed, computed computer, price prime, price prince, price pride,
+    pointer printer, pointer painter, project protect, quality qualify,
+    rationale rational, redact react, reference reverence, repeated repealed,
+    report resort, report repost, report deport, retries retires, rouge route,
+    rouge rogue, rouge rough, safety safely, scale scare, schema scheme, score shore,
+    score sore, score scorer, scored scorer, scored scared, score scare,
+    scoring storing, scoring scaring, sample sampler, sampled sampler, trace tracer,
+    retrieved retriever, retrieve retriever, judge judger, judge jude,
+    provided provider, header reader, header headed, updated undated, split spit,
+    split slit, speed spend, stats stars, stats seats, step stem, task talk, task tank,
+    thinking thanking, thinking thinning, time timer, time tie, token taken,
+    topic toxic, topic tropic, total tonal, train trait, trial triad, trial tribal,
+    vote voter, voted voter, value vague, width with, word wood, working wording,
+    order border, call cell, called caller, calls calms, case cage, case care,
+    cause clause, command commando, color colon, evaluation evacuation,
+    sentiment sentient, alias arias, pilot plot, size seize, judged judger,
+    duplicated duplicator, annotated annotator, evaluated evaluator,
+    predicted predictor, classified classifier, generated generator,
+    translated translator, labeled labeler, speaker sneaker, found bound, bound round,
+    sound bound, sound round, round ground, background foreground
 """
 
 #: Units, currencies, languages and metrics: each word of a row means another thing than
