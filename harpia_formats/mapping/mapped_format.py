@@ -10,8 +10,10 @@ from harpia_formats.mapping.requirements import ConversionOptionsError
 from harpia_formats.model.format import Container, Format
 from harpia_formats.registry import all_formats, format_of, formats_named
 
+#: The format of text tables whose columns hold what a map says.
+TEXT_TABLE = "csv"
 #: Formats whose columns can have any names.
-FREE_COLUMN_FORMATS = ("csv", "haystack")
+FREE_COLUMN_FORMATS = (TEXT_TABLE, "haystack")
 #: The format of rows of JSON in no known format, and the layouts that hold rows.
 ANY_KEYS = "json"
 _row_layouts = frozenset({Layout.LINES, Layout.ARRAY, Layout.ONE_LINE})
@@ -63,8 +65,9 @@ def _is_detectable(given: Any) -> bool:
 def require_mapped_format(inputs: Iterable[Any]) -> str:
     """Return the format whose columns or keys are mapped in `inputs`, by default `csv`.
 
-    Rows of JSON in no known format are in `json`. Raises `ConversionError` for an input
-    whose records are not rows.
+    Rows of JSON in no known format are in `json`, and any text table is in `csv`: its
+    map says what its columns are. Raises `ConversionError` for an input whose records
+    are not rows.
     """
     from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - only a map of columns needs detection
 
@@ -75,6 +78,8 @@ def require_mapped_format(inputs: Iterable[Any]) -> str:
             format_ and has_mappable_keys(format_of(format_))
         ):
             found = found or format_
+        elif format_ and _is_text_table(format_of(format_)):
+            found = found or TEXT_TABLE
         elif not format_ and detected.container in _row_layouts:
             found = found or ANY_KEYS
         elif detected.format or "JSON" in detected.container:
@@ -83,7 +88,13 @@ def require_mapped_format(inputs: Iterable[Any]) -> str:
                 f"{detected.path} is {what}, and {_for_what}; name the format with "
                 "--from haystack if its columns have other names"
             )
-    return found or "csv"
+    return found or TEXT_TABLE
+
+
+def _is_text_table(format_: Format) -> bool:
+    """Tell whether all files of `format_` are text with a header and cells."""
+    dialects = format_.dialects
+    return all(dialect.container is Container.TABLE for dialect in dialects)
 
 
 def _has_unknown_table(inputs: Iterable[Any]) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harpia_formats import read, validate
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.mapping.columns import (
     MapError,
@@ -138,6 +139,15 @@ def test_a_map_of_other_formats_is_refused() -> None:
     """A map for a document, whose keys are all known, is reported as an error."""
     with pytest.raises(ConversionError, match="is for csv and haystack"):
         convert(b"{}", from_="nemo-results", to="nemo", columns={"prompt": "x"})
+
+
+def test_a_map_says_what_columns_of_any_text_table_hold() -> None:
+    """Also where the header is one of Tencent's, in which answers are expected ones."""
+    table = b"system,prompt,response\ns,p,r\n"
+    columns = {"prompt": "prompt", "response": "response"}
+
+    assert validate(table, columns=columns).ok
+    assert [record.outputs[0].text for record in read(table, columns=columns)] == ["r"]
 
 
 def test_round_trips_and_comparisons_take_the_map_too() -> None:
