@@ -30,6 +30,10 @@ _accented, _punctuation = _characters(range(0xC3, 0xC4), _trails), "\u9225"
 _accented_capitals = _characters(range(0xC3, 0xC4), range(0x80, 0x9F))
 #: What is made of two replacement characters.
 _replaced = "\u951f\u65a4\u62f7"
+#: Where a text speaks of them, in quotes.
+_named = re.compile(
+    rf"[\"'\u2018\u201c\u300a-\u300f]{_replaced}[\"'\u2019\u201d\u300a-\u300f]"
+)
 #: The second character of those that are made of two Chinese ones begins as one does.
 _begin = rf"[{_characters(_leads, _trails)}][{_characters(_trails, _leads)}]"
 #: One class of characters at the beginning lets the search pass quickly over others.
@@ -107,7 +111,7 @@ def misread(text: str) -> tuple[str, str] | None:
 
     What was meant is "" if it is lost. None if nothing was misread.
     """
-    if _replaced in text:
+    if _replaced in text and _replaced in _named.sub("", text):
         return _replaced, ""
     for found in _misread.finditer(text):
         meant = _meant_by(text[found.start() : found.start() + _longest])

@@ -16,10 +16,12 @@ from harpia_formats.rules.sample_texts import SampleTexts
 from harpia_formats.rules.samples import LOOP, PLACEHOLDER, REASONING, STACK_TRACE
 from harpia_formats.text.describe import short_json
 
-#: What languages write where a program fails: Python, Java and JavaScript.
+#: What languages write where a program fails: Python, Java, JavaScript, C#, Go, Rust.
 _stack_trace = re.compile(
-    r"^Traceback \(most recent call last\):\s*\n\s+File \"[^\"\n]+\", line \d+"
-    r"|^(?:Exception in thread \"[^\"\n]*\" )?(?:[\w$]+\.)*\w*(?:Exception|Error)\b"
+    r"^Traceback \(most recent call last\):\s*(?:\n\s+File \"[^\"\n]+\", line \d+|\Z)"
+    r"|^panic: [^\n]{1,500}\s+goroutine \d+ \[|^thread '[^'\n]{1,99}' panicked at "
+    r"|^(?:Exception in thread \"[^\"\n]*\" |Unhandled exception\. )?"
+    r"(?:[\w$]+\.)*\w*(?:Exception|Error)\b"
     r"[^\n]{0,500}\n(?:[ \t]+at [^\n]+[:(][^\n]*\)?\s*(?:\n|\Z))",
     re.MULTILINE,
 )
@@ -28,24 +30,32 @@ _about_failures = re.compile(
     r"错误|异常|报错|堆栈|日志|erro\b|exceção",
     re.IGNORECASE,
 )
+_trace_begins = (b"Traceback (most", b"goroutine ", b"' panicked at ")
 _frame_bytes = (
     re.compile(rb"\\n(?:\\t| {2,8})at "),
     re.compile(rb"\n(?:\t| {2,8})at "),
 )
 
 #: Marks around the reasoning of models, at the beginning of an answer or of its rest.
+_marks = (
+    "(?:seed:)?think(?:ing)?|Think(?:ing)?|THINK(?:ING)?|thought|reasoning|scratchpad"
+)
 _begun = re.compile(
-    r"\s*(?:<(?:think(?:ing)?|thought|reasoning)>|\[THINK\]|\u25c1think\u25b7|"
-    r"<\|channel\|>analysis)"
+    rf"\s*(?:<(?:{_marks})>|\[THINK\]|\u25c1think\u25b7|"
+    r"<\|begin_of_thought\|>|<\|channel\|>analysis)"
 )
 _ended = re.compile(
-    r"(?<!`)(?:</(?:think(?:ing)?|thought|reasoning)>|\[/THINK\]|\u25c1/think\u25b7)(?!`)"
+    rf"(?<!`)(?:</(?:{_marks})>|<\|end_of_thought\|>|\[/THINK\]|\u25c1/think\u25b7)(?!`)"
 )
 _reasoning_bytes = re.compile(
-    rb"(?:<|\\u003[cC])(?:/?(?:think|thought>|thought\\|reasoning)|\|channel\|)"
+    rb"(?:<|\\u003[cC])(?:/?(?:(?:seed:)?think|T(?:hink|HINK)|thought>|thought\\|reasoning"
+    rb"|scratchpad)|\|channel\||\|(?:begin|end)_of_thought)"
     rb"|\[/?THINK\]|\xe2\x97\x81/?think|\\u25[cC]1/?think"
 )
-_reasoning_starts = (b"think", b"thought", b"reasoning", b"|channel|", b"THINK]")
+_reasoning_starts = (
+    *(b"think", b"Think", b"THINK"),
+    *(b"thought", b"reasoning", b"scratchpad", b"|channel|"),
+)
 
 #: What places in a prompt are called that are filled from a row.
 _names = (
@@ -53,19 +63,36 @@ _names = (
     "choices|options?|option_?[a-eA-E1-5]|choice_?[a-eA-E1-5]|instructions?|response|"
     "references?|subject|topic|target|sentence_?[12]?|premise|hypothesis|text|"
     "user_input|chat_history|(?:few_?shot_)?examples|source_?text|problem|"
-    "system_prompt|expected_output|actual_output|ideal_response|doc_to_text"
+    "system_prompt|expected_output|actual_output|ideal_response|doc_to_text|"
+    "frage|antwort|eingabe|kontext|aufgabe"
+)
+#: The same in Chinese, whose characters may be escapes in JSON.
+_wide_names = (
+    "\u95ee\u9898|\u9898\u76ee|\u8f93\u5165|"
+    "\u4e0a\u4e0b\u6587|\u7b54\u6848|\u9009\u9879"
 )
 _rows = "items?|rows?|samples?|records?|examples?|docs?|inputs?|vars|data|instances?"
 _member = r"(?:\.\w+|\[['\"]?\w+['\"]?\])"
 _place = re.compile(
-    rf"\{{\{{-?\s*(?:(?:{_rows}){_member}+|(?:{_names}){_member}*)\s*(?:\|[^{{}}\n]*)?-?\}}\}}"
-    rf"|(?<![\w\\$}}\])^{{])\$?\{{(?:{_names})(?:{_member})*(?:[!:][^{{}}\n]{{0,12}})?\}}(?!\}})"
+    rf"\{{\{{-?\s*(?:(?:{_rows}){_member}+|(?:{_names}|{_wide_names}){_member}*)\s*"
+    r"(?:\|[^{}\n]*)?-?\}\}"
+    r"|(?<![\w\\$}\])^{])"
+    rf"\$?\{{(?: ?(?:{_names})(?:{_member})* ?(?:[!:][^{{}}\n]{{0,12}})?"
+    rf"|{_wide_names})\}}(?!\}})"
+    rf"|%\((?:{_names})\)s(?![\"'])"
 )
 _place_bytes = re.compile(
-    rf"\{{(?:(?:{_names})[}}.\[!:]|\{{-?\s*(?:{_rows}|{_names})\b)".encode()
+    (
+        rf"\{{(?: ?(?:{_names})[ }}.\[!:]|\{{-?\s*(?:{_rows}|{_names})\b"
+        rf"|\{{?\s*(?:{_wide_names}|(?:\\u[4-9][0-9a-fA-F]{{3}}){{2,3}}))|%\((?:{_names})\)s"
+    ).encode()
 )
 #: How such a place begins: quicker to find than all of the names.
-_place_starts = (b"{{", *(b"{" + bytes([letter]) for letter in b"acdefhiopqrstu"))
+_place_starts = (
+    *(b"{{", b"{ ", b"{\\u", b"%("),
+    *(b"{" + bytes([letter]) for letter in b"acdefhikopqrstu"),
+    *(b"{" + name.encode()[:1] for name in _wide_names.split("|")),
+)
 _about_templates = re.compile(
     r"templat|placeholder|jinja|mustache|handlebars|f-string|format string|\.format\b|"
     r"\bvue\b|angular|jsx|react|\bvariables?\b|braces|latex|vorlage|platzhalter|"
@@ -94,7 +121,7 @@ _letters = re.compile(r"[^\W\d_]")
 
 def may_hold_stack_trace(data: bytes) -> bool:
     """Return whether there may be a stack trace in bytes of JSON or of a table."""
-    if stringzilla.find(data, b"Traceback (most") >= 0:
+    if any(stringzilla.find(data, begin) >= 0 for begin in _trace_begins):
         return True
     if (
         stringzilla.find(data, b"Exception") < 0
