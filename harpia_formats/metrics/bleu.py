@@ -7,6 +7,7 @@ and the formula is that of sacrebleu.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import exp
 from typing import Any
 
 from harpia_formats.metrics.metric import Measure, Metric, Statistics
@@ -91,17 +92,19 @@ def bleu_of(parameters: Parameters) -> Bleu:
     shown = smoothing if value is None else f"{smoothing}[{value:g}]"
 
     def score(counts: Sequence[float]) -> float:
-        # New lists, since the smoothing of sacrebleu changes them.
-        size, nearest, *counted = map(int, counts)
-        return BLEU.compute_bleu(
+        # New lists, since the smoothing of sacrebleu changes them. Counts that are
+        # weighted are no whole numbers, which it needs of lengths only to print them.
+        size, nearest, *counted = counts
+        precision: float = BLEU.compute_bleu(
             counted[:MAX_ORDER],
             counted[MAX_ORDER:],
-            size,
-            nearest,
+            sys_len=0,
+            ref_len=0,
             smooth_method=smoothing,
             smooth_value=value,
             effective_order=effective,
         ).score
+        return _brevity_penalty(size, nearest) * precision
 
     options = (
         f"impl:sacrebleu-{sacrebleu.__version__}|case:{'lc' if lowercase else 'mixed'}"
@@ -109,6 +112,13 @@ def bleu_of(parameters: Parameters) -> Bleu:
     )
     words = sacrebleu_tokenizer(tokenizer, parameters.metric)
     return Bleu(words, rule, lowercase, score, options)
+
+
+def _brevity_penalty(size: float, nearest: float) -> float:
+    """Return the factor for answers that are shorter than their references."""
+    if size >= nearest:
+        return 1.0
+    return exp(1 - nearest / size) if size > 0 else 0.0
 
 
 def _smooth_value(

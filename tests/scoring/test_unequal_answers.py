@@ -140,6 +140,46 @@ def test_macro_averages_weight_answers_by_their_question() -> None:
     assert found["recall"].value == pytest.approx(fmean(by_label), abs=1e-12)
 
 
+def varied(copies: int) -> bytes:
+    """Return one to four answers to a question, none alike, as often as they count.
+
+    Each is there once if `copies` is 1; `copies` are of each question if it is 12.
+    """
+    chance = random.Random(7)  # noqa: S311 - a seed, not secrecy
+    words = "the cat sat on a mat while dogs ran over green hills".split()
+    rows = []
+    for question in range(12):
+        reference = [chance.choice(words) for _ in range(chance.randint(5, 12))]
+        count = chance.randint(1, 4)
+        for _ in range(count):
+            answer = [
+                word if chance.random() < 0.7 else chance.choice(words)
+                for word in reference[: chance.randint(4, 12)]
+            ]
+            row = {
+                "id": f"q{question}",
+                "prompt": f"question {question}",
+                "references": [" ".join(reference)],
+                "outputs": [{"model": "a", "text": " ".join(answer)}],
+            }
+            rows += [row] * (1 if copies == 1 else copies // count)
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+@pytest.mark.parametrize(
+    "metric", ["bleu", "chrf", "ter", "wer", "cer", "length", "rougeL"]
+)
+def test_answers_count_as_if_each_was_there_as_often_as_it_weighs(metric: str) -> None:
+    """An answer's weight of 1 / answers is no rounded number in any metric."""
+    (unequal, equal) = (
+        list(score(io.BytesIO(varied(copies)), metrics=[metric], replicates=0))
+        for copies in (1, 12)
+    )
+    assert [one.value for one in unequal] == pytest.approx(
+        [one.value for one in equal], rel=1e-12
+    )
+
+
 def shown(capsys: pytest.CaptureFixture[str], path: Path, form: str = "table") -> str:
     """Return what `score` prints of exact match."""
     words = ["score", str(path), "--metrics", "em", "--output-format", form]
