@@ -94,7 +94,8 @@ def bleu_of(parameters: Parameters) -> Bleu:
     def score(counts: Sequence[float]) -> float:
         # New lists, since the smoothing of sacrebleu changes them. Counts that are
         # weighted are no whole numbers, which it needs of lengths only to print them.
-        size, nearest, *counted = counts
+        size, nearest = counts[:2]
+        counted: list[Any] = [*counts[2:]]
         precision: float = BLEU.compute_bleu(
             counted[:MAX_ORDER],
             counted[MAX_ORDER:],

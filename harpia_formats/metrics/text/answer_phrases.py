@@ -55,6 +55,12 @@ _english = (
     r"value|result|response|statement|alternative))"
 )
 _german = r"(?:antwort|lösung|(?:richtige|korrekte)\s+(?:option|möglichkeit|variante))"
+#: The verb before its subject: `daher ist die richtige Antwort`.
+_german_verb_first = (
+    r"\b(?:also|daher|somit|damit|folglich|demnach|deshalb|deswegen|dann)\s+"
+    r"(?:ist|lautet|wäre)\s+(?:die\s+)?(?:(?:richtige|korrekte|beste|finale)\s+)?"
+    r"(?:antwort|lösung)\b"
+)
 _portuguese = (
     r"(?:resposta|gabarito|(?:alternativa|opção|letra)\s+(?:correta|certa))"
     r"(?:\s+(?:correta|certa|final))*"
@@ -87,8 +93,10 @@ _japanese = (
     r"(?:としては|は|が|[:：=])+"
 )
 _phrase = pattern(
-    rf"(?P<final>(?<!{WORD})final\s+)?(?:{_words}|\b(?:richtig|korrekt)\s+ist\b)",
+    rf"(?P<final>(?<!{WORD})final\s+)?(?:{_words}|\b(?:richtig|korrekt)\s+ist\b|"
+    rf"{_german_verb_first})",
     rf"(?:最终|最終的な)?(?:{_chinese}|{_japanese})",
+    r"【\s*(?:正确|正確|参考|最终|最終)?(?:答案|正解|回答)\s*】[:：]?",
 )
 _denied = re.compile(rf"(?i){_denial}|不[是为為]|并非|并不")
 _denied_in = pattern(_denied_verbs, r"不", r"并非")
@@ -191,6 +199,8 @@ class Statement(NamedTuple):
     is_unsaid: bool = False
     #: Whether it is one of several: `the answer is also ...`.
     is_one_of_several: bool = False
+    #: Whether its verb denies it, and no word that may begin a text: `is not`.
+    is_verb_denied: bool = False
 
     @property
     def is_said(self) -> bool:
@@ -249,14 +259,15 @@ def _phrases(text: str) -> Iterator[Statement]:
         places = list(places_of_name(text, match.end()))
         end = sentence_end(text, places[-1])
         kind = Kind.FINAL if _is_final.search(match.group()) else Kind.PHRASE
+        is_verb_denied = _denied_in.search(match.group()) is not None
         yield Statement(
             kind,
             places[0],
             end,
-            _denied_in.search(match.group()) is not None
-            or any(_denied.match(text, place) for place in places),
+            is_verb_denied or any(_denied.match(text, place) for place in places),
             is_unstated(text, match.start()) or is_asked(text, end),
             any(_is_one_of_several(text, place) for place in places),
+            is_verb_denied,
         )
 
 

@@ -170,8 +170,10 @@ _denied_next = re.compile(
     r"错|いいえ|違)"
 )
 _choosing = pattern(
-    r"\b(?:i(?:['\u2019]d|\s+would|\s+will|['\u2019]ll)?\s+(?:choose|pick|select|go\s+with|opt\s+for)|"
-    r"ich\s+(?:wähle|nehme)|(?:eu\s+)?escolho|elijo|escojo|"
+    r"\b(?:(?:i|we)(?:['\u2019]d|\s+would|\s+will|['\u2019]ll)?\s+"
+    r"(?:choose|pick|select|answer|go\s+with|opt\s+for)|"
+    r"ich\s+(?:wähle|nehme)(?:\s+(?:also|daher|somit|deshalb))?|"
+    r"(?:also|daher|damit|somit|es)\s+bleibt(?:\s+nur)?|(?:eu\s+)?escolho|elijo|escojo|"
     r"(?:so|therefore|thus|hence|consequently|also|daher|somit|folglich|portanto|logo|"
     r"por\s+tanto|por\s+lo\s+tanto|entonces)[,:]?\s+(?:(?:it|this|that|es|é)"
     r"(?:\s+is|['\u2019]s|\s+must\s+be|\s+has\s+to\s+be|\s+ist)?|must\s+be)?|"
@@ -182,14 +184,24 @@ _choosing = pattern(
     r"(?<![不别可])(?<!不能)(?<!不应)(?<!不要)(?:应|應|故|我|因此|所以|本题|本題|答案|综上|综上所述)*[,，、]?"
     r"(?:我|本题|应)*[选選]择?(?!项|項|题|題)(?:的?是)?[:：]?",
 )
+#: Stands before a name with which the sentence ends: `Therefore, B.`, `=> B`.
+_concluding = re.compile(
+    r"(?i)(?:^|(?<=[\n.!?;,:。])|(?<=[\n.!?;,:。]\s))[\s*_>]*(?:"
+    r"(?:so(?!\s+A\b)|therefore|thus|hence|consequently|accordingly|daher|somit|folglich|portanto|"
+    r"logo|assim|então|por\s+(?:lo\s+)?tanto|entonces|así\s+que)[,:]?(?=[\s*(])|"
+    r"(?:also|solution|correct)[*_]*:|(?:choose|select|pick)\b|####|=>|->|→|⇒|"
+    r"[✅✔☑]\ufe0f?|(?:よって|ゆえに|したがって|従って|所以|因此|综上)[、,,]?)"
+)
 _not_chosen = re.compile(r"[不别勿莫未没谁若][^,.;、。选選]{0,4}[选選]择?\Z")
 _is_chosen = re.compile(
     r"(?i)[\s*_)\]}.:\"]*(?:"
     r"(?:is|must\s+be|would\s+be)\s+(?:also\s+|therefore\s+|clearly\s+|thus\s+|indeed\s+)?"
     r"(?:the\s+)?(?:only\s+)?(?:correct|right|best)\s*"
     r"(?:answer\b|option\b|choice\b|one\b|(?=[.,;!\n*)]|$|because\b|since\b|as\b|due\b))"
-    r"|is\s+the\s+answer\b|it\s+is(?=\s*[.,;!\n]|\s*$)|"
-    r"die\s+(?:richtige|korrekte)\s+(?:antwort|lösung|option)\b"
+    r"|(?:as\s+)?the\s+(?:only\s+)?(?:correct|right|best)\s+(?:answer|option|choice)"
+    r"(?=\s*[.,;!\n*)]|\s*$)|is\s+the\s+answer\b|it\s+is(?=\s*[.,;!\n]|\s*$)|"
+    r"die\s+(?:(?:richtige|korrekte)\s+)?(?:antwort|lösung|option)\b"
+    r"|(?:richtig|korrekt)(?=\s*[.,;!\n*)]|\s*$)"
     r"|だと(?:思い|考え)(?![^。]{0,4}(?:ません|ない))"
     r"|ist\s+(?:also\s+|daher\s+|auch\s+)?(?:die\s+)?(?:richtig|korrekt)(?:e\s+(?:antwort|lösung|"
     r"option)|(?=\s*[.,;!\n*)]|\s*$))"
@@ -491,7 +503,7 @@ class Choices:
         )
         # `Not stated` and `Both of them` may be texts of choices.
         is_text = name is not None and name.is_text
-        if one.is_denied and not is_text:
+        if one.is_denied and (one.is_verb_denied or not is_text):
             return self._corrected(text, one.start, one.end)
         if one.is_one_of_several and not is_text:
             return _Mark(_SEVERAL | (name.found if name else _SEVERAL))
@@ -538,6 +550,11 @@ class Choices:
             ):
                 continue
             if not self._is_void(text, match.start(), name.end):
+                yield name.found
+        for match in _concluding.finditer(text):
+            name = self._names_at(text, match.end())
+            is_whole = name and name.found and _stops.match(text, name.end)
+            if name and is_whole and not self._is_void(text, match.start(), name.end):
                 yield name.found
         for start, end, found in self._every_name(text):
             if _is_chosen.match(text, end) and not self._is_void(text, start, end):

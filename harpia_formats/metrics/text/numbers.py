@@ -44,8 +44,13 @@ class NoNumberError(Exception):
 
 _superscripts = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
 _characters = str.maketrans(
-    {"−": "-", "⁄": "/", "٫": ".", "٬": ",", "٪": "%", "％": "%", "\u202f": "\u00a0"}  # noqa: RUF001 - other signs of the same meaning
+    {"−": "-", "⁄": "/", "٫": ".", "٬": ",", "٪": "%", "％": "%"}  # noqa: RUF001 - other signs of the same meaning
+    | dict.fromkeys("\u2007\u2009\u202f", "\u00a0")
     | dict(zip("，：＝＄（）；！＋－～．", ",:=$();!+-~.", strict=True))  # noqa: RUF001 - full-width signs
+)
+#: Digits in groups of three, as `25 000`.
+_spaced_groups = re.compile(
+    r"(?<![\d.,'\u00a0^_])(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?![\d/'\u00a0]| \d)"
 )
 _swapped = str.maketrans(".,", ",.")
 #: Stand around what LaTeX has as text: both are white space.
@@ -190,6 +195,10 @@ _continued = pattern(
     rf"\s*{_measures}\s*,?\s*(?:and|und|e|y)?\s*\d|[{UNSPACED}]{{1,3}}\d",
     rf"\s*(?:{_scale})\b",
     r"\s+[b-df-knp-rtvwxz](?![\w'\u2019./-])",
+    # `60 cm or 120 cm`, but not `5 hours, or 300 minutes`.
+    r"\s*(?P<unit>°|\^?\s*\{?\s*\\circ\s*\}?|[^\W\d_]{1,12})[\s$*_)}\]]*,?\s*\b"
+    r"(?:or|oder|ou|o|u|to|bis|a|à|até|hasta)\s+(?:maybe\s+|perhaps\s+)?[$*_({\[]*"
+    r"[-+]?\d++(?:[.,]\d++)*+(?:\s*(?P=unit)|(?=[\s$*_)]*(?:[.;,!]|$)))",
     r"\s*(?:dozens?|dutzend|dúzias?|docenas?|打)\b",
     r"(?:\s|\w){0,10}(?:では|じゃ)\s*(?:ない|なく|ありません)",
     r"\s*(?:%|percent)?\s*(?:,\s*which\s+|,\s*but\s+(?:that|this|it)\s+)?"
@@ -214,7 +223,7 @@ _currency = re.compile(
 _unit_tail = re.compile(
     rf"(?:\s*(?:{_TEXT}(?P<text>[^{_TEXT}{_END}]*){_END}|(?<=[\s\d°]){_units}(?![A-Za-z])"
     rf"|(?<=\s)[mgsLlhJNWVKACF](?![A-Za-z])|(?<=\s)(?!(?:{_functions})\b)[A-Za-zÀ-ɏ]{{3,}}"
-    rf"|\^?\{{?\s*(?:\\circ|°)\s*\}}?\s*[CFK]?\b|\\degree|{_signs}|[{UNSPACED}]++|[.,;]\s*$|\$)"
+    rf"|\^?\{{?\s*(?:\\circ|°)\s*\}}?\s*[CFK]?(?![A-Za-z])|\\degree|{_signs}|[{UNSPACED}]++|[.,;]\s*$|\$)"
     r"(?:\s*/\s*[A-Za-z]+|\s*\^\s*\{?-?\d\}?|[²³])*)*\s*"
 )
 _no_unit = pattern(
@@ -265,7 +274,7 @@ def number_in(
         return reader.boxed(plain, boxes)
     lines = _hashes.findall(plain)
     if lines:
-        return reader.only(lines[-1], "the line behind ####")
+        return reader.only(_with_groups(lines[-1]), "the line behind ####")
     if stated:
         return reader.declared(plain, stated)
     if last:
@@ -293,7 +302,7 @@ class _Reader:
         return number
 
     def _only_of_box(self, content: str) -> Fraction:
-        text = _without_latex(content).strip()
+        text = _with_groups(_without_latex(content).strip())
         name = _name_of_value.match(text)
         start = 0 if name is None else name.end()
         currency = _currency.match(text, start)
@@ -332,7 +341,7 @@ class _Reader:
         If the sentence has none, so that it announces a number, it is the only one of
         the text behind it.
         """
-        sentence = _without_latex(text[one.start : one.end])
+        sentence = _with_groups(_without_latex(text[one.start : one.end]))
         for place in places_of_name(sentence, 0):
             start = (
                 place + len(sentence[place:]) - len(sentence[place:].lstrip(" *_$=(≈~"))
@@ -516,6 +525,14 @@ def _without_latex(text: str) -> str:
         for step, new in _latex:
             text = step.sub(new, text)
     return text
+
+
+def _with_groups(text: str) -> str:
+    """Return a text of an answer, with groups of three digits as one number.
+
+    It is not done in a whole text, whose numbers may be a list.
+    """
+    return _spaced_groups.sub(lambda match: match[0].replace(" ", "\u00a0"), text)
 
 
 def _only(numbers: Iterator[Fraction], where: str) -> Fraction:
