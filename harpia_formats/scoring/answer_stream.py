@@ -90,6 +90,8 @@ class AnswerScorer:
     count: FileCount = field(default_factory=lambda: FileCount(""))
     #: The id of a result format that holds the scores of one model, "" for others.
     one_model_format: str = ""
+    #: The id of a result format whose rows have the answer's model, "" for others.
+    row_format: str = ""
     #: Whether the verdicts of a judge are scored, and not answers.
     are_verdicts: bool = False
     #: Returns the stored scores of an answer, if these are shown and none is computed.
@@ -135,6 +137,7 @@ class AnswerScorer:
             self.options,
             self.grouping,
             self.one_model_format,
+            self.row_format,
             are_stored=self.stored is not None,
         )
         self.seconds = [0.0] * len(self.measured)

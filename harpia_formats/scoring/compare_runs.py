@@ -42,6 +42,7 @@ from harpia_formats.scoring.match_questions import (
 from harpia_formats.scoring.metric_score import Group
 from harpia_formats.scoring.nameless_files import (
     are_parts,
+    distinct_inputs,
     inputs_by_name,
     shared_by_name,
 )
@@ -151,7 +152,7 @@ class ScoreComparison:
         ]
         if len(nameless) < 2:  # noqa: PLR2004 - one is not parted
             return []
-        names = [self._sources[place] for place in nameless]
+        names = distinct_inputs([self._sources[place] for place in nameless])
         if not self._options.pool:
             numbers = [set(self._answers[at].systems[NONE].numbers) for at in nameless]
             places = shared_inputs(self._questions, numbers)

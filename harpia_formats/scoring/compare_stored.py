@@ -34,6 +34,7 @@ from harpia_formats.scoring.match_questions import (
 )
 from harpia_formats.scoring.nameless_files import (
     are_parts,
+    distinct_inputs,
     inputs_by_name,
     names_of_files,
     parts_note,
@@ -184,7 +185,7 @@ class StoredComparison:
         Raises `ScoreError` if it is not known whether they are.
         """
         places = [at for at, one in enumerate(self._inputs) if one.is_nameless]
-        names = [self._sources[at] for at in places]
+        names = distinct_inputs([self._sources[at] for at in places])
         if len(places) < 2:  # noqa: PLR2004 - one has no parts
             return
         if not self._options.pool:

@@ -104,6 +104,21 @@ def are_parts(files: Sequence[str], shared: Mapping[str, set[str]]) -> bool:
     raise NamelessFilesError(both, apart)
 
 
+def distinct_inputs(names: Sequence[str]) -> list[str]:
+    """Return the names of inputs, with a number where an earlier one has the same.
+
+    Inputs of Python that are no files have one name.
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        number, mine = 1, name
+        while mine in found:
+            number += 1
+            mine = f"{name} ({number})"
+        found[mine] = None
+    return list(found)
+
+
 def shared_by_name(
     names: Sequence[str], shared: Sequence[Collection[int]]
 ) -> dict[str, set[str]]:

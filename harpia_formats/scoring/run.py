@@ -136,6 +136,7 @@ class Scoring:
             stored=self._stored_outcomes,
             file_names=names_of_files(self._inputs, self._options.systems),
             one_model_format="" if target is None or target.holds_models else target.id,
+            row_format=target.id if target and target.names_models_in_rows else "",
         )
 
     def _select_metrics_by_input(self) -> bool:

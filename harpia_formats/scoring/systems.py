@@ -52,6 +52,8 @@ class SystemTotals:
     options: ScoreOptions
     grouping: AnswerGrouping
     one_model_format: str = ""
+    #: The id of a result format whose rows have the answer's model, "" for others.
+    row_format: str = ""
     #: Whether the scores were stored, so that their signatures stay as they are.
     are_stored: bool = False
     systems: dict[str, GroupTotals] = field(default_factory=dict)
@@ -210,7 +212,16 @@ class SystemTotals:
             file: f"{name} (without a model)" if name in taken else name
             for file, name in called.items()
         }
-        if len({*self.files.values(), *named}) > 1 and self.one_model_format:
+        if len({*self.files.values(), *named}) < 2:  # noqa: PLR2004 - one is told apart
+            return
+        if self.row_format and len(set(self.files.values())) > 1:
+            raise ScoreOptionsError(
+                f"rows of {self.row_format} name the model of their answer, and files "
+                f"without model names share questions: {', '.join(files[:_LISTED])}; "
+                "name the system of each with NAME=FILE, or take them as one system "
+                "with --pool"
+            )
+        if self.one_model_format:
             raise ScoreOptionsError(
                 f"{self.one_model_format} holds the scores of one model, and files "
                 f"without model names share questions: {', '.join(files[:_LISTED])}; "

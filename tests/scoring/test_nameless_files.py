@@ -194,3 +194,49 @@ def test_the_model_may_be_the_name_of_a_file(tmp_path: Path, *, stored: bool) ->
     assert result.returncode == 0
     assert b"em       1.0000" in result.stdout
     assert b"M101" not in result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("to", ["csv", "record"])
+def test_rows_of_several_files_without_names_are_not_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], to: str
+) -> None:
+    """Their rows could not be told apart, and are with NAME=FILE."""
+    one = written(tmp_path / "a.jsonl", range(20), 15)
+    other = written(tmp_path / "b.jsonl", range(20), 5)
+    shard = written(tmp_path / "c.jsonl", range(20, 40), 5)
+    place = tmp_path / f"out.{to}"
+
+    code, _, err = run(capsys, one, other, "--to", to, "--output", place)
+    assert code == 2
+    assert "NAME=FILE" in err
+    assert "--pool" in err
+    assert not place.exists()
+    named = (f"x={one}", f"y={other}", "--to", to, "--output", place)
+    assert run(capsys, *named)[0] == 0
+    assert "x" in place.read_text(encoding="utf-8")
+    more = tmp_path / f"more.{to}"
+    assert run(capsys, one, shard, "--to", to, "--output", more)[0] == 0
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_lists_of_rows_are_told_apart_as_files_are(*, stored: bool) -> None:
+    """Three lists of Python, of which one shares no question, are a mixture."""
+
+    def rows(numbers: range, text: str) -> list[dict[str, object]]:
+        score = {"metric": "em", "value": float(text == "y"), "signature": "em|own"}
+        return [
+            {
+                "id": f"q{number}",
+                "prompt": f"what is {number}?",
+                "references": ["y"],
+                "outputs": [{"text": text, "scores": [score]}],
+            }
+            for number in numbers
+        ]
+
+    lists = (rows(range(6), "y"), rows(range(6), "n"), rows(range(6, 12), "y"))
+    chosen = {"stored": True} if stored else {"metrics": "em"}
+
+    with pytest.raises(ScoreError, match=r"<rows> and <rows> \(3\) none; name the"):
+        compare_scores(*lists, **chosen)
+    assert len(compare_scores(*lists[:2], **chosen).systems) == 2

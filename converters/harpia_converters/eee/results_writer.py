@@ -227,6 +227,7 @@ def _results(sample_format: _SampleFormat) -> ResultFormat:
         partial(_writer, sample_format=sample_format),
         # Its rows have one model, which `--set` may name.
         holds_models=True,
+        names_models_in_rows=True,
         holds_records=True,
     )
 

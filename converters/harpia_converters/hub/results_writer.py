@@ -97,5 +97,10 @@ def _writer(files: Files, run: ResultRun) -> _Records:
 
 
 RESULTS = ResultFormat(
-    "record", "default", _writer, holds_models=True, holds_records=True
+    "record",
+    "default",
+    _writer,
+    holds_models=True,
+    names_models_in_rows=True,
+    holds_records=True,
 )

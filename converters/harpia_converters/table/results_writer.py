@@ -89,4 +89,6 @@ def _writer(files: Files, run: ResultRun) -> _Rows:
     return _Rows(RowBatches(table), columns, constants)
 
 
-RESULTS = ResultFormat("csv", "default", _writer, holds_models=True)
+RESULTS = ResultFormat(
+    "csv", "default", _writer, holds_models=True, names_models_in_rows=True
+)

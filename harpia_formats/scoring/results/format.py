@@ -128,6 +128,8 @@ class ResultFormat:
     names: Mapping[str, str] = field(default_factory=dict)
     #: Whether it tells the scores of several models apart, or refuses several itself.
     holds_models: bool = False
+    #: Whether it tells models apart only by the names in the rows of single answers.
+    names_models_in_rows: bool = False
     #: Whether it holds the records themselves, with the scores that they had.
     holds_records: bool = False
     #: Whether it takes verdicts, whose answers are not known.
