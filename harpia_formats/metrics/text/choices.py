@@ -8,7 +8,8 @@ whatever else is named. The marks, the highest rank first:
 2. a `\boxed{...}` holds one;
 3. one stands behind `final answer is`;
 4. one stands behind another phrase of `harpia_formats.metrics.text.answer_phrases`;
-5. one stands in `I choose B`, `B is the correct answer`, `so it is B`;
+5. one stands in `I choose B`, `B is the correct answer`, `so it is B`, or ends a
+   sentence behind `therefore,`, `=>` or `✅`;
 6. one stands in bold;
 7. one begins the answer or a line: `B. Paris`, `(B) since ...`, or is a line.
 
