@@ -1,4 +1,8 @@
-"""A cache of replies in one SQLite file, so that no prompt is paid for twice."""
+"""A cache of replies in one SQLite file, so that no prompt is paid for twice.
+
+Several processes may share it: one that sends a prompt claims it, and the others wait
+for its reply.
+"""
 
 import hashlib
 import json
@@ -10,6 +14,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Any, Self
 
+from harpia_formats.llm_judge.client.prompt_claims import PromptClaims
 from harpia_formats.llm_judge.definition.endpoint import Endpoint
 from harpia_formats.llm_judge.errors import CacheError
 
@@ -54,6 +59,7 @@ class ReplyCache:
         self.path = str(path)
         self._lock = Lock()
         self._is_open = True
+        self._claims = PromptClaims(self.path)
         try:
             self._base = sqlite3.connect(
                 self.path,
@@ -107,7 +113,7 @@ class ReplyCache:
         return found if isinstance(found, dict) else None
 
     def put(self, key: bytes, reply: Mapping[str, Any]) -> None:
-        """Store a reply, which replaces an earlier one."""
+        """Store a reply, which replaces an earlier one, and end our claim."""
         # Metadata of a chat generator may not be JSON; the reply is stored anyway.
         text = json.dumps(reply, default=str, skipkeys=True)
         with self._lock:
@@ -119,9 +125,34 @@ class ReplyCache:
                 )
             except sqlite3.Error as error:
                 raise self._unusable(error) from None
+        self._claims.release(key)
+
+    def reply_or_claim(
+        self, key: bytes, known: Mapping[str, Any] | None
+    ) -> tuple[dict[str, Any] | None, bool]:
+        """Return the reply, if one other than `known` is stored, and a claim if not.
+
+        The second part is whether the prompt is ours to send, and claimed until `put`
+        or `release`. If there is neither, another process has a claim.
+        """
+        found: list[dict[str, Any]] = []
+
+        def is_needed() -> bool:
+            reply = self.get(key)
+            if reply is not None and reply != known:
+                found.append(reply)
+            return not found
+
+        is_ours = is_needed() and self._claims.claim(key, is_needed)
+        return (found[0] if found else None), is_ours
+
+    def release(self, key: bytes) -> None:
+        """End our claim on a prompt that got no reply."""
+        self._claims.release(key)
 
     def close(self) -> None:
-        """Close the file; later replies are not stored."""
+        """Close the file, and end all claims; later replies are not stored."""
+        self._claims.close()
         with self._lock:
             self._is_open = False
             self._base.close()

@@ -1,5 +1,6 @@
 """Judging rows: verdicts in the order of the rows, with several requests at once."""
 
+import time
 from collections import deque
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
@@ -28,6 +29,11 @@ OK, FAILED, UNASKED = "ok", "failed", "unasked"
 GRACE = 5.0
 #: Rows that are started ahead of the next verdict, for each concurrent request.
 _ahead = 4
+#: Seconds between two looks for the reply that another process asks for: the first of
+#: them, and the most that they grow to.
+_look, _longest_look = 0.02, 0.25
+#: A reply, and whether it is from the cache.
+_Answer = tuple[Reply, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,28 +138,40 @@ class RunConfig:
 class PendingRequests:
     """The requests that are not answered yet, so that equal prompts share one."""
 
-    _futures: dict[bytes, Future[Reply]] = field(default_factory=dict)
+    _futures: dict[bytes, Future[_Answer]] = field(default_factory=dict)
     #: The keys of prompts that were sent again in this run.
     again: set[bytes] = field(default_factory=set)
 
-    def future(self, key: bytes) -> Future[Reply] | None:
+    def future(self, key: bytes) -> Future[_Answer] | None:
         """Return the future of a pending request, None if there is none."""
         found = self._futures.get(key)
         return None if found is None or found.done() else found
 
-    def add(self, key: bytes, future: Future[Reply]) -> None:
+    def add(self, key: bytes, future: Future[_Answer]) -> None:
         """Add a request until it is answered."""
         self._futures[key] = future
         future.add_done_callback(lambda done: self._drop(key, done))
 
-    def _drop(self, key: bytes, done: Future[Reply]) -> None:
+    def _drop(self, key: bytes, done: Future[_Answer]) -> None:
         if self._futures.get(key) is done:
             self._futures.pop(key, None)
 
 
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A prompt to send."""
+
+    prompt: str
+    vote: int
+    #: The key in the cache, empty without a cache.
+    key: bytes = b""
+    #: What the cache keeps already, if the prompt is sent again.
+    known: Mapping[str, Any] | None = None
+
+
 #: A row, its verdict or the future of its reply, and whether the request belongs to
 #: another row with the same prompt.
-_Pending = tuple[JudgeRow, Verdict | Future[Reply], bool]
+_Pending = tuple[JudgeRow, Verdict | Future[_Answer], bool]
 
 
 def verdicts(
@@ -165,8 +183,8 @@ def verdicts(
     `RowError` for the first row without a verdict if `run.raise_on_failure` is set. At
     the end, also after an error, pending replies have `GRACE` seconds to be cached.
     """
-    workers: DaemonThreads[tuple[str, bytes, int], Reply]
-    workers = DaemonThreads(run.concurrency, lambda task: _request(run, *task))
+    workers: DaemonThreads[_Request, _Answer]
+    workers = DaemonThreads(run.concurrency, lambda task: _answer(run, task))
     ahead = run.concurrency * (1 if run.raise_on_failure else _ahead)
     pending: deque[_Pending] = deque()
     under_way = PendingRequests()
@@ -185,7 +203,7 @@ def verdicts(
 def _start_row(
     row: JudgeRow,
     run: RunConfig,
-    workers: DaemonThreads[tuple[str, bytes, int], Reply],
+    workers: DaemonThreads[_Request, _Answer],
     under_way: PendingRequests,
 ) -> _Pending:
     """Send the request of a row, unless its reply is cached or a value is missing."""
@@ -193,7 +211,7 @@ def _start_row(
         return row, Verdict(row, None, FAILED, row.problem), False
     prompt = run.template.prompt(row.values)
     if run.cache is None:
-        return row, workers.submit((prompt, b"", row.vote)), False
+        return row, workers.submit(_Request(prompt, row.vote)), False
     key = request_key(run.endpoint, prompt, row.vote)
     shared = under_way.future(key)
     if shared is not None:
@@ -201,25 +219,59 @@ def _start_row(
     # A request that is no longer pending has put its reply into the cache.
     known = run.cache.get(key)
     if known is not None:
-        text, meta = known.get("text"), known.get("meta", {})
-        reply = Reply(text, meta, known.get("attempts", 1))
-        verdict = _verdict_from(row, reply, run, cached=True)
+        verdict = _verdict_from(row, _kept_reply(known), run, cached=True)
         if verdict.status == OK or not run.ask_again or key in under_way.again:
             return row, verdict, False
         under_way.again.add(key)
-    future = workers.submit((prompt, key, row.vote))
+    future = workers.submit(_Request(prompt, row.vote, key, known))
     under_way.add(key, future)
     return row, future, False
 
 
-def _request(run: RunConfig, prompt: str, key: bytes, vote: int) -> Reply:
-    """Return the reply to a prompt, after it was stored in the cache."""
-    reply = run.asks[vote](prompt, run.budget)
-    run.budget.add(tokens_in(reply.meta))
-    if run.cache is not None:
-        kept = {"text": reply.text, "meta": reply.meta, "attempts": reply.attempts}
-        run.cache.put(key, kept)
+def _answer(run: RunConfig, request: _Request) -> _Answer:
+    """Return the reply to a prompt: from the endpoint, or from another process.
+
+    A prompt that another process sends is not sent, unless that fails or dies.
+    """
+    if run.cache is None:
+        return _requested(run, request), False
+    pause = _look
+    while not run.budget.stopped:
+        found, is_ours = run.cache.reply_or_claim(request.key, request.known)
+        if found is not None:
+            return _kept_reply(found), True
+        if is_ours:
+            return _claimed(run, request, run.cache), False
+        time.sleep(pause)
+        pause = min(2 * pause, _longest_look)
+    raise BudgetExhausted
+
+
+def _claimed(run: RunConfig, request: _Request, cache: ReplyCache) -> Reply:
+    """Return the reply to a prompt that is claimed, after it was stored."""
+    try:
+        reply = _requested(run, request)
+    except BaseException:
+        cache.release(request.key)
+        raise
+    kept = {"text": reply.text, "meta": reply.meta, "attempts": reply.attempts}
+    if request.known is not None:
+        # Others tell by it that this is another reply, even if it is an equal one.
+        kept["again"] = request.known.get("again", 0) + 1
+    cache.put(request.key, kept)
     return reply
+
+
+def _requested(run: RunConfig, request: _Request) -> Reply:
+    """Return the reply of the endpoint to a prompt."""
+    reply = run.asks[request.vote](request.prompt, run.budget)
+    run.budget.add(tokens_in(reply.meta))
+    return reply
+
+
+def _kept_reply(kept: Mapping[str, Any]) -> Reply:
+    """Return a reply as the cache keeps it."""
+    return Reply(kept.get("text"), kept.get("meta", {}), kept.get("attempts", 1))
 
 
 def _finish_row(pending: _Pending, run: RunConfig) -> Verdict:
@@ -241,10 +293,10 @@ def _finish_row(pending: _Pending, run: RunConfig) -> Verdict:
 
 
 def _verdict_when_done(
-    row: JudgeRow, future: Future[Reply], run: RunConfig, *, is_shared: bool
+    row: JudgeRow, future: Future[_Answer], run: RunConfig, *, is_shared: bool
 ) -> Verdict:
     try:
-        reply = future.result()
+        reply, is_kept = future.result()
     except NoReplyError as error:
         attempts = 0 if is_shared else error.attempts
         reason = f"no reply: {error.reason}"
@@ -253,7 +305,7 @@ def _verdict_when_done(
         return Verdict(
             row, None, UNASKED, f"the budget is spent: {run.budget.exhausted_reason}"
         )
-    return _verdict_from(row, reply, run, cached=is_shared)
+    return _verdict_from(row, reply, run, cached=is_shared or is_kept)
 
 
 def _verdict_from(
