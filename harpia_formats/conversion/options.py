@@ -23,6 +23,7 @@ from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.errors import OptionError
 from harpia_formats.parsing.csv_delimiter import check_delimiter
 from harpia_formats.text.spelling import hint_on
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
 
 if TYPE_CHECKING:  # it loads multiprocessing
     from concurrent.futures import Executor
@@ -140,6 +141,8 @@ class ConvertOptions:
     executor: "Executor | None" = None
     #: The address of a cluster that runs the work: `dask://host:port`.
     engine: str | None = None
+    #: Seconds that the run waits for a cluster that has no workers.
+    cluster_timeout: float = CLUSTER_TIMEOUT
     #: Called now and then with how far the current file is read.
     progress: Callable[[ReadProgress], None] | None = None
 
@@ -163,6 +166,7 @@ class ConvertOptions:
         check_patterns(self.exclude)
         if self.jobs < 0 or self.max_row_bytes < 1 or self.min_records < 0:
             raise ValueError("jobs, max_row_bytes and min_records must not be negative")
+        check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
             from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - only runs with an engine need it
 

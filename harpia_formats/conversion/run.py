@@ -161,7 +161,7 @@ class Conversion:
         try:
             with (
                 self._digests,
-                open_pool(options.jobs, options.executor, options.engine) as pool,
+                open_pool(options) as pool,
             ):
                 yield from self._run(pool)
             if not self._is_done:

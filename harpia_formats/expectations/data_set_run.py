@@ -273,6 +273,7 @@ def _validation_options(data_set: DataSet, options: PreflightOptions) -> Options
         jobs=options.jobs,
         executor=options.executor,
         engine=options.engine,
+        cluster_timeout=options.cluster_timeout,
         progress=options.progress,
     )
 

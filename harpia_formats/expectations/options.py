@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from harpia_formats.io.source import ReadProgress
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -27,5 +28,7 @@ class PreflightOptions:
     executor: "Executor | None" = None
     #: The address of a cluster that runs it: `dask://host:port`.
     engine: str | None = None
+    #: Seconds that the run waits for a cluster that has no workers.
+    cluster_timeout: float = CLUSTER_TIMEOUT
     #: Called after each part of a file with how far it was read.
     progress: Callable[[ReadProgress], None] | None = None

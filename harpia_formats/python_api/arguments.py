@@ -60,6 +60,7 @@ class WorkerArguments(TypedDict, total=False):
     jobs: int
     executor: Executor | None
     engine: str | None
+    cluster_timeout: float
     progress: Progress | None
 
 

@@ -27,7 +27,7 @@ from harpia_formats.scoring.select_metrics import parameters_of_request
 from harpia_formats.text.spelling import hint_on
 
 #: Keys that change no output.
-_SILENT = {"engine", "jobs"}
+_SILENT = {"cluster-timeout", "engine", "jobs"}
 #: The keys that select metrics.
 _SELECTING = {"config", "metrics", "profile", "stored", "to"}
 

@@ -195,7 +195,7 @@ class Fixing:
             return nullcontext()
         from harpia_formats.workers.pool import open_pool  # noqa: PLC0415 - only for several processes
 
-        return open_pool(options.jobs, options.executor, options.engine)
+        return open_pool(options)
 
     def _file(
         self,

@@ -34,14 +34,14 @@ def _files() -> "dict[str, Path | Traversable]":
     """Return the file of each schema by its id; each vendor has a folder."""
     return {
         file.name.removesuffix(_SUFFIX): file
-        for folder in _folder().iterdir()
+        for folder in schema_folder().iterdir()
         if folder.is_dir()
         for file in folder.iterdir()
     }
 
 
-def _folder() -> "Path | Traversable":
-    """Return the folder of the schemas, in an installation or in a checkout."""
+def schema_folder() -> "Path | Traversable":
+    """Return the folder of all schemas, in an installation or in a checkout."""
     here = Path(__file__).parents[1]
     for folder in (here / "_schemas", here.parent / "schemas"):
         if folder.is_dir():

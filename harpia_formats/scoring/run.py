@@ -264,7 +264,7 @@ class Scoring:
     def _score_answers(self) -> Generator[Problem | None, None, None]:
         """Read and score all answers; yield the problems, and None after each step."""
         answers, options = self._answers, self._options
-        with open_pool(options.jobs, options.executor, options.engine) as pool:
+        with open_pool(options) as pool:
             batches = BatchQueue(answers.measured, answers.add_results, pool)
             reading = self._reading.steps(
                 lambda placed: answers.add_record(placed, batches),

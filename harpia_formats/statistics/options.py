@@ -12,6 +12,7 @@ from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.model.errors import OptionError
 from harpia_formats.text.spelling import hint_on
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -60,6 +61,8 @@ class StatsOptions:
     executor: "Executor | None" = None
     #: The address of a cluster that runs the work: `dask://host:port`.
     engine: str | None = None
+    #: Seconds that the run waits for a cluster that has no workers.
+    cluster_timeout: float = CLUSTER_TIMEOUT
     #: Called regularly with the file that is being read and its position.
     progress: Callable[[ReadProgress], None] | None = None
 
@@ -85,6 +88,7 @@ class StatsOptions:
             raise OptionError(
                 "jobs and min_records must not be negative, nor max_row_bytes below 1"
             )
+        check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
             from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - most runs use no engine
 

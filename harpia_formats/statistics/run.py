@@ -66,7 +66,7 @@ class StatisticsRun:
         options = self._options
         with (
             self.duplicates,
-            open_pool(options.jobs, options.executor, options.engine) as pool,
+            open_pool(options) as pool,
         ):
             problems = self._reading.problems(
                 self.counter.receive,

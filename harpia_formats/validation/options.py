@@ -11,6 +11,7 @@ from harpia_formats.io.source import ReadProgress
 from harpia_formats.mapping.columns import check_field_names
 from harpia_formats.model.errors import OptionError
 from harpia_formats.parsing.csv_delimiter import check_delimiter
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -90,6 +91,8 @@ class Options:
     executor: "Executor | None" = None
     #: The address of a cluster that runs it: `dask://host:port`.
     engine: str | None = None
+    #: Seconds that the run waits for a cluster that has no workers.
+    cluster_timeout: float = CLUSTER_TIMEOUT
     #: Called after each part of a file with how far it was read.
     progress: Callable[[ReadProgress], None] | None = None
 
@@ -117,6 +120,7 @@ class Options:
         _at_least(1, max_row_bytes=self.max_row_bytes)
         if not self.row_timeout > 0:
             raise ValueError(f"row_timeout must be above 0, not {self.row_timeout}")
+        check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
             from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - most runs have none
 

@@ -181,7 +181,7 @@ class Validation:
             return nullcontext()
         from harpia_formats.workers.pool import open_pool  # noqa: PLC0415 - only for several processes: start-up time
 
-        return open_pool(options.jobs, options.executor, options.engine)
+        return open_pool(options)
 
     def _in_workers(self, pool: "WorkerPool | None") -> ValidateInWorkers | None:
         """Return what validates the rows of a file in workers, None without workers."""

@@ -5,48 +5,66 @@ import sys
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
+from harpia_formats.io.source import ReadProgress
 from harpia_formats.io.urls import all_masked, masked
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
+from harpia_formats.workers.code_digest import code_digest, difference_of_code
 from harpia_formats.workers.engine import GONE, Engine, EngineError
+from harpia_formats.workers.watch import WorkerWatch
 
-#: Seconds to wait for the scheduler to answer, and for it to have a worker.
-CONNECTING, WAITING = 10, 120
-#: Seconds after which the threads of the workers are counted again.
-COUNTED = 1.0
+#: Seconds to wait for the scheduler to answer.
+CONNECTING = 10
+#: Seconds after which the workers are counted again.
+COUNTED = 0.5
+_Progress = Callable[[ReadProgress], None]
 
 
 @contextmanager
-def dask_engine(name: str) -> Generator[Engine, None, None]:
-    """Connect to the scheduler at `name`, for `with`; raises `EngineError`."""
+def dask_engine(
+    name: str, timeout: float = CLUSTER_TIMEOUT, progress: _Progress | None = None
+) -> Generator[Engine, None, None]:
+    """Connect to the scheduler at `name`, for `with`; raises `EngineError`.
+
+    `timeout` are the seconds without a worker that end a run, which tells `progress`
+    that it waits.
+    """
     with _without_logs():
-        yield from _engine_at(name)
+        yield from _engine_at(name, timeout, progress)
 
 
-def _engine_at(name: str) -> Generator[Engine, None, None]:
+def _engine_at(
+    name: str, timeout: float, progress: _Progress | None
+) -> Generator[Engine, None, None]:
     client = _connected(name)
     try:
         # With pure=True, the default, Dask runs equal calls only once.
         executor = client.get_executor(pure=False)
-        engine = engine_of_client(executor, masked(name))
-        _check_workers(engine, client)
+        engine = engine_of_client(executor, masked(name), timeout, progress)
+        _check_workers(engine)
         yield engine
     finally:
         client.close()
 
 
-def engine_of_client(executor: Any, name: str) -> Engine:
+def engine_of_client(
+    executor: Any, name: str, timeout: float, progress: _Progress | None
+) -> Engine:
     """Return the engine for an executor of Dask, with the name shown in messages."""
     client = executor._client  # noqa: SLF001 - the executor has no public access to its client
+    workers = _WorkerCount(client, name)
     return Engine(
         executor,
-        _ThreadCount(client, name),
+        workers.threads,
         is_local=False,
         name=name,
         ask=_caller_of(client),
         is_gone=lambda: client.status not in {"running", "connecting"},
+        watch=WorkerWatch(name, workers.workers, timeout, progress),
+        code=code_digest(),
     )
 
 
@@ -74,24 +92,32 @@ def _without_logs() -> Generator[None, None, None]:
 
 
 @dataclass(slots=True)
-class _ThreadCount:
-    """Counts the threads of all workers, at most once every `COUNTED` seconds."""
+class _WorkerCount:
+    """Counts the workers and their threads, at most once every `COUNTED` seconds."""
 
     client: Any
     name: str
-    _count: int = 1
+    #: The threads of each worker.
+    _found: Mapping[str, int] = field(default_factory=dict)
     _at: float = 0
 
-    def __call__(self) -> int:
+    def threads(self) -> int:
         """Return the number of threads, at least 1; raises `EngineError`."""
+        return max(1, sum(self._counted().values()))
+
+    def workers(self) -> int:
+        """Return the number of workers; raises `EngineError`."""
+        return len(self._counted())
+
+    def _counted(self) -> Mapping[str, int]:
         now = time.monotonic()
         if not self._at or now - self._at > COUNTED:
             try:
-                self._count = max(1, sum(self.client.nthreads().values()))
+                self._found = self.client.nthreads()
             except Exception as error:
                 raise EngineError(self.name, GONE) from error
             self._at = now
-        return self._count
+        return self._found
 
 
 def _caller_of(client: Any) -> Callable[..., Mapping[str, Any]]:
@@ -114,17 +140,22 @@ def _connected(name: str) -> Any:
         raise EngineError(masked(name), reason) from error
 
 
-def _check_workers(engine: Engine, client: Any) -> None:
-    """Raise `EngineError` unless a worker exists, and all have our versions."""
-    try:
-        client.wait_for_workers(1, timeout=WAITING)
-    except TimeoutError as error:
-        reason = f"the scheduler had no worker within {WAITING} s"
-        raise EngineError(engine.name, reason) from error
-    ours = version("harpia-formats"), (sys.version_info[0], sys.version_info[1])
+@dataclass(frozen=True, slots=True)
+class _Installed:
+    """What a worker must have as this process has it."""
+
+    version: str
+    python: tuple[int, int]
+    code: str
+
+
+def _check_workers(engine: Engine) -> None:
+    """Raise `EngineError` unless a worker comes, and all have what we have."""
+    python = (sys.version_info[0], sys.version_info[1])
+    ours = _Installed(version("harpia-formats"), python, engine.code)
 
     # A nested function is sent by value, so that it runs without our package.
-    def installed() -> tuple[str, tuple[int, int]]:
+    def installed() -> tuple[str, tuple[int, int], str]:
         from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - runs in a worker
         from sys import version_info  # noqa: PLC0415 - runs in a worker
 
@@ -132,22 +163,33 @@ def _check_workers(engine: Engine, client: Any) -> None:
             found = version("harpia-formats")
         except PackageNotFoundError:
             found = ""
-        return found, (version_info[0], version_info[1])
+        try:
+            from harpia_formats.workers.code_digest import code_digest  # noqa: PLC0415 - runs in a worker
+
+            code = code_digest()
+        except ImportError:
+            code = ""
+        return found, (version_info[0], version_info[1]), code
 
     for worker, theirs in engine.asked(installed).items():
-        if theirs != ours:
-            raise EngineError(engine.name, _difference(worker, theirs, ours))
+        difference = _difference(theirs, ours)
+        if difference:
+            raise EngineError(engine.name, f"{worker} {difference}")
 
 
-def _difference(worker: str, theirs: Any, ours: tuple[str, tuple[int, int]]) -> str:
-    if not isinstance(theirs, tuple):
-        return f"{worker} does not answer: {all_masked(str(theirs))}"
-    found, python = theirs
-    if not found:
-        return f"{worker} has no harpia-formats; install {ours[0]} on every worker"
-    if found != ours[0]:
-        return f"{worker} has harpia-formats {found}, not {ours[0]}"
-    return f"{worker} has Python {_dotted(python)}, not {_dotted(ours[1])}"
+def _difference(answer: Any, ours: _Installed) -> str:
+    """Return what a worker has other than we have, "" if it is the same."""
+    if not isinstance(answer, tuple):
+        return f"does not answer: {all_masked(str(answer))}"
+    theirs = _Installed(*answer)
+    if not (theirs.version or theirs.code):
+        return f"has no harpia-formats; install {ours.version} on every worker"
+    # A zip file on the path has code, and no version beside it.
+    if theirs.version != ours.version and (theirs.version or not theirs.code):
+        return f"has harpia-formats {theirs.version}, not {ours.version}"
+    if theirs.python != ours.python:
+        return f"has Python {_dotted(theirs.python)}, not {_dotted(ours.python)}"
+    return difference_of_code(theirs.code, ours.code)
 
 
 def _dotted(numbers: tuple[int, int]) -> str:

@@ -17,6 +17,8 @@ from harpia_formats.model.errors import HarpiaFormatsError
 if TYPE_CHECKING:  # start-up: most runs use no executor
     from concurrent.futures import Executor
 
+    from harpia_formats.workers.watch import WorkerWatch
+
 
 class EngineError(HarpiaFormatsError):
     """An engine cannot be used: its name, and the reason."""
@@ -49,12 +51,18 @@ class Engine:
     ask: "Callable[..., Mapping[str, Any]] | None" = None
     #: Tells whether the connection is lost, so that some results never come.
     is_gone: Callable[[], bool] | None = None
+    #: Watches that there are workers. None if that cannot be known.
+    watch: "WorkerWatch | None" = None
+    #: The digest of the code that workers must have, "" if they have ours anyway.
+    code: str = ""
 
     def asked(self, run: Callable[..., Any], *given: Any) -> Mapping[str, Any]:
         """Call `run` on every worker, or on any one if workers cannot be addressed.
 
         Returns the results by the names of the workers. Raises `EngineError`.
         """
+        if self.watch is not None:
+            self.watch.wait()
         try:
             if self.ask is not None:
                 return self.ask(run, *given)
@@ -103,7 +111,9 @@ _gone = {"CancelledError", "CommClosedError", "ClosedClientError"}
 
 
 def check_connected(name: str, error: BaseException) -> None:
-    """Raise `EngineError` if `error` is a lost connection or a missing package."""
+    """Raise `EngineError` if `error` is a lost connection, or missing or other code."""
+    if type(error).__name__ == "OtherCodeError":
+        raise EngineError(name, str(error)) from error
     if _gone & {base.__name__ for base in type(error).__mro__}:
         raise EngineError(name, GONE) from error
     if isinstance(error, ImportError):

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.workers.delayed_signals import delayed_signals
 from harpia_formats.workers.engine import (
     GONE,
@@ -21,12 +22,13 @@ if TYPE_CHECKING:  # start-up: small runs need no workers
     from concurrent.futures import Executor, Future
 
     from harpia_formats.io.remote.file import RemoteFile
+    from harpia_formats.io.source import ReadProgress
     from harpia_formats.workers.same_file import FileFingerprint
 
 #: Pending tasks for each worker, so that none waits for its next task.
 TASKS_PER_WORKER = 3
-#: Seconds between checks whether a cluster is still connected.
-CHECK_SECONDS = 5
+#: Seconds between checks whether a cluster is still connected and has workers.
+CHECK_SECONDS = 0.5
 #: A function of a module, and its arguments, which are plain data.
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -58,6 +60,10 @@ class WorkerPool:
     executor: "Executor | None" = None
     #: The address of a cluster, such as `dask://host:port`.
     name: str | None = None
+    #: Seconds without a worker of a cluster that end the run.
+    timeout: float = CLUSTER_TIMEOUT
+    #: Is told while the run waits for workers.
+    progress: "Callable[[ReadProgress], None] | None" = None
     _pending: deque[PendingTask] = field(default_factory=deque)
     _engine: Engine | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
@@ -103,7 +109,9 @@ class WorkerPool:
         """The engine, opened on first use; raises `EngineError`."""
         if self._engine is None:
             if self.is_far:
-                engine = open_engine(self.name, self.executor, self.jobs)
+                engine = open_engine(
+                    self.name, self.executor, self.jobs, self.timeout, self.progress
+                )
                 self._engine = self._stack.enter_context(engine)
             else:
                 self._engine = local_engine(self.jobs)
@@ -184,6 +192,10 @@ class WorkerPool:
     def _submitted(self, task: Task) -> PendingTask:
         engine = self.engine
         run, arguments = task
+        if engine.code:
+            from harpia_formats.workers.code_digest import run_with_same_code  # noqa: PLC0415 - needed with a cluster only
+
+            run, arguments = run_with_same_code, (engine.code, run, *arguments)
         future = None
         try:
             with delayed_signals() if engine.is_local else nullcontext():
@@ -222,22 +234,53 @@ def _wait_for(future: "Future[Any]", engine: Engine) -> Any:
     """Return the result of `future`; raises what it raised, and `EngineError`."""
     while engine.is_gone is not None and not future.done():
         try:
-            return future.result(timeout=CHECK_SECONDS)
+            future.result(timeout=CHECK_SECONDS)
         except TimeoutError:
             if engine.is_gone():
                 raise EngineError(engine.name, GONE) from None
+            if engine.watch is not None and not future.done():
+                engine.watch.has_worker()
+    if engine.watch is not None:
+        engine.watch.reset()
     return future.result()
 
 
-def open_pool(
-    jobs: int, executor: "Executor | None", engine: str | None
-) -> AbstractContextManager[WorkerPool | None]:
+class WorkerOptions(Protocol):
+    """The options of a run that say who does its work."""
+
+    @property
+    def jobs(self) -> int:
+        """The number of processes, 0 for as many as there are processors."""
+
+    @property
+    def executor(self) -> "Executor | None":
+        """What runs tasks instead of processes."""
+
+    @property
+    def engine(self) -> str | None:
+        """The address of a cluster that does."""
+
+    @property
+    def cluster_timeout(self) -> float:
+        """The seconds that a run waits for a cluster without workers."""
+
+    @property
+    def progress(self) -> "Callable[[ReadProgress], None] | None":
+        """Is told how far the run is."""
+
+
+def open_pool(options: WorkerOptions) -> AbstractContextManager[WorkerPool | None]:
     """Return the worker pool for the options of a run, for `with`.
 
-    None if there is no executor and no engine, and `jobs` is 1. 0 jobs are as many as
-    there are processors.
+    None if there is no executor and no engine, and it is one job.
     """
-    if executor is not None or engine is not None:
-        return WorkerPool(jobs, executor, engine)
-    count = worker_count(jobs)
+    if options.executor is not None or options.engine is not None:
+        return WorkerPool(
+            options.jobs,
+            options.executor,
+            options.engine,
+            options.cluster_timeout,
+            options.progress,
+        )
+    count = worker_count(options.jobs)
     return nullcontext() if count == 1 else WorkerPool(count)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
+    ClusterTimeout,
     ColumnsOrKeys,
     Constants,
     CsvSafe,
@@ -68,6 +69,7 @@ from harpia_formats.mapping.choices import (
 )
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.text.sanitize import safe
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 
 def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it long
@@ -109,6 +111,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
     report: ReportOption = None,
     jobs: Jobs = 0,
     engine: Engine = None,
+    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
     redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
@@ -167,6 +170,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         max_row_bytes=max_row_bytes,
         jobs=jobs,
         engine=engine,
+        cluster_timeout=cluster_timeout,
         progress=progress.update,
     )
     places = [*(paths or ()), output, quarantine, loss_report, companion]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.common import (
+    ClusterTimeout,
     Engine,
     Jobs,
     Overwrite,
@@ -38,6 +39,7 @@ from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
 from harpia_formats.reporters import reporter_named
 from harpia_formats.reporters.checks import check_lines
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 #: Reporters for people, which show the check list themselves.
 _WITH_CHECKS = ("full", "concise")
@@ -54,6 +56,7 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
     overwrite: Overwrite = False,
     jobs: Jobs = 0,
     engine: Engine = None,
+    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
     output_format: OutputFormat = None,
     report: ReportOption = None,
     examples: Examples = 5,
@@ -106,6 +109,7 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
         redact=redact,
         jobs=jobs,
         engine=engine,
+        cluster_timeout=cluster_timeout,
         progress=progress.update,
     )
     beside = [path for one in plan.data_sets for path in one.beside()]

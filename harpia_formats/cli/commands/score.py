@@ -8,6 +8,7 @@ from typing import cast
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
+    ClusterTimeout,
     ColumnsOrKeys,
     Constants,
     CsvSafe,
@@ -82,6 +83,7 @@ from harpia_formats.scoring.nameless_files import split_names
 from harpia_formats.scoring.options import ScoreOptions
 from harpia_formats.scoring.scores import Scores
 from harpia_formats.scoring.stored_run import scoring_of
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 
 def score(  # noqa: PLR0913 - a parameter for each option, which also makes it long
@@ -125,6 +127,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     plots: Plots = None,
     jobs: Jobs = 0,
     engine: Engine = None,
+    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
     redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
@@ -175,6 +178,7 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         max_row_bytes=max_row_bytes,
         jobs=jobs,
         engine=engine,
+        cluster_timeout=cluster_timeout,
     )
     files = ScoreRun(
         tuple(inputs),

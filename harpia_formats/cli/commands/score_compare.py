@@ -8,6 +8,7 @@ from typing import cast
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
+    ClusterTimeout,
     ColumnsOrKeys,
     CsvSafe,
     Delimiter,
@@ -76,6 +77,7 @@ from harpia_formats.scoring.questions_needed import (
     check_difference,
     with_questions_needed,
 )
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 
 def score_compare(  # noqa: PLR0913 - one parameter for each option of the command
@@ -113,6 +115,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     plots: ComparisonPlots = None,
     jobs: Jobs = 0,
     engine: Engine = None,
+    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
     redact: Redact = False,
     quiet: Quiet = False,
     show_progress: ShowProgress = When.AUTO,
@@ -157,6 +160,7 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
         seed=seed,
         jobs=jobs,
         engine=engine,
+        cluster_timeout=cluster_timeout,
     )
     files = CompareRun(
         tuple(paths),

@@ -4,6 +4,7 @@ import sys
 
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.options.common import (
+    ClusterTimeout,
     ColumnsOrKeys,
     Delimiter,
     Engine,
@@ -41,6 +42,7 @@ from harpia_formats.statistics.options import TOP, StatsOptions
 from harpia_formats.statistics.result import Statistics
 from harpia_formats.statistics.run import StatisticsRun
 from harpia_formats.text.json_text import json_text
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 
 def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it long
@@ -61,6 +63,7 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     max_row_bytes: MaxRowBytes = ROW_LIMIT,
     jobs: Jobs = 0,
     engine: Engine = None,
+    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
     redact: Redact = False,
     report: ReportOption = None,
     quiet: Quiet = False,
@@ -100,6 +103,7 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
         max_row_bytes=max_row_bytes,
         jobs=jobs,
         engine=engine,
+        cluster_timeout=cluster_timeout,
         progress=progress.update,
     )
     reports = ReportFiles(report, Statistics, [*(paths or ()), companion])

@@ -7,6 +7,7 @@ from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.common import (
+    ClusterTimeout,
     ConfigFile,
     CsvColumns,
     Delimiter,
@@ -74,6 +75,7 @@ from harpia_formats.io.inputs import Input
 from harpia_formats.model.report import Report
 from harpia_formats.validation.options import ROW_TIMEOUT, Options
 from harpia_formats.validation.run import Validation
+from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 
 def validate(  # noqa: PLR0913 - a parameter for each option, which also makes it long
@@ -104,6 +106,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     row_timeout: RowTimeout = ROW_TIMEOUT,
     jobs: Jobs = 0,
     engine: Engine = None,
+    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
     output_format: OutputFormat = None,
     report: ReportOption = None,
     examples: Examples = 5,
@@ -171,6 +174,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         row_timeout=row_timeout,
         jobs=jobs,
         engine=engine,
+        cluster_timeout=cluster_timeout,
         progress=progress.update,
     )
     reports = ReportFiles(

@@ -164,6 +164,16 @@ Engine = Annotated[
     str | None,
     text("URL", "Cluster that does the work: dask://HOST:PORT.", panel=PROCESSES),
 ]
+ClusterTimeout = Annotated[
+    float,
+    typer.Option(
+        min=0.001,
+        max=604_800,
+        metavar="SECONDS",
+        help="How long to wait for a cluster that has no workers.",
+        rich_help_panel=PROCESSES,
+    ),
+]
 Output = Annotated[str, output()]
 Overwrite = Annotated[bool, flag("--overwrite", "Replace an existing output.")]
 Constants = Annotated[

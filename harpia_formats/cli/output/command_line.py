@@ -7,7 +7,14 @@ from harpia_formats.io.urls import masked
 
 #: Options that change nothing in a report, which is the same without them.
 _WITH_VALUE = frozenset(
-    {"--jobs", "--engine", "--report", "--output-format", "--progress"}
+    {
+        "--jobs",
+        "--engine",
+        "--cluster-timeout",
+        "--report",
+        "--output-format",
+        "--progress",
+    }
 )
 _FLAGS = frozenset({"--quiet", "-q"})
 

@@ -76,6 +76,8 @@ class Progress:
         self._last = self._start if self._is_lines else 0.0
         self._is_drawn = False
         self._count = _ByteCount()
+        #: What was shown last of why the run waits.
+        self._notice = ""
         #: The number and the bytes of all files; None before they were added up.
         self._whole: tuple[int, int] | None = None
 
@@ -97,7 +99,11 @@ class Progress:
             self._write(_ERASE)
 
     def update(self, reader: ReadProgress) -> None:
-        """Show how many bytes of `reader` were consumed."""
+        """Show how many bytes of `reader` were consumed, or why the run waits."""
+        notice = getattr(reader, "notice", "")
+        if notice:
+            self._show_wait(reader, notice)
+            return
         if not (self._is_bar or self._is_lines):
             return
         now = time.monotonic()
@@ -119,17 +125,32 @@ class Progress:
 
         return write_without_bar
 
+    def _show_wait(self, reader: ReadProgress, notice: str) -> None:
+        """Write why the run waits, at once and in every case; then show how long."""
+        if notice != self._notice:
+            self._notice = notice
+            self.hide()
+            from harpia_formats.cli.output.streams import print_notes  # noqa: PLC0415 - only for runs that wait
+
+            print_notes([notice])
+            self._last = time.monotonic()
+        now = time.monotonic()
+        pause = _PICTURES if self._is_bar else LINES
+        if (self._is_bar or self._is_lines) and now - self._last >= pause:
+            self._last = now
+            done, total = reader.consumed, reader.total or 0
+            self._draw(reader.name, done, total, f"{done:,} of {total:,} s")
+
     def _show(self, reader: ReadProgress) -> None:
-        """Draw the bar, or write a line."""
-        from harpia_formats.text.progress_line import progress_bar, progress_text  # noqa: PLC0415 - only for long runs: start-up time
-        from harpia_formats.text.sanitize import safe  # noqa: PLC0415 - for the same reason
+        """Draw the bar, or write a line, for what was read."""
+        from harpia_formats.text.progress_line import progress_text  # noqa: PLC0415 - only for long runs: start-up time
 
         if self._whole is None:
             from harpia_formats.cli.output.input_sizes import count_and_bytes  # noqa: PLC0415 - for the same reason
 
             self._whole = count_and_bytes(*self._inputs)
         files, size = self._whole
-        name, done, total = safe(reader.name), reader.consumed, reader.total
+        name, done, total = reader.name, reader.consumed, reader.total
         unit = getattr(reader, "unit", "bytes")
         if unit == "files":
             total = total or files or None
@@ -138,6 +159,14 @@ class Progress:
             if self._count.done <= size:
                 done, total = self._count.done, size
         text = progress_text(done, total, self._count.rate(), unit)
+        self._draw(name, done, total, text)
+
+    def _draw(self, name: str, done: int, total: int | None, text: str) -> None:
+        """Draw the bar, or write a line."""
+        from harpia_formats.text.progress_line import progress_bar  # noqa: PLC0415 - only for long runs: start-up time
+        from harpia_formats.text.sanitize import safe  # noqa: PLC0415 - for the same reason
+
+        name = safe(name)
         if self._is_lines:
             self._write(f"progress: {name}: {text}\n")
             return
