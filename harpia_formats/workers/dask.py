@@ -78,8 +78,8 @@ def _without_logs() -> Generator[None, None, None]:
 
     loggers = [
         logging.getLogger(name)
-        for name in ("distributed", *logging.root.manager.loggerDict)
-        if name.partition(".")[0] == "distributed"
+        for name in ("tornado.application", *logging.root.manager.loggerDict)
+        if name.partition(".")[0] in {"distributed", "tornado"}
     ]
     levels = [logger.level for logger in loggers]
     for logger in loggers:

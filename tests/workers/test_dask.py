@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,6 @@ def mortal() -> Iterator[Any]:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each, and time-outs short."""
-    monkeypatch.setattr(module, "WAITING", 30)
     monkeypatch.setattr(parallel, "WORTH_SECONDS", 0)
     monkeypatch.setattr(parallel, "MIN_FAR", 1)
     monkeypatch.setattr(parallel, "FAR_RANGE", 60_000)
@@ -370,6 +369,18 @@ def test_workers_with_another_version_are_an_error(
         pass
 
 
+def test_workers_with_other_code_are_an_error(
+    cluster: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers of the same version with other files are refused before any work."""
+    monkeypatch.setattr(module, "code_digest", lambda: "0" * 32)
+    with (
+        pytest.raises(EngineError, match=r"the worker tcp://.* has other files of"),
+        dask_engine(cluster),
+    ):
+        pass
+
+
 def test_missing_scheduler_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A scheduler that does not answer is an error after a short time."""
     monkeypatch.setattr(module, "CONNECTING", 0.5)
@@ -445,13 +456,7 @@ def test_dead_scheduler_ends_the_run(tmp_path: Path, work: str) -> None:
     """If the whole cluster is lost, the run ends with an error and without output."""
     source, output = tmp_path / "runs.jsonl", tmp_path / "out"
     source.write_bytes(rows(150))
-    file = tmp_path / "scheduler.json"
-    scheduler = begun("scheduler", file, "--host", "127.0.0.1", "--port", "0")
-    worker = begun("worker", file, "--nworkers", "1", "--nthreads", "1")
-    try:
-        while not file.exists():
-            time.sleep(0.1)
-        address = str(json.loads(file.read_bytes())["address"]).replace("tcp", "dask")
+    with scheduled(tmp_path) as (address, scheduler, _):
         given = {"engine": address, "progress": killing([scheduler.pid])}
         works: dict[str, Callable[[], Any]] = {
             "convert": lambda: written(source, output, **given),
@@ -461,10 +466,169 @@ def test_dead_scheduler_ends_the_run(tmp_path: Path, work: str) -> None:
             works[work]()
 
         assert not output.exists()
+
+
+@contextmanager
+def scheduled(
+    folder: Path, workers: int = 1
+) -> Iterator[tuple[str, "subprocess.Popen[bytes]", "list[subprocess.Popen[bytes]]"]]:
+    """Return the address of a scheduler, and its process and those of its workers."""
+    file = folder / "scheduler.json"
+    scheduler = begun("scheduler", file, "--host", "127.0.0.1", "--port", "0")
+    found = [begun_worker(folder) for _ in range(workers)]
+    try:
+        while not file.exists():
+            time.sleep(0.1)
+        address = str(json.loads(file.read_bytes())["address"]).replace("tcp", "dask")
+        yield address, scheduler, found
     finally:
-        for each in (scheduler, worker):
+        for each in (scheduler, *found):
             each.kill()
             each.wait()
+
+
+def begun_worker(folder: Path) -> "subprocess.Popen[bytes]":
+    """Return a worker in one process, which nobody starts again."""
+    file = folder / "scheduler.json"
+    return begun("worker", file, "--nworkers", "1", "--nthreads", "1", "--no-nanny")
+
+
+#: The command line, with ranges of a few rows, and rows that take long. A line follows
+#: each range that is done.
+COMMAND = """
+import sys
+from harpia_formats.conversion.parallel import large_file
+from harpia_formats.framing import byte_ranges
+large_file.WORTH_SECONDS, large_file.MIN_FAR, large_file.FAR_RANGE = 0, 1, 30_000
+byte_ranges.RANGE = 10_000
+from harpia_formats.workers.pool import WorkerPool
+result = WorkerPool.result
+
+def noted(self, pending):
+    found = result(self, pending)
+    print("a range is done", file=sys.stderr, flush=True)
+    return found
+
+WorkerPool.result = noted
+sys.argv = ["harpia-formats", *sys.argv[1:]]
+from harpia_formats.cli import main; main()
+"""
+
+
+def converting(
+    folder: Path, address: str, timeout: float, *more: str
+) -> "subprocess.Popen[bytes]":
+    """Return a conversion on a cluster, of a file to one that exists."""
+    source, output = folder / "runs.jsonl", folder / "out"
+    source.write_bytes(rows(400))
+    output.write_bytes(b"as it was")
+    arguments = ["convert", str(source), "--to", "nemo", "-o", str(output)]
+    arguments += ["--overwrite", "--engine", address, *more]
+    return subprocess.Popen(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, "-c", COMMAND, *arguments, "--cluster-timeout", str(timeout)],
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def left_in(folder: Path) -> list[str]:
+    """Return the names of all files of a run."""
+    names = (each.name for each in folder.iterdir())
+    return sorted(each for each in names if each != "scheduler.json")
+
+
+def children_of(pid: int) -> list[str]:
+    """Return the processes on Linux whose session a process began, if any are left."""
+    found = []
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            session = each.read_bytes().rpartition(b")")[2].split()[3]
+            found += [each.parent.name] if int(session) == pid else []
+    return found
+
+
+def read_until(run: "subprocess.Popen[bytes]", words: bytes) -> bytes:
+    """Return what a process writes to standard error, to the line with some words."""
+    assert run.stderr
+    lines = b""
+    while words not in lines:
+        line = run.stderr.readline()
+        assert line, lines
+        lines += line
+    return lines
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("had", [0, 1])
+def test_cluster_without_workers_ends_the_run(tmp_path: Path, had: int) -> None:
+    """If no worker comes, or the last one dies, the run ends; the output stays."""
+    with scheduled(tmp_path, had) as (address, _, workers):
+        run = converting(tmp_path, address, 3, "--quiet")
+        if had:
+            read_until(run, b"a range is done")
+            workers[0].kill()
+        killed = time.monotonic()
+        shown = read_until(run, b"waiting for 1 worker at least")
+        after = time.monotonic() - killed
+        _, rest = run.communicate(timeout=30)
+        took = time.monotonic() - killed
+
+    assert run.returncode == 2, rest
+    assert (b"the last of 1 is gone" if had else b"it has none yet") in shown
+    assert b"(3 s, --cluster-timeout)" in shown
+    assert b"none came within 3 s" in rest
+    assert b"Traceback" not in rest
+    # What is shown comes at once, without a worker after the start of Python.
+    assert after < (2 if had else 20)
+    assert 3 < took < after + 3 + 5
+    assert (tmp_path / "out").read_bytes() == b"as it was"
+    assert left_in(tmp_path) == ["out", "runs.jsonl"]
+
+
+@pytest.mark.long
+def test_worker_that_comes_in_time_goes_on(tmp_path: Path) -> None:
+    """If another worker comes while a run waits, the run ends as if none had died."""
+    with scheduled(tmp_path) as (address, _, workers):
+        run = converting(tmp_path, address, 60)
+        read_until(run, b"a range is done")
+        workers[0].kill()
+        read_until(run, b"waiting for 1 worker at least")
+        workers.append(begun_worker(tmp_path))
+        _, rest = run.communicate(timeout=60)
+
+    assert run.returncode == 0, rest
+    expected, _ = written(tmp_path / "runs.jsonl", tmp_path / "here")
+    assert (tmp_path / "out").read_bytes() == expected
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+)
+@pytest.mark.parametrize("had", [0, 1])
+def test_run_that_waits_for_workers_can_be_stopped(
+    tmp_path: Path, had: int, number: signal.Signals, code: int
+) -> None:
+    """A signal ends a run that waits for workers within seconds, and leaves nothing."""
+    with scheduled(tmp_path, had) as (address, _, workers):
+        run = converting(tmp_path, address, 600)
+        if had:
+            read_until(run, b"a range is done")
+            workers[0].kill()
+        read_until(run, b"waiting for 1 worker at least")
+        time.sleep(0.5)
+        run.send_signal(number)
+        begin = time.monotonic()
+        _, rest = run.communicate(timeout=30)
+        took = time.monotonic() - begin
+        left = children_of(run.pid)
+
+    assert run.returncode == code, rest
+    assert took < 5
+    assert b"Traceback" not in rest
+    assert left == []
+    assert (tmp_path / "out").read_bytes() == b"as it was"
+    assert left_in(tmp_path) == ["out", "runs.jsonl"]
 
 
 def begun(role: str, file: Path, *given: str) -> "subprocess.Popen[bytes]":
