@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from harpia_formats.workers.code_digest import code_digest, difference_of_code
 
 ROOT = Path(__file__).parents[2]
@@ -35,6 +37,7 @@ def digest_of(place: Path) -> str:
     return done.stdout.decode().strip()
 
 
+@pytest.mark.long
 def test_digest_is_of_the_code_and_not_of_its_place(tmp_path: Path) -> None:
     """A checkout, a wheel and a zip file have one digest; any change has another."""
     wheel = tmp_path / "site"

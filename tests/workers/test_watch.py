@@ -2,6 +2,7 @@
 
 import io
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from typing import Any
@@ -95,7 +96,7 @@ def test_cluster_without_any_worker_is_the_same(
 def test_workers_that_come_back_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """The time starts anew whenever a worker was there, or a task was done."""
     now = [0.0]
-    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
     counts = [0]
     shown: list[Any] = []
     watch = WorkerWatch("dask://h:1", lambda: counts[0], 60, shown.append)
