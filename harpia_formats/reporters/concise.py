@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.reporters.fold import (
-    FoldedNotes,
-    FolderNotes,
+    FoldedFindings,
+    FolderFindings,
     PartlyShown,
     Shown,
     note_shown,
@@ -42,16 +42,16 @@ def write(
 ) -> None:
     """Write a line for each problem as it is found, then one for each cut group."""
     shown: Shown = Counter()
-    notes = FolderNotes(folds=options.folds_notes)
+    once = FolderFindings(folds=options.folds_equal)
     for problem in problems:
-        if notes.hides(problem):
+        if once.hides(problem):
             continue
         note_shown(shown, problem)
         start = f"{_start_of(problem, options)}:"
         _write_line(line_of(problem, options), write_text, options, start)
     report = finish()
-    groups, folded = notes.fold(partly_shown_groups(report.groups, shown))
-    for line in [*map(_folded_line, groups), *map(_notes_line, folded)]:
+    groups, folded = once.fold(partly_shown_groups(report.groups, shown))
+    for line in [*map(_folded_line, groups), *map(_equal_line, folded)]:
         _write_line(line, write_text, options)
     if options.statistics:
         for line in statistics_lines(report):
@@ -96,10 +96,10 @@ def _folded_line(partly: PartlyShown) -> str:
     return f"{line}; {safe(partly.message, SENTENCE)}" if partly.message else line
 
 
-def _notes_line(notes: FoldedNotes) -> str:
-    """Return a line with the count of notes that equal those of another file."""
-    start = f"{safe(notes.first, PATH)}: {safe(notes.code)} {safe(notes.name)}"
-    return f"{start}: {notes}; {safe(notes.message, SENTENCE)}"
+def _equal_line(findings: FoldedFindings) -> str:
+    """Return a line with the count of findings that equal those of another file."""
+    start = f"{safe(findings.first, PATH)}: {safe(findings.code)} {safe(findings.name)}"
+    return f"{start}: {findings}; {safe(findings.message, SENTENCE)}"
 
 
 REPORTER = Reporter(

@@ -7,8 +7,10 @@ from typing import NamedTuple
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import Group
 
-#: The most different notes that are remembered of all folders.
-_MOST_NOTES = 10_000
+#: The most different findings that are remembered of all folders.
+_MOST_FINDINGS = 10_000
+#: Severities of findings that are shown once a folder; each error has its own place.
+_FOLDED = (Severity.NOTE, Severity.WARNING)
 #: The number of shown problems by path, code, pointer and cause.
 Shown = Counter[tuple[str, str, str, str]]
 
@@ -30,23 +32,25 @@ class PartlyShown(NamedTuple):
     message: str
 
 
-class FoldedNotes(NamedTuple):
-    """Notes of files of one folder that equal notes of another of its files."""
+class FoldedFindings(NamedTuple):
+    """Findings in files of one folder that equal those of another of its files."""
 
     folder: str
     code: str
     message: str
     name: str
+    severity: Severity
     number: int
     files: int
-    #: The file whose notes were shown.
+    #: The file whose findings were shown.
     first: str
 
     def __str__(self) -> str:
-        """Return a sentence with the counts and the file that has the shown note."""
-        notes = "the same note" if self.number == 1 else f"{self.number:,} equal notes"
+        """Return a phrase with the numbers of equal findings and of their files."""
+        one = self.severity.value
+        found = f"the same {one}" if self.number == 1 else f"{self.number:,} equal {one}s"
         files = "another file" if self.files == 1 else f"{self.files:,} other files"
-        return f"{notes} in {files} of the folder"
+        return f"{found} in {files} of the folder"
 
 
 def of_baseline(group: Group) -> str:
@@ -85,36 +89,36 @@ def partly_shown_groups(groups: Iterable[Group], shown: Shown) -> list[PartlySho
     ]
 
 
-class FolderNotes:
-    """Notes that are shown for the first file of a folder, and counted in its others.
+class FolderFindings:
+    """Notes and warnings: shown for the first file of a folder, else counted.
 
-    Notes are equal if their rule and their message are.
+    They are equal if their rule and their message are.
     """
 
     def __init__(self, *, folds: bool) -> None:
-        """Fold notes if `folds`; otherwise all of them are shown."""
+        """Fold notes and warnings if `folds`; otherwise all of them are shown."""
         self._folds = folds
-        #: The first file with a note, by its folder, code and message.
+        #: The first file with a finding, by its folder, code and message.
         self._first: dict[tuple[str, str, str], str] = {}
 
     def hides(self, problem: Problem) -> bool:
         """Return whether another file of the folder showed it; remember it if not."""
-        if not self._folds or problem.severity is not Severity.NOTE:
+        if not self._folds or problem.severity not in _FOLDED:
             return False
         path = problem.place.path
         key = (_folder(path), problem.code, problem.message)
-        if key not in self._first and len(self._first) >= _MOST_NOTES:
+        if key not in self._first and len(self._first) >= _MOST_FINDINGS:
             return False
         return self._first.setdefault(key, path) != path
 
     def fold(
         self, groups: Iterable[PartlyShown]
-    ) -> tuple[list[PartlyShown], list[FoldedNotes]]:
-        """Return the groups that are not hidden notes, and hidden notes by folder."""
+    ) -> tuple[list[PartlyShown], list[FoldedFindings]]:
+        """Return the groups that are not hidden, and hidden findings by folder."""
         rest: list[PartlyShown] = []
         files: Counter[tuple[str, str, str]] = Counter()
         counts: Counter[tuple[str, str, str]] = Counter()
-        names: dict[tuple[str, str, str], str] = {}
+        kinds: dict[tuple[str, str, str], tuple[str, Severity]] = {}
         for partly in groups:
             group = partly.group
             key = (_folder(group.path), group.code, group.message)
@@ -123,9 +127,9 @@ class FolderNotes:
                 continue
             files[key] += 1
             counts[key] += group.count
-            names[key] = group.name
+            kinds[key] = (group.name, group.severity)
         return rest, [
-            FoldedNotes(*key, names[key], count, files[key], self._first[key])
+            FoldedFindings(*key, *kinds[key], count, files[key], self._first[key])
             for key, count in counts.items()
         ]
 

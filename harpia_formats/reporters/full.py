@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Iterator
 from harpia_formats.model.problem import Because, Place, Problem
 from harpia_formats.model.report import Report
 from harpia_formats.reporters.fold import (
-    FoldedNotes,
-    FolderNotes,
+    FoldedFindings,
+    FolderFindings,
     PartlyShown,
     Shown,
     note_shown,
@@ -57,17 +57,17 @@ def _sections(
 ) -> Iterator[list[str]]:
     """Yield the lines of each section of the report."""
     shown: Shown = Counter()
-    notes = FolderNotes(folds=options.folds_notes)
+    once = FolderFindings(folds=options.folds_equal)
     for problem in problems:
-        if notes.hides(problem):
+        if once.hides(problem):
             continue
         note_shown(shown, problem)
         yield problem_lines(problem, options)
     report = finish()
     several = len(report.files) > 1
-    groups, folded = notes.fold(partly_shown_groups(report.groups, shown))
+    groups, folded = once.fold(partly_shown_groups(report.groups, shown))
     lines = [_folded_line(partly, several=several) for partly in groups]
-    lines += map(_notes_line, folded)
+    lines += map(_equal_line, folded)
     yield fitted(lines, options)
     if options.statistics:
         yield fitted(statistics_lines(report), options)
@@ -153,10 +153,10 @@ def _folded_line(partly: PartlyShown, *, several: bool) -> str:
     return f"{line}; {safe(partly.message, SENTENCE)}" if partly.message else line
 
 
-def _notes_line(notes: FoldedNotes) -> str:
-    """Return a line with the count of notes that equal those of another file."""
-    like = f"like {safe(notes.code)} in {safe(notes.first, PATH)}"
-    return f"... and {notes} {like}; {safe(notes.message, SENTENCE)}"
+def _equal_line(findings: FoldedFindings) -> str:
+    """Return a line with the count of findings that equal those of another file."""
+    like = f"like {safe(findings.code)} in {safe(findings.first, PATH)}"
+    return f"... and {findings} {like}; {safe(findings.message, SENTENCE)}"
 
 
 REPORTER = Reporter(

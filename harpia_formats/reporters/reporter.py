@@ -22,8 +22,8 @@ class Options:
     wraps: bool = False
     #: Whether to add the count of each rule.
     statistics: bool = False
-    #: Whether notes that equal those of another file of the folder are one line.
-    folds_notes: bool = True
+    #: Whether notes and warnings of a folder that another of its files has are one line.
+    folds_equal: bool = True
     #: Whether to leave out the summary.
     quiet: bool = False
     #: The command line of the run, for reports that say it; "" if there is none.

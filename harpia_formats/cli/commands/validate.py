@@ -223,7 +223,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
             quiet=quiet,
             error_on_warning=error_on_warning,
             exit_zero=exit_zero,
-            folds_notes=settings.value("examples", examples, given) > 0,
+            folds_equal=settings.value("examples", examples, given) > 0,
         )
         if statistics:
             # Not part of the report, which is the same for any number of workers.

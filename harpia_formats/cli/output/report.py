@@ -32,7 +32,7 @@ def write_report(  # noqa: PLR0913 - one parameter for each option
     quiet: bool,
     error_on_warning: bool = False,
     exit_zero: bool = False,
-    folds_notes: bool = True,
+    folds_equal: bool = True,
 ) -> Report:
     """Write the findings of `run` while they are found; return the report.
 
@@ -53,7 +53,7 @@ def write_report(  # noqa: PLR0913 - one parameter for each option
         links=wants_links(sys.stdout),
         width=width_of(sys.stdout) or PIPE_WIDTH,
         wraps=is_terminal,
-        folds_notes=folds_notes,
+        folds_equal=folds_equal,
     )
     write = text_writer(sys.stdout)
     if is_terminal:

@@ -1,4 +1,4 @@
-"""Notes that files of one folder share, in the text that `validate` writes."""
+"""Findings that files of one folder share, in the text that `validate` writes."""
 
 import json
 from pathlib import Path
@@ -41,13 +41,37 @@ def test_all_examples_are_all_notes(tmp_path: Path) -> None:
     assert "equal notes" not in shown
 
 
-def test_warnings_are_never_folded(tmp_path: Path) -> None:
-    """A warning has its place in each file."""
-    row = {"id": "1", "input": "q", "expected-output": "r", "actual-output": "r"}
-    for name in ("a", "b"):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps(row) + "\n")
+def rows_of(row: dict[str, str], count: int) -> str:
+    """Return lines of `count` rows that differ in their id only."""
+    return "".join(json.dumps(row | {"id": str(at)}) + "\n" for at in range(count))
+
+
+def test_equal_warnings_of_a_folder_are_one_line(tmp_path: Path) -> None:
+    """The first file shows the warning, a line counts it; the report has all places."""
+    row = {"input": "q", "expected-output": "r", "actual-output": "r"}
+    for name, count in (("a", 1), ("b", 1), ("c", 2)):
+        (tmp_path / f"{name}.jsonl").write_text(rows_of(row, count))
 
     shown = run("validate", tmp_path).stdout.decode()
 
-    assert shown.count("warning H103") == 2
-    assert len(report_of(tmp_path)["problems"]) == 4
+    assert shown.count("warning H103") == 1
+    assert "H103 bare-expected-output: 3 equal warnings in 2 other files" in shown
+    assert len(report_of(tmp_path)["problems"]) == 7
+
+
+def test_errors_are_never_folded(tmp_path: Path) -> None:
+    """An error has its place in each file."""
+    row = {"input": "q", "expected-output": ["r"]}
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.jsonl").write_text(rows_of(row, 1))
+
+    shown = run("validate", tmp_path, "--format", "harpia").stdout.decode()
+
+    assert shown.count(": H108 ") == 2
+
+
+def test_valid_fixtures_of_a_folder_take_few_lines() -> None:
+    """The folder that the readme validates has 88 findings, in about half the lines."""
+    shown = run("validate", "fixtures/harpia/valid").stdout.decode()
+
+    assert len(shown.splitlines()) <= 45
