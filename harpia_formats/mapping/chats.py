@@ -15,6 +15,11 @@ from harpia_formats.model.record import SYSTEM_MESSAGE, Output, Record
 
 #: The detail of the fate of a system prompt that was a message.
 SYSTEM_OF_MESSAGES = "of the messages"
+#: The part of a turn that a source names, by the source in an answer without turns.
+_PARTS_OF_TURNS = {
+    "output.raw": "content",
+    "output.reasoning_trace": "reasoning_trace",
+}
 #: Messages or turns, as a record has them.
 Messages = list[dict[str, Any]]
 
@@ -218,7 +223,12 @@ def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) ->
         fates.merged("outputs.text", "the last turn")
         fates.defaulted("outputs.turns", "the messages and the answer")
         turns = [*start, *messages, answer]
-        outputs.append(replace(output, turns=turns, text=UNSET, reasoning=UNSET))
+        steps = _steps_at_turn(output.attribution, len(turns) - 1, fates)
+        outputs.append(
+            replace(
+                output, turns=turns, text=UNSET, reasoning=UNSET, attribution=steps
+            )
+        )
     if record.system:
         fates.merged("system", "the first turn")
     fates.merged("messages", "turns before the answer")
@@ -232,6 +242,24 @@ def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) ->
     if record.prompt is UNSET and prompt is not UNSET:
         return _with_prompt(record, prompt, "the messages", fates)
     return record
+
+
+def _steps_at_turn(steps: Any, turn: int, fates: FieldFates) -> Any:
+    """Return where an answer was found, of an answer that is now the turn `turn`."""
+    if not steps:
+        return steps
+    moved = [_step_at_turn(step, turn) for step in steps]
+    if moved != steps:
+        fates.changed("outputs.attribution", "the answer is the last turn")
+    return moved
+
+
+def _step_at_turn(step: Any, turn: int) -> Any:
+    """Return a step whose source was the answer, with the turn in its place."""
+    if not isinstance(step, dict) or step.get("source") not in _PARTS_OF_TURNS:
+        return step
+    part = _PARTS_OF_TURNS[step["source"]]
+    return {**step, "turn_idx": turn, "source": f"turns[{turn}].{part}"}
 
 
 def _split_at_answer(turns: Messages) -> tuple[Messages, dict[str, Any] | None]:

@@ -4,10 +4,14 @@ That is done before a user's constants complete a record: a verdict is never a c
 where the score itself says whether the answer is correct.
 """
 
+from collections.abc import Iterable
+
 from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.mapping.choices import Choices
+from harpia_formats.mapping.preparation import attribution_without
+from harpia_formats.mapping.tool_signature import part_of
 from harpia_formats.model.adapter import RowCapacity
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
@@ -95,15 +99,31 @@ def _of_metric(record: Record, metric: str, fates: FieldFates) -> Record:
     if not kept or len(kept) == len(scores):
         return record
     fates.dropped("outputs.scores", OTHER_METRIC)
+    others = _filters_of(scores) - _filters_of(kept)
     outputs = [
         output
         if output.scores is UNSET
-        else replace(
-            output, scores=[one for one in output.scores if is_of_metric(one, metric)]
-        )
+        else _output_of_metric(output, metric, others, fates)
         for output in record.outputs
     ]
     return replace(record, outputs=outputs)
+
+
+def _output_of_metric(
+    output: Output, metric: str, others: frozenset[str], fates: FieldFates
+) -> Output:
+    """Return an output without scores of other metrics, and what `others` extracted."""
+    steps = attribution_without(output, others)
+    if output.attribution and len(steps) < len(output.attribution):
+        fates.dropped("outputs.attribution", OTHER_METRIC)
+    scores = [score for score in output.scores or () if is_of_metric(score, metric)]
+    return replace(output, scores=scores, attribution=steps)
+
+
+def _filters_of(scores: Iterable[Score]) -> frozenset[str]:
+    """Return the filters that the signatures of some scores name."""
+    named = (part_of(score.signature or "", "filter") for score in scores)
+    return frozenset(name for name in named if name)
 
 
 def _scores_of(record: Record) -> list[Score]:
