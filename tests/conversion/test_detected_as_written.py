@@ -258,3 +258,24 @@ def test_own_columns_alone_are_no_sign() -> None:
 
     assert isinstance(found, Detected)
     assert (found.format, found.possible) == (None, "haystack")
+
+
+#: Chats with what OpenAI's rows may have and Tencent's may not.
+CHATS = {
+    "weight": {"role": "assistant", "content": "Ask me.", "weight": 1},
+    "tool": {"role": "tool", "content": "14:05"},
+    "system": {"role": "system", "content": "Be short."},
+}
+
+
+@pytest.mark.parametrize("target", ["csv", "tencent-messages", "tencent-csv"])
+@pytest.mark.parametrize("name", CHATS)
+def test_written_chat_is_detected(name: str, target: str, tmp_path: Path) -> None:
+    """A chat with a weight, a tool or a system message is detected as written."""
+    asked = {"role": "user", "content": "How late is it?"}
+    answer = {"role": "assistant", "content": "It is late."}
+    for turns in ([CHATS[name], asked], [CHATS[name], asked, answer]):
+        data = encode({"messages": turns})
+        found = list(mistakes(data, "openai-chat", [target], tmp_path))
+
+        assert found == []

@@ -45,9 +45,7 @@ def _own_signs(row: Mapping[str, Any], chat: list[Mapping[str, Any]]) -> Iterato
         found = (key for key in _own_message_keys if key in message)
         yield from (f"`{key}` in a message" for key in found)
         content = message.get("content", "")
-        if message.get("role") == "tool":
-            yield "the role `tool`"
-        elif "role" in message and content is None:
+        if "role" in message and content is None:
             yield "a message whose content is null"
         elif (
             "role" in message and isinstance(content, list) and not _has_value(content)

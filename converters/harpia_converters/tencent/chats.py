@@ -19,6 +19,8 @@ from harpia_formats.model.record import Record
 
 #: Keys of messages that call tools or hold their results.
 _tool_keys = frozenset({"tool_calls", "tool_call_id", "function_call"})
+#: Keys of OpenAI's messages: those of tools, and the weight of an answer in training.
+_foreign_keys = _tool_keys | {"weight"}
 #: The roles of a chat that is not kept as messages, with the fields that they are, by
 #: the number of messages; these have no further keys.
 _plain = {
@@ -119,11 +121,11 @@ def _documented(
 ) -> tuple[list[Row], list[str]]:
     """Return messages as Tencent documents them, and the changes made to them.
 
-    A chat of Tencent's own may have other roles and keys, which stay. Tool calls and
-    the turns of an output are of other vendors: their messages get no other key, and
-    no tool speaks.
+    A chat of Tencent's own may have other roles and keys, which stay. Tool calls,
+    weights and the turns of an output are of other vendors: their messages get no
+    other key, and no tool speaks.
     """
-    if not from_turns and all(map(_tool_keys.isdisjoint, messages)):
+    if not from_turns and all(map(_foreign_keys.isdisjoint, messages)):
         return messages, []
     done = []
     # Where only tools speak, there is nothing else to ask.

@@ -14,6 +14,9 @@ NO_SYSTEM, OTHER_COLUMN = "T104", "T105"
 _minimum = 2
 #: Columns of a table of answers, whose `response` is a model's and not expected.
 ANSWER_COLUMNS = frozenset({"references", "model"})
+#: The columns of a table that lacks its expected answers; with others, or in another
+#: order, as csv is written from chats, it is any table of prompts.
+_questions = ["system", "prompt"]
 #: The most other columns: many tables of other kinds have a column `prompt`.
 _most_others = 3
 
@@ -25,6 +28,8 @@ def sign_of(row: Mapping[str, Any], answers: str) -> str:
     ):
         return ""
     if ANSWER_COLUMNS & row.keys():
+        return ""
+    if answers not in row and list(row) != _questions:
         return ""
     known = [f"`{column}`" for column in ("system", "prompt", answers) if column in row]
     if len(known) < _minimum or len(row) > len(known) + _most_others:
