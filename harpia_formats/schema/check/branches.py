@@ -22,6 +22,8 @@ _ANNOTATING = frozenset().union(*(one.annotating for one in DRAFTS))
 _TELLING = frozenset({"type", "enum", "const", "$ref", "properties", "items", "anyOf"})
 #: The types of JSON; integers are numbers.
 _ALL_TYPES = frozenset("array boolean integer null number object string".split())
+#: The same as a tuple, in which values that are no texts are looked up.
+_TYPE_NAMES = tuple(_ALL_TYPES)
 
 
 def keyword_remarks(context: SchemaContext) -> Iterator[Remark]:
@@ -29,7 +31,11 @@ def keyword_remarks(context: SchemaContext) -> Iterator[Remark]:
     schema = context.schema
     if not isinstance(schema, dict) or not schema:
         return
-    if not any(schema.keys() & (one.keywords | one.annotating) for one in DRAFTS):
+    is_named = any(schema.keys() & (one.keywords | one.annotating) for one in DRAFTS)
+    if not is_named and all(map(_is_typed, schema.values())):
+        for key in schema:
+            yield _root_property(key, ())
+    elif not is_named:
         message = "no key of the document is a keyword of JSON Schema: is it data?"
         help_ = "validate checks data; a schema without keywords allows any value"
         yield Remark(NO_KEYWORD, (), message, help_)
@@ -54,12 +60,24 @@ def _root_properties(
         pointer = "#" + "".join(f"/{step}" for step in (*path, key))
         if any(each.startswith(pointer) for each in references):
             continue
-        message = (
-            f"{short_json(key)} is no keyword of JSON Schema, so what it holds checks "
-            "nothing"
-        )
-        help_ = "move it into properties, if it describes a key of the data"
-        yield Remark(ROOT_PROPERTY, (*path, key), message, help_, at_key=True)
+        yield _root_property(key, path)
+
+
+def _root_property(key: str, path: Path) -> Remark:
+    """Return the remark on a key that holds a schema and is no keyword."""
+    message = (
+        f"{short_json(key)} is no keyword of JSON Schema, so what it holds checks "
+        "nothing"
+    )
+    help_ = "move it into properties, if it describes a key of the data"
+    return Remark(ROOT_PROPERTY, (*path, key), message, help_, at_key=True)
+
+
+def _is_typed(value: Any) -> bool:
+    """Tell whether a value is a schema that names types of JSON."""
+    types = value.get("type") if isinstance(value, dict) else None
+    named = types if isinstance(types, list) else [types]
+    return bool(named) and all(each in _TYPE_NAMES for each in named)
 
 
 def branch_remarks(context: SchemaContext) -> Iterator[Remark]:

@@ -163,6 +163,7 @@ MISTAKES: list[tuple[Any, str, str]] = [
         "/properties/p/minItems",
     ),
     ({"type": "object", "q": {"type": "string"}}, "S431", "/q"),
+    ({"q": {"type": "string"}}, "S431", "/q"),
     (on(oneOf=[{"type": "integer"}, {"type": "number"}]), "S432", _ONE_OF),
     (on(oneOf=[{"type": "integer", "minimum": 1}, {}]), "S432", _ONE_OF),
     (
