@@ -1,6 +1,8 @@
 """Read full blocks of bytes, and the error for sources that cannot be read."""
 
 from collections.abc import Callable
+from errno import ENOENT
+from os import strerror
 
 from harpia_formats.model.errors import HarpiaFormatsError
 
@@ -23,7 +25,14 @@ class SourceError(HarpiaFormatsError):
 class MissingSourceError(SourceError, FileNotFoundError):
     """A source that does not exist."""
 
+    errno = ENOENT
+    strerror = strerror(ENOENT)
     __str__ = SourceError.__str__
+
+    @property
+    def filename(self) -> str:
+        """The name of the source, as shown to the user."""
+        return self.path
 
 
 class FullReader:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from errno import ENOENT
+from os import strerror
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from harpia_formats.model.check import Check, State
@@ -283,7 +285,17 @@ class ValidationFailed(HarpiaFormatsError):  # noqa: N818 - the public name
 class MissingFileError(ValidationFailed, FileNotFoundError):
     """A file does not exist, so that there is no result."""
 
+    errno = ENOENT
+    strerror = strerror(ENOENT)
     __str__ = ValidationFailed.__str__
+
+    @property
+    def filename(self) -> str:
+        """The name of the first file that does not exist."""
+        failures = self.report.failures
+        return next(
+            file.path for file in failures if (file.reason or "").startswith(MISSING)
+        )
 
 
 def validation_failed(

@@ -3,6 +3,7 @@
 import json
 import pickle
 from collections.abc import Callable
+from errno import ENOENT
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ def test_missing_file_is_a_file_not_found_error(name: str, tmp_path: Path) -> No
 
     assert isinstance(e.value, HarpiaFormatsError)
     assert str(pickle.loads(pickle.dumps(e.value))) == str(e.value)  # noqa: S301 - our own bytes
+    assert (e.value.errno, e.value.filename) == (ENOENT, missing)
 
 
 def test_other_errors_are_no_file_not_found_error(tmp_path: Path) -> None:
