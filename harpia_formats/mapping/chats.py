@@ -225,9 +225,7 @@ def _messages_to_turns(record: Record, messages: Messages, fates: FieldFates) ->
         turns = [*start, *messages, answer]
         steps = _steps_at_turn(output.attribution, len(turns) - 1, fates)
         outputs.append(
-            replace(
-                output, turns=turns, text=UNSET, reasoning=UNSET, attribution=steps
-            )
+            replace(output, turns=turns, text=UNSET, reasoning=UNSET, attribution=steps)
         )
     if record.system:
         fates.merged("system", "the first turn")

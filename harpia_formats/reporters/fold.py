@@ -47,8 +47,10 @@ class FoldedFindings(NamedTuple):
 
     def __str__(self) -> str:
         """Return a phrase with the numbers of equal findings and of their files."""
-        one = self.severity.value
-        found = f"the same {one}" if self.number == 1 else f"{self.number:,} equal {one}s"
+        kind = self.severity.value
+        found = f"{self.number:,} equal {kind}s"
+        if self.number == 1:
+            found = f"the same {kind}"
         files = "another file" if self.files == 1 else f"{self.files:,} other files"
         return f"{found} in {files} of the folder"
 

@@ -22,7 +22,7 @@ class Options:
     wraps: bool = False
     #: Whether to add the count of each rule.
     statistics: bool = False
-    #: Whether notes and warnings of a folder that another of its files has are one line.
+    #: Whether equal notes and warnings of the files of a folder are one line.
     folds_equal: bool = True
     #: Whether to leave out the summary.
     quiet: bool = False

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,7 +42,7 @@ def test_all_examples_are_all_notes(tmp_path: Path) -> None:
     assert "equal notes" not in shown
 
 
-def rows_of(row: dict[str, str], count: int) -> str:
+def rows_of(row: dict[str, Any], count: int) -> str:
     """Return lines of `count` rows that differ in their id only."""
     return "".join(json.dumps(row | {"id": str(at)}) + "\n" for at in range(count))
 

@@ -67,7 +67,7 @@ def rows(tmp_path: Path, target: str, **options: Any) -> list[dict[str, Any]]:
 def test_answer_of_a_chat_is_found_in_its_turn(
     target: str, source: str, tmp_path: Path
 ) -> None:
-    """A step that named the answer names the turn that holds it, and no lint objects."""
+    """A step that named the answer names its turn, and no lint objects."""
     (row,) = rows(tmp_path, target)
 
     assert [each["turn_idx"] for each in row["answer_attribution"]] == [2]
