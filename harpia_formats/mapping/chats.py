@@ -108,16 +108,44 @@ def _turns_to_answer(
     before, answer = _split_at_answer(output.turns)
     if choices.turns is Turns.TRANSCRIPT:
         prompt: Any = transcript(before)
-        fates.changed("outputs.turns", "one text, as a transcript, and the answer")
     else:
         # A prompt that the data set has is kept.
         has_prompt = record.prompt is not UNSET
         prompt = UNSET if has_prompt else last_text_of(before, "user")
+    changed = _with_answer(output, answer, fates)
+    record = replace(record, outputs=[changed])
+    if prompt is not UNSET and before:
+        record = _with_prompt(record, prompt, "the turns", fates)
+    if choices.turns is Turns.TRANSCRIPT:
+        fates.changed("outputs.turns", "one text, as a transcript, and the answer")
+        rest = output.turns[len(before) :]
+        thoughts = [turn for turn in before if turn.get("reasoning")]
+        if _are_left_out([*thoughts, *rest], _texts_of(record, changed)):
+            fates.dropped("outputs.turns", "what is neither asked nor the answer")
+    else:
+        _note_last_answer(output, _texts_of(record, changed), fates)
+    return record
+
+
+def _texts_of(record: Record, output: Output) -> tuple[Any, ...]:
+    """Return the texts of a record that is asked, and of one of its answers."""
+    asked = () if record.messages is UNSET else record.messages
+    texts = (message.get("content") for message in asked)
+    return (record.prompt, record.system, output.text, output.reasoning, *texts)
+
+
+def _are_left_out(turns: Messages, kept: tuple[Any, ...]) -> bool:
+    """Tell whether turns say or think anything that is none of the `kept` texts."""
+    said = (turn.get(key) for turn in turns for key in ("content", "reasoning"))
+    return any(text and text not in kept for text in said)
+
+
+def _note_last_answer(output: Output, kept: tuple[Any, ...], fates: FieldFates) -> None:
+    """Note that only the last answer stays of turns: a loss, if they say more."""
+    if _are_left_out(output.turns or [], kept):
+        fates.dropped("outputs.turns", "all but the last answer")
+    else:
         fates.changed("outputs.turns", "the last answer")
-    record = replace(record, outputs=[_with_answer(output, answer, fates)])
-    if prompt is UNSET or not before:
-        return record
-    return _with_prompt(record, prompt, "the turns", fates)
 
 
 def _turns_to_messages(
@@ -141,6 +169,10 @@ def _turns_to_messages(
         fates.changed("outputs.turns", how)
         if record.messages is UNSET:
             fates.defaulted("messages", "of the turns")
+        elif _are_left_out(
+            record.messages, tuple(turn.get("content") for turn in before)
+        ):
+            fates.dropped("messages", "those of the turns stand in their place")
         elif record.messages != before:
             fates.changed("messages", "those of the turns")
         record = replace(record, messages=before)
@@ -157,9 +189,10 @@ def _with_last_answers(record: Record, fates: FieldFates) -> Record:
     outputs = []
     for output in record.outputs:
         if output.turns:
-            fates.changed("outputs.turns", "the last answer")
             answer = _split_at_answer(output.turns)[1]
-            outputs.append(_with_answer(output, answer, fates))
+            changed = _with_answer(output, answer, fates)
+            _note_last_answer(output, _texts_of(record, changed), fates)
+            outputs.append(changed)
         else:
             outputs.append(output)
     return replace(record, outputs=outputs)
