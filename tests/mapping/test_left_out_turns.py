@@ -15,7 +15,12 @@ TEXTS = RowCapacity()
 CHATS = RowCapacity(Cardinality.MANY, messages=True)
 USER = {"role": "user", "content": "q"}
 LAST = {"role": "assistant", "content": "b"}
-MORE = [USER, {"role": "assistant", "content": "first"}, USER, LAST]
+MORE: list[dict[str, Any]] = [
+    USER,
+    {"role": "assistant", "content": "first"},
+    USER,
+    LAST,
+]
 THOUGHT = {"role": "assistant", "content": None, "reasoning": "hm"}
 
 
@@ -44,7 +49,7 @@ def test_transcript_holds_what_earlier_turns_say() -> None:
     changed, dropped = Fate.CHANGED, Fate.DROPPED
 
     assert fates_of(MORE, turns=Turns.TRANSCRIPT) == {changed}
-    lost = [USER, THOUGHT, LAST]
+    lost: list[dict[str, Any]] = [USER, THOUGHT, LAST]
     assert fates_of(lost, turns=Turns.TRANSCRIPT) == {changed, dropped}
 
 
