@@ -45,7 +45,8 @@ from harpia_formats.parsing.csv_pieces import (
 AROUND = 512
 
 _line_end = re.compile(rb"\r?\n|\r|")
-_empty_lines = re.compile(rb"(?:\r?\n)+")
+# Possessive, so that millions of lines are neither stepped through nor remembered.
+_empty_lines = re.compile(rb"(?:\n++|(?:\r\n)++)++")
 
 
 def table_pieces(
