@@ -1,15 +1,14 @@
 """Write the function that reads needed fields from what a typed decoder decoded."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import astuple
 
-from harpia_formats.mapping.choices import Choices, Prompt, Turns
+from harpia_formats.mapping.choices import Choices, Prompt
 from harpia_formats.mapping.compiled_table import Code, arguments
 from harpia_formats.mapping.decoded_types import (
     has_objects,
@@ -184,8 +183,6 @@ class DirectReader(DirectObjects):
         lines.insert(0, f"raw = {value}")
         if codec is not None and is_read:
             lines.append(f"{value} = {self.code.name_of(codec.read)}({value})")
-        if self._takes_last_answer(mapping):
-            lines = self._last_answer(mapping, value, lines)
         fits = f"type({value}) in {self.code.name_of(types)}"
         if len(types) == 1:
             fits = f"type({value}) is {self.code.name_of(*types)}"
@@ -198,37 +195,6 @@ class DirectReader(DirectObjects):
             f"if not ({fits}):",
             "    if raw is not None: return None",
             f"    {value} = UNSET",
-        ]
-
-    def _takes_last_answer(self, mapping: FieldMapping) -> bool:
-        """Tell whether nothing but the last answer of a conversation is written."""
-        if mapping.record_path != "outputs.turns" or mapping.codec is None:
-            return False
-        is_text = not self._writes_turns
-        is_typed = (*mapping.path, "*") in self.decoder.classes
-        is_last = self.choices.turns is Turns.LAST
-        return is_text and is_last and is_typed and mapping.codec.by_item
-
-    def _last_answer(
-        self, mapping: FieldMapping, value: str, otherwise: list[str]
-    ) -> list[str]:
-        """Return the lines that read only the last answer of a conversation.
-
-        The turns before it are those of a question that the record has anyway.
-        """
-        assert mapping.codec is not None  # noqa: S101 - asked before
-        struct = self.decoder.classes[*mapping.path, "*"]
-        kinds = self.code.name_of(frozenset({struct}))
-        last = self.code.name_of(partial(_answer_in, read=mapping.codec.read))
-        prompt = self.found["record"].get("prompt", "UNSET")
-        return [
-            f"raw = {value}",
-            "if type(raw) is list:",
-            f"    if {prompt} is UNSET or not {kinds}.issuperset(map(type, raw)):",
-            "        return None",
-            f"    {value} = {last}(raw)",
-            "else:",
-            *(f"    {line}" for line in otherwise),
         ]
 
     def _make(self) -> None:
@@ -271,19 +237,3 @@ def _keys_of(value: Any) -> Hashable:
     if isinstance(value, Struct):
         return tuple(map(type, astuple(value)))
     return None
-
-
-def _answer_in(raw: list[Any], read: Callable[[list[Any]], Any]) -> list[Any]:
-    """Return the turns in `raw` that `chats.fit_chats` takes the answer from: one.
-
-    That is the last turn of the assistant with a content, or without one if no other
-    has it, or any turn if none is the assistant's.
-    """
-    found: list[Any] = []
-    for item in reversed(raw):
-        turns: list[Any] = read([msgspec.to_builtins(item)])
-        if turns[0].get("role") == "assistant":
-            if turns[0].get("content") is not None:
-                return turns
-            found = found or turns
-    return found or read(msgspec.to_builtins(raw[:1]))

@@ -75,9 +75,6 @@ class ValueCodec:
     description: str
     #: Whether `read` declines a value by its type alone.
     by_type: bool = False
-    #: Whether `read` takes the items of a list one by one, where what depends on the
-    #: place of an item is no matter.
-    by_item: bool = False
 
 
 def _one(value: Any) -> Any:

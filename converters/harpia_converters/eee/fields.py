@@ -60,7 +60,6 @@ def _conversation(version: Version) -> ValueCodec:
         write,
         "without turn_idx where it equals the place",
         by_type=True,
-        by_item=True,
     )
 
 
