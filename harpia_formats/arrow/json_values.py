@@ -4,10 +4,12 @@ Numbers, truth values, texts, lists and objects are themselves. A decimal is its
 a date or a time ISO 8601, a duration its ISO text in seconds, bytes are base64. A map
 with texts as keys is an object, one with other or repeated keys a list of pairs. NaN is
 null, and an infinite number a text. An object has no member that is null: a table has
-null where a row lacks a key.
+null where a row lacks a key. Columns of one name all become members of that name, which
+is refused wherever JSON is read.
 """
 
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -22,6 +24,44 @@ from harpia_formats.arrow.iso_times import iso_duration, iso_time, iso_timestamp
 _Convert = Callable[[Any, Any], list[Any]]
 
 
+class RepeatedName(str):
+    """The name of a column that others have, too: a key that is equal to itself only.
+
+    An object may have several of them, which are written as one key several times.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Tell whether `other` is the same column."""
+        return self is other
+
+
+def has_repeated_names(kind: Any) -> bool:
+    """Tell whether a schema, or a type in it, has two columns of one name."""
+    for inside in ("storage_type", "value_type"):  # of extensions and of dictionaries
+        if hasattr(kind, inside):
+            return has_repeated_names(getattr(kind, inside))
+    fields = [*kind] if hasattr(kind, "names") else _fields_of(kind)
+    names = [field.name for field in fields] if _has_names(kind) else []
+    if len(set(names)) < len(names):
+        return True
+    return any(has_repeated_names(field.type) for field in fields)
+
+
+def _fields_of(kind: Any) -> list[Any]:
+    """Return the fields inside of a type, whether or not their names are keys."""
+    return [kind.field(number) for number in range(kind.num_fields)]
+
+
+def _has_names(kind: Any) -> bool:
+    """Tell whether the names of the fields of a schema or type become keys."""
+    import pyarrow as pa  # noqa: PLC0415 - the caller has loaded it
+
+    return isinstance(kind, pa.Schema) or pa.types.is_struct(kind)
+
+
 def json_rows(batch: Any, features: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a record batch, whose values are JSON.
 
@@ -33,15 +73,30 @@ def json_rows(batch: Any, features: Mapping[str, Any]) -> list[dict[str, Any]]:
         json_values(column, features.get(name))
         for name, column in zip(names, batch.columns, strict=True)
     ]
-    return _objects(names, columns)
+    return _objects(keys_of(names), columns)
+
+
+def keys_of(names: list[str]) -> list[str]:
+    """Return the names of columns as keys of one object, in which none is lost."""
+    if len(set(names)) == len(names):
+        return names
+    counts = Counter(names)
+    return [RepeatedName(name) if counts[name] > 1 else name for name in names]
 
 
 def _objects(names: list[str], columns: list[list[Any]]) -> list[dict[str, Any]]:
-    """Return the object of each row of some columns, without members that are null."""
+    """Return the object of each row of some columns, without members that are null.
+
+    Of columns of one name, those that are null are members, too.
+    """
     rows = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
     if any(None in column for column in columns):
         return [
-            {key: value for key, value in row.items() if value is not None}
+            {
+                key: value
+                for key, value in row.items()
+                if value is not None or type(key) is RepeatedName
+            }
             for row in rows
         ]
     return rows
@@ -55,7 +110,7 @@ def json_values(array: Any, feature: Any = None) -> list[Any]:
     if isinstance(kind, pa.BaseExtensionType):
         return _of_extension(array, feature)
     if types.is_dictionary(kind):
-        return json_values(array.dictionary_decode(), feature)
+        return _of_dictionary(array, feature)
     if types.is_run_end_encoded(kind):
         import pyarrow.compute as pc  # noqa: PLC0415 - few tables need it
 
@@ -101,8 +156,16 @@ def _of_extension(array: Any, feature: Any) -> list[Any]:
     return json_values(array.storage, feature)
 
 
+def _of_dictionary(array: Any, feature: Any) -> list[Any]:
+    """Return the values of a dictionary's rows, equal ones only once in memory."""
+    if len(array.dictionary) > len(array):
+        return json_values(array.dictionary_decode(), feature)
+    values = json_values(array.dictionary, feature)
+    return [None if at is None else values[at] for at in array.indices.to_pylist()]
+
+
 def _of_struct(array: Any, feature: Any) -> list[Any]:
-    names = [field.name for field in array.type]
+    names = keys_of([field.name for field in array.type])
     inner = feature if isinstance(feature, Mapping) else {}
     columns = [
         json_values(column, inner.get(name))
@@ -120,7 +183,7 @@ def _of_struct(array: Any, feature: Any) -> list[Any]:
 def _of_list(array: Any, feature: Any) -> list[Any]:
     import pyarrow.compute as pc  # noqa: PLC0415 - the caller has loaded pyarrow
 
-    items = json_values(array.flatten(), _feature_of_items(feature))
+    items = json_values(array.flatten(), feature_of_items(feature))
     found: list[Any] = []
     start = 0
     for length in pc.list_value_length(array).to_pylist():
@@ -132,7 +195,7 @@ def _of_list(array: Any, feature: Any) -> list[Any]:
     return found
 
 
-def _feature_of_items(feature: Any) -> Any:
+def feature_of_items(feature: Any) -> Any:
     """Return the description of the items of a list: `{"feature": …}` or `[…]`."""
     if isinstance(feature, Mapping):
         inner = feature.get("feature")

@@ -1,40 +1,52 @@
-"""Open a table of Parquet or Arrow, and read it batch by batch in bounded memory."""
+"""Open a table of Parquet or Arrow, and read it batch by batch in bounded memory.
 
-from collections.abc import Iterator
+What is read is validated in full before a value is taken of it: pyarrow trusts the
+offsets in a file otherwise, and reads whatever is in memory there.
+"""
+
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from os import SEEK_END
 from typing import Any, BinaryIO, Protocol
 
+from harpia_converters.arrow.ipc_messages import (
+    BATCH,
+    DICTIONARY,
+    Message,
+    checked,
+    file_messages,
+    message_at,
+    size_of,
+    stream_messages,
+)
+from harpia_converters.arrow.limits import (
+    DESCRIBED,
+    HELD,
+    MEGABYTE,
+    BadTableError,
+    megabytes,
+)
+from harpia_converters.arrow.parquet_groups import group_plan
 from harpia_formats.arrow.package import load_pyarrow
 
-#: Bytes that are read ahead of each column of a Parquet file.
-BUFFER = 1024 * 1024
-#: Rows of a batch of Parquet, and about the bytes that they may have.
-ROWS, BYTES = 500, 4 * 1024 * 1024
+#: Bytes that are read ahead of each column of a Parquet file, and of all columns; a
+#: store is asked for no fewer bytes than the last.
+BUFFER, BUFFERS, LEAST = MEGABYTE, 16 * MEGABYTE, 64 * 1024
 _PARQUET, _ENCRYPTED, _ARROW = b"PAR1", b"PARE", b"ARROW1"
 #: Bytes at the end of a Parquet file: the length of its footer, and its magic.
 _TAIL = 8
 _SHORTEST = 12
 
 
-class BadTableError(ValueError):
-    """A table that cannot be read on; its text is the reason."""
-
-
 class Table(Protocol):
     """An open table."""
 
     @property
-    def metadata(self) -> dict[bytes, bytes]:
-        """What its writer said of the columns, by key."""
-
-    @property
-    def names(self) -> list[str]:
-        """The names of its columns."""
+    def schema(self) -> Any:
+        """The schema of its columns."""
 
     def batches(self) -> Iterator[Any]:
-        """Yield its record batches; raises `BadTableError`."""
+        """Yield its record batches, which are valid; raises `BadTableError`."""
 
 
 @contextmanager
@@ -42,40 +54,65 @@ def opened_table(file: BinaryIO) -> Iterator[Table]:
     """Open the table in a binary file that can seek.
 
     Raises `MissingPyarrow` without the package, and `BadTableError` for a file that is
-    cut, encrypted or corrupt.
+    cut, encrypted or corrupt, or needs too much memory.
     """
     pa = load_pyarrow()
-    file.seek(0)
+    size = size_of(file)
     head = file.read(len(_ARROW))
     file.seek(0)
-    with _errors_of(pa):
+    with _errors_of(pa, "cannot be read"):
         if head.startswith(_PARQUET):
-            _check_end(file)
-            yield _open_parquet(file)
+            table: Table = _open_parquet(file, _end_of_pages(file, size))
         elif head.startswith(_ENCRYPTED):
             raise BadTableError("is encrypted, which is not read")
         elif head.startswith(_ARROW):
-            yield _Arrow(pa.ipc.open_file(file), is_file=True)
+            table = _open_arrow(file, pa)
         else:
-            yield _Arrow(pa.ipc.open_stream(file), is_file=False)
+            message_at(file, 0, size)
+            file.seek(0)
+            table = _Stream(file, size, pa.ipc.open_stream(file))
+    yield table
 
 
 @contextmanager
-def _errors_of(pa: Any) -> Iterator[None]:
+def _errors_of(pa: Any, what: str) -> Iterator[None]:
     """Raise `BadTableError` for the errors of pyarrow."""
     try:
         yield
-    except (pa.ArrowException, OSError, OverflowError) as error:
-        raise BadTableError(f"cannot be read: {_first_line(error)}") from error
+    except UnicodeDecodeError as error:
+        raise BadTableError("has text that is not UTF-8") from error
+    except RecursionError as error:
+        raise BadTableError(f"{what}: its columns are too deep") from error
+    except (pa.ArrowException, OSError, OverflowError, MemoryError) as error:
+        raise BadTableError(f"{what}: {_first_line(error)}") from error
 
 
-def _first_line(error: Exception) -> str:
+@contextmanager
+def _part(name: str) -> Iterator[None]:
+    """Say in which part of a table something is wrong that is found inside."""
+    try:
+        with _errors_of(load_pyarrow(), "cannot be read"):
+            yield
+    except BadTableError as error:
+        raise BadTableError(f"its {name} {error}") from error
+
+
+def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
-def _check_end(file: BinaryIO) -> None:
-    """Raise `BadTableError` if a Parquet file is cut, or its columns are encrypted."""
-    size = file.seek(0, SEEK_END)
+def validated(batch: Any) -> Any:
+    """Return a record batch; raises `BadTableError` if its values are not valid."""
+    with _errors_of(load_pyarrow(), "is corrupt"):
+        batch.validate(full=True)
+    return batch
+
+
+def _end_of_pages(file: BinaryIO, size: int) -> int:
+    """Return where the footer of a Parquet file begins.
+
+    Raises `BadTableError` if the file is cut, or its footer is too long.
+    """
     file.seek(max(0, size - _TAIL))
     tail = file.read(_TAIL)
     file.seek(0)
@@ -84,59 +121,171 @@ def _check_end(file: BinaryIO) -> None:
         raise BadTableError(
             "is cut: a Parquet file ends with a footer, and this has none"
         )
+    if length > DESCRIBED:
+        raise BadTableError(f"has a footer of {length:,} bytes, which is too long")
+    return size - _TAIL - length
 
 
-def _open_parquet(file: BinaryIO) -> "_Parquet":
+def _open_parquet(file: BinaryIO, end: int) -> "_Parquet":
     import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
 
-    # Nothing is read before it is needed: by default whole row groups are.
-    return _Parquet(pq.ParquetFile(file, pre_buffer=False, buffer_size=BUFFER))
+    columns = max(1, pq.read_metadata(file).num_columns)
+    ahead = max(LEAST, min(BUFFER, BUFFERS // columns))
+
+    def opened(dictionaries: list[str]) -> Any:
+        # Nothing is read before it is needed: by default whole row groups are.
+        return pq.ParquetFile(
+            file,
+            pre_buffer=False,
+            buffer_size=ahead,
+            read_dictionary=dictionaries,
+            page_checksum_verification=True,
+        )
+
+    return _Parquet(file, end, opened)
 
 
 @dataclass(slots=True)
 class _Parquet:
     """A Parquet file."""
 
-    file: Any
-    metadata: dict[bytes, bytes] = field(init=False)
-    names: list[str] = field(init=False)
+    file: BinaryIO
+    #: Where the pages end.
+    end: int
+    #: Opens it again, with some columns as dictionaries.
+    opened: Callable[[list[str]], Any]
+    schema: Any = field(init=False)
+    _plain: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self.metadata = self.file.schema_arrow.metadata or {}
-        self.names = self.file.schema_arrow.names
+        self._plain = self.opened([])
+        self.schema = self._plain.schema_arrow
 
     def batches(self) -> Iterator[Any]:
         """Yield batches of few rows, row group by row group."""
-        for number in range(self.file.metadata.num_row_groups):
-            group = self.file.metadata.row_group(number)
-            if not group.num_rows:
-                continue
-            width = max(1, group.total_byte_size // group.num_rows)
-            yield from self.file.iter_batches(
-                batch_size=max(1, min(ROWS, BYTES // width)),
-                row_groups=[number],
-                use_threads=False,
+        metadata = self._plain.metadata
+        groups = range(metadata.num_row_groups)
+        counts = [metadata.row_group(number).num_rows for number in groups]
+        if sum(counts) != metadata.num_rows or min(counts, default=0) < 0:
+            raise BadTableError("has a footer with two numbers of rows")
+        for number in groups:
+            if counts[number]:
+                yield from self._group(number, counts[number])
+
+    def _group(self, number: int, count: int) -> Iterator[Any]:
+        """Yield the batches of a row group, which has so many rows."""
+        name = f"row group {number + 1:,}"
+        with _part(name):
+            plan = group_plan(self.file, self.end, self._plain.metadata, number)
+            dictionaries = plan.dictionaries
+            reader = self.opened(dictionaries) if dictionaries else self._plain
+            batches = reader.iter_batches(
+                batch_size=plan.rows, row_groups=[number], use_threads=False
             )
+        while True:
+            with _part(name):
+                batch = next(batches, None)
+                if batch is None:
+                    break
+                validated(batch)
+            count -= batch.num_rows
+            yield batch
+        if count:
+            raise BadTableError(f"its {name} has another number of rows than it says")
+
+
+def _open_arrow(file: BinaryIO, pa: Any) -> "_File":
+    """Open a file of Arrow; raises `BadTableError`."""
+    dictionaries, batches = file_messages(file)
+    held = 0
+    for number, place in enumerate(dictionaries, 1):
+        with _part(f"dictionary {number:,}"):
+            found = checked(file, place)
+            held += found.decoded
+            _check_dictionaries(found, held)
+    file.seek(0)
+    return _File(file, pa.ipc.open_file(file), batches)
+
+
+def _check_dictionaries(message: Message, held: int) -> None:
+    """Raise `BadTableError` if the dictionaries up to a message are too long."""
+    if message.kind != DICTIONARY:
+        raise BadTableError("is no dictionary")
+    if held > HELD:
+        raise BadTableError(
+            f"makes {megabytes(held)} of dictionaries, and {megabytes(HELD)} are held; "
+            "write the columns as plain texts"
+        )
+
+
+def _check_batch(message: Message) -> None:
+    """Raise `BadTableError` if a message is no batch, or one that is too long."""
+    if message.kind != BATCH:
+        raise BadTableError("is no record batch")
+    held = max(message.decoded, message.end - message.body)
+    if held > HELD:
+        raise BadTableError(
+            f"has {megabytes(held)}, and {megabytes(HELD)} are held; write the table "
+            "with fewer rows in a batch, or as Parquet"
+        )
 
 
 @dataclass(slots=True)
-class _Arrow:
-    """A file or a stream of Arrow."""
+class _File:
+    """A file of Arrow, whose end says where the batches are."""
 
+    file: BinaryIO
     reader: Any
-    #: Whether its end says where the batches are; in a stream they follow each other.
-    is_file: bool
-    metadata: dict[bytes, bytes] = field(init=False)
-    names: list[str] = field(init=False)
+    places: list[Message]
+    schema: Any = field(init=False)
 
     def __post_init__(self) -> None:
-        self.metadata = self.reader.schema.metadata or {}
-        self.names = self.reader.schema.names
+        self.schema = self.reader.schema
 
     def batches(self) -> Iterator[Any]:
         """Yield the batches in their order."""
-        if not self.is_file:
-            yield from self.reader
-            return
-        for number in range(self.reader.num_record_batches):
-            yield self.reader.get_batch(number)
+        for number, place in enumerate(self.places):
+            with _part(f"batch {number + 1:,}"):
+                _check_batch(checked(self.file, place))
+                batch = validated(self.reader.get_batch(number))
+            yield batch
+
+
+@dataclass(slots=True)
+class _Stream:
+    """A stream of Arrow, in which batches and dictionaries follow each other."""
+
+    file: BinaryIO
+    size: int
+    reader: Any
+    schema: Any = field(init=False)
+    #: Bytes of each dictionary.
+    _held: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.schema = self.reader.schema
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the batches in their order."""
+        number = 0
+        while True:
+            number += 1
+            with _part(f"batch {number:,}"):
+                start = self.file.tell()
+                self._check(start)
+                self.file.seek(start)
+                try:
+                    batch = validated(self.reader.read_next_batch())
+                except StopIteration:
+                    return
+            yield batch
+
+    def _check(self, start: int) -> None:
+        """Raise `BadTableError` if the next batch cannot be read."""
+        for message in stream_messages(self.file, start, self.size):
+            if message.kind != DICTIONARY:
+                _check_batch(message)
+                continue
+            before = self._held.get(message.dictionary, 0) if message.is_delta else 0
+            self._held[message.dictionary] = before + message.decoded
+            _check_dictionaries(message, sum(self._held.values()))

@@ -5,20 +5,29 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from harpia_converters.arrow.batches import BadTableError, Table, opened_table
-from harpia_formats.arrow.json_values import json_rows
+from harpia_converters.arrow.batches import Table, opened_table
+from harpia_converters.arrow.ipc_messages import size_of
+from harpia_converters.arrow.limits import (
+    BYTES,
+    LARGEST,
+    LONGEST_RECORD,
+    RATIO,
+    ROWS,
+    BadTableError,
+    megabytes,
+)
+from harpia_formats.arrow.json_values import has_repeated_names, json_rows
+from harpia_formats.arrow.long_rows import LongValueError, row_pieces
 from harpia_formats.arrow.package import MissingPyarrow, load_pyarrow
 from harpia_formats.arrow.record_layout import (
     NewerLayoutError,
     is_record_layout,
     rows_of_batch,
 )
+from harpia_formats.arrow.value_sizes import batch_size, small_parts
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.unpacking import TextPart
-from harpia_formats.model.exact_json import encode_lines
-
-#: Rows that are made at once, and about the bytes that they may have as columns.
-ROWS, BYTES = 500, 4 * 1024 * 1024
+from harpia_formats.model.exact_json import NOT_JSON, encode_lines
 
 
 def text_parts(file: BinaryIO | Path, name: str) -> Iterator[TextPart]:
@@ -60,6 +69,8 @@ def _lines_of_member(
         file = (folder / member).open("rb")
     except OSError as error:
         raise SourceError(f"{name}!{member}", error_reason(error)) from error
+    except ValueError as error:  # a NUL byte
+        raise SourceError(f"{name}!{member}", "is no name of a file") from error
     with file:
         yield from _lines_of(file, f"{name}!{member}", features)
 
@@ -70,7 +81,7 @@ def _document(folder: Path, member: str, name: str) -> dict[str, Any]:
         found = json.loads((folder / member).read_bytes())
     except OSError as error:
         raise SourceError(f"{name}!{member}", error_reason(error)) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SourceError(f"{name}!{member}", f"is no JSON: {error}") from error
     return found if isinstance(found, dict) else {}
 
@@ -84,50 +95,75 @@ def _member(owner: Any, key: str) -> dict[str, Any]:
 def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[bytes]:
     """Yield some rows of a table as lines at a time; raises `SourceError`."""
     row = 0
+    most = max(LARGEST, RATIO * size_of(file))
     try:
         with opened_table(file) as table:
             release_unused = load_pyarrow().default_memory_pool().release_unused
-            rows_of = _row_maker(table, features)
+            lines_of = _line_maker(table, features)
             for batch in table.batches():
-                for part in _slices(batch):
-                    rows = rows_of(part)
-                    yield encode_lines(rows)
-                    row += len(rows)
+                for part in small_parts(batch, ROWS, BYTES):
+                    for lines in lines_of(part):
+                        most -= len(lines)
+                        _check_ratio(most)
+                        yield lines
+                    row += part.num_rows
                 release_unused()
-    except (MissingPyarrow, NewerLayoutError, BadTableError) as error:
+    except (MissingPyarrow, NewerLayoutError, BadTableError, LongValueError) as error:
         raise SourceError(name, _reason(str(error), row)) from error
-    except UnicodeDecodeError as error:
-        reason = "has text that is not UTF-8"
-        raise SourceError(name, _reason(reason, row)) from error
+
+
+def _check_ratio(left: int) -> None:
+    """Raise `BadTableError` once a table has become longer than any may become."""
+    if left < 0:
+        raise BadTableError(
+            f"is a decompression bomb: its rows have over {RATIO} times its bytes"
+        )
 
 
 def _reason(reason: str, row: int) -> str:
     return f"{reason}, behind row {row:,}" if row else reason
 
 
-def _row_maker(
+def _line_maker(
     table: Table, features: dict[str, Any]
-) -> Callable[[Any], list[dict[str, Any]]]:
-    """Return what makes rows of batches: records if the table is of records."""
-    if is_record_layout(table.metadata, table.names):
-        return rows_of_batch
-    described = features or _features_of(table.metadata)
-    return lambda batch: json_rows(batch, described)
+) -> Callable[[Any], Iterator[bytes]]:
+    """Return what makes lines of batches: records if the table is of records."""
+    metadata = table.schema.metadata or {}
+    is_plain = has_repeated_names(table.schema)
+    if not is_plain and is_record_layout(metadata, table.schema.names):
+        return _record_lines
+    described = features or _features_of(metadata)
+    return lambda batch: _plain_lines(batch, described)
+
+
+def _record_lines(batch: Any) -> Iterator[bytes]:
+    """Yield the lines of records; raises `BadTableError`."""
+    if batch.num_rows == 1 and batch_size(batch) > LONGEST_RECORD:
+        reason = f"has a record of {megabytes(batch_size(batch))}, and"
+        raise BadTableError(f"{reason} {megabytes(LONGEST_RECORD)} are read")
+    try:
+        yield encode_lines(rows_of_batch(batch))
+    except (*NOT_JSON, ValueError, TypeError, AttributeError, KeyError) as error:
+        raise BadTableError("holds no records in the layout that it names") from error
+
+
+def _plain_lines(batch: Any, features: dict[str, Any]) -> Iterator[bytes]:
+    """Yield the lines of rows of any columns; raises `BadTableError`."""
+    try:
+        if batch.num_rows == 1 and batch_size(batch) > BYTES:
+            yield from row_pieces(batch, features)
+        else:
+            yield encode_lines(json_rows(batch, features))
+    except LongValueError:
+        raise
+    except (ValueError, OverflowError) as error:
+        raise BadTableError(f"has a value that cannot be read: {error}") from error
 
 
 def _features_of(metadata: dict[bytes, bytes]) -> dict[str, Any]:
     """Return what Hugging Face's metadata says of each column."""
     try:
         document = json.loads(metadata.get(b"huggingface", b"{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return _member(_member(document, "info"), "features")
-
-
-def _slices(batch: Any) -> Iterator[Any]:
-    """Yield parts of a batch with few rows, fewer if these are long."""
-    count = batch.num_rows
-    width = max(1, batch.nbytes // count) if count else 1
-    size = max(1, min(ROWS, BYTES // width))
-    for start in range(0, count, size):
-        yield batch.slice(start, size)

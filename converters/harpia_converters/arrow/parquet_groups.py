@@ -1,0 +1,116 @@
+"""How a row group of Parquet is read so that little of it is in memory at once."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO
+
+from harpia_converters.arrow.limits import (
+    BYTES,
+    DICTIONARIES,
+    HELD,
+    ROWS,
+    BadTableError,
+    megabytes,
+)
+from harpia_converters.arrow.parquet_pages import Pages, pages_of
+
+#: Bytes that a column may have beyond those in the footer, as old writers left out the
+#: header of the dictionary (PARQUET-816).
+_UNCOUNTED = 100
+_MAGIC = 4
+#: Items of lists in a row group that are held, if all of them were in one row, and how
+#: many there may be for each of its bytes otherwise.
+_ITEMS, _ITEMS_OF_BYTE = HELD // 16, 8
+_mend = "write it again with smaller pages or row groups"
+
+
+@dataclass(slots=True)
+class GroupPlan:
+    """How a row group is read."""
+
+    #: Rows that are read at once.
+    rows: int
+    #: Columns whose values are not copied into each row that has them.
+    dictionaries: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a row group."""
+
+    path: str
+    pages: Pages
+    #: Bytes of its values in a row, on the average of the longest ones.
+    width: int
+    #: Whether its values are texts or bytes of any length.
+    is_bytes: bool
+
+
+def group_plan(file: BinaryIO, end: int, metadata: Any, number: int) -> GroupPlan:
+    """Return how a row group is read, whose pages end at `end` of the file at latest.
+
+    Raises `BadTableError` if it is corrupt, or cannot be read in bounded memory.
+    """
+    group = metadata.row_group(number)
+    columns = [*_columns(file, end, metadata.schema, group)]
+    held = sum(one.pages.largest + one.pages.stored for one in columns)
+    dictionaries = sum(one.pages.dictionary for one in columns)
+    if held > 2 * HELD or any(one.pages.largest > HELD for one in columns):
+        reason = f"has open pages of {megabytes(held)}, and {megabytes(HELD)} are held"
+        raise BadTableError(f"{reason}; {_mend}")
+    if dictionaries > DICTIONARIES:
+        reason = f"has dictionaries of {megabytes(dictionaries)}, and"
+        raise BadTableError(f"{reason} {megabytes(DICTIONARIES)} are held; {_mend}")
+    width = max(1, sum(one.width for one in columns))
+    rows = max(1, min(ROWS, BYTES // width))
+    for one in columns:
+        if one.pages.shares_beginnings and one.pages.largest:
+            rows = max(1, min(rows, HELD // one.pages.largest))
+    plan = GroupPlan(rows)
+    most = HELD // rows // max(1, len(columns))
+    for one in columns:
+        if one.is_bytes and one.pages.dictionary > most:
+            plan.dictionaries.append(one.path)
+    return plan
+
+
+def _columns(file: BinaryIO, end: int, schema: Any, group: Any) -> Iterator[_Column]:
+    """Yield what is known of the columns of a row group; raises `BadTableError`."""
+    for number in range(group.num_columns):
+        chunk, kind = group.column(number), schema.column(number)
+        start = _start_of(chunk)
+        size = chunk.total_compressed_size
+        if start < _MAGIC or size < 0 or start + size > end:
+            raise BadTableError("has a column outside of the file")
+        most = min(size + _UNCOUNTED, end - start)
+        pages = pages_of(file, start, most, chunk.num_values)
+        width = max(pages.width, 0, kind.length)
+        if kind.max_repetition_level:
+            _check_items(chunk, group.num_rows, pages)
+            width = max(width, chunk.total_uncompressed_size // group.num_rows)
+        is_bytes = kind.physical_type == "BYTE_ARRAY"
+        yield _Column(chunk.path_in_schema, pages, width, is_bytes)
+
+
+def _start_of(chunk: Any) -> int:
+    """Return where the first page of a column begins."""
+    start: int = chunk.data_page_offset
+    if chunk.has_dictionary_page:
+        first = chunk.dictionary_page_offset
+        if first is not None and 0 < first < start:
+            return int(first)
+    return start
+
+
+def _check_items(chunk: Any, rows: int, pages: Pages) -> None:
+    """Raise `BadTableError` if so many items cannot be in so few bytes.
+
+    A row may hold all items of a row group, and a null in a list takes no bytes.
+    """
+    items = chunk.num_values - rows
+    most = _ITEMS_OF_BYTE * (chunk.total_compressed_size + pages.dictionary)
+    if items > max(_ITEMS, most):
+        raise BadTableError(
+            f"is a decompression bomb: {chunk.total_compressed_size:,} bytes become "
+            f"{items:,} items"
+        )

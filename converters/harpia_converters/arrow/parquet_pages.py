@@ -1,0 +1,185 @@
+"""The headers of a Parquet file's pages: how much of it is in memory at once.
+
+Only they say how many bytes a page has decoded, before it is; the footer names sums.
+
+Source: `README.md` and `src/main/thrift/parquet.thrift` of apache/parquet-format; the
+encoding is `doc/specs/thrift-compact-protocol.md` of apache/thrift.
+"""
+
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from harpia_converters.arrow.limits import BadTableError
+
+#: Bytes that are read of a header at first, and the most that one may have, which may
+#: hold the smallest and the largest value.
+_FIRST, _LONGEST = 256, 16 * 1024 * 1024
+#: Numbers of the members of a header, and of the kinds of pages.
+_TYPE, _DECODED, _STORED = 1, 2, 3
+_DATA, _DICTIONARY, _DATA_2 = 0, 2, 3
+#: The member that holds more about a page of a kind; its first is the number of values.
+_more = {_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}
+#: The member of the encoding of values, for each kind of pages of data.
+_encoding = {_DATA: 2, _DATA_2: 4}
+#: The encoding in which a value repeats the beginning of the one before it.
+_SHARED_BEGINNINGS = 7
+#: Levels of what a header holds, at most.
+_DEEPEST = 8
+
+
+@dataclass(slots=True)
+class Pages:
+    """What the headers of the pages of a column say, in one row group."""
+
+    #: Bytes of the largest page decoded, and as it is stored.
+    largest: int = 0
+    stored: int = 0
+    #: Bytes of the dictionary decoded.
+    dictionary: int = 0
+    #: The most values in a page, and the most bytes of a value, on the average of a
+    #: page that is no dictionary.
+    values: int = 0
+    width: int = 0
+    #: Whether values may be longer than what is stored of them.
+    shares_beginnings: bool = False
+
+
+def pages_of(file: BinaryIO, start: int, size: int, values: int) -> Pages:
+    """Return what is said of the pages in the `size` bytes of a column.
+
+    They have as many `values` as the footer says. Raises `BadTableError`.
+    """
+    found = Pages()
+    left, end = values, start + size
+    while start < end and left > 0:
+        header, begin = _header_at(file, start, end)
+        decoded, stored = _number(header, _DECODED), _number(header, _STORED)
+        if decoded < 0 or stored < 0 or begin + stored > end:
+            raise BadTableError("has a page outside of its bytes")
+        found.stored = max(found.stored, stored)
+        kind = _number(header, _TYPE)
+        more = header.get(_more.get(kind, -1), {})
+        count = _number(more, 1) if isinstance(more, dict) else 0
+        if count < 0:
+            raise BadTableError("has a page with fewer than no values")
+        if kind == _DICTIONARY:
+            found.dictionary = max(found.dictionary, decoded)
+        else:
+            found.largest = max(found.largest, decoded)
+        if kind in _encoding:
+            found.values = max(found.values, count)
+            found.width = max(found.width, decoded // max(1, count))
+            if _number(more, _encoding[kind]) == _SHARED_BEGINNINGS:
+                found.shares_beginnings = True
+            left -= count
+        start = begin + stored
+    return found
+
+
+def _number(members: dict[int, Any], number: int) -> int:
+    """Return a member that is a number."""
+    found = members.get(number, 0)
+    return found if isinstance(found, int) else 0
+
+
+def _header_at(file: BinaryIO, start: int, end: int) -> tuple[dict[int, Any], int]:
+    """Return the members of a header by their numbers, and where it ends."""
+    size = _FIRST
+    while True:
+        data = _read(file, start, min(size, end - start))
+        try:
+            reader = _Compact(data)
+            return reader.structure(), start + reader.at
+        except IndexError as error:
+            if size >= min(_LONGEST, end - start):
+                raise BadTableError("has a page whose header is corrupt") from error
+        size *= 16
+
+
+def _read(file: BinaryIO, at: int, size: int) -> bytes:
+    """Return bytes of a file, without those that it would read ahead."""
+    raw = getattr(file, "raw", None)
+    if raw is None:
+        file.seek(at)
+        return file.read(size)
+    before = raw.tell()
+    raw.seek(at)
+    found: bytes = raw.read(size)
+    raw.seek(before)
+    return found
+
+
+class _Compact:
+    """Reads a structure; raises `IndexError` where it is longer than the bytes."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        #: The place behind what was read.
+        self.at = 0
+
+    def structure(self, depth: int = 0) -> dict[int, Any]:
+        """Return the members of a structure by their numbers."""
+        found: dict[int, Any] = {}
+        number = 0
+        while kind := self._byte():
+            delta = kind >> 4
+            number = number + delta if delta else self._signed()
+            found[number] = self._value(kind & 15, depth)
+        return found
+
+    def _value(self, kind: int, depth: int) -> Any:
+        """Return a value: a number, a truth value, a structure, or None for others."""
+        if depth > _DEEPEST:
+            raise BadTableError("has a page whose header is corrupt")
+        if kind in {1, 2}:
+            return kind == 1
+        if kind == 3:  # noqa: PLR2004 - a byte
+            return self._byte()
+        if kind in {4, 5, 6}:
+            return self._signed()
+        if kind in {7, 8}:
+            self._skip(8 if kind == 7 else self._unsigned())  # noqa: PLR2004 - a float
+            return None
+        if kind in {9, 10}:
+            return self._skip_list(depth)
+        if kind == 12:  # noqa: PLR2004 - a structure
+            return self.structure(depth + 1)
+        raise BadTableError("has a page whose header is corrupt")
+
+    def _skip_list(self, depth: int) -> None:
+        """Go behind a list."""
+        head = self._byte()
+        size = head >> 4
+        kind = head & 15
+        if size == 15:  # noqa: PLR2004 - the size follows
+            size = self._unsigned()
+        for _ in range(size):
+            if kind in {1, 2}:
+                self._byte()
+            else:
+                self._value(kind, depth + 1)
+
+    def _skip(self, size: int) -> None:
+        self.at += size
+        if self.at > len(self._data):
+            raise IndexError
+
+    def _byte(self) -> int:
+        found = self._data[self.at]
+        self.at += 1
+        return found
+
+    def _unsigned(self) -> int:
+        found = shift = 0
+        while True:
+            byte = self._byte()
+            found |= (byte & 127) << shift
+            if byte < 128:  # noqa: PLR2004 - the last byte
+                return found
+            shift += 7
+            if shift > 63:  # noqa: PLR2004 - bits
+                raise BadTableError("has a page whose header is corrupt")
+
+    def _signed(self) -> int:
+        found = self._unsigned()
+        return (found >> 1) ^ -(found & 1)
