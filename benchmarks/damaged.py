@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from damage.kinds import KINDS
-from damage.runs import FAILURES, OUTCOMES, Outcomes, Trial, load, trials
+from damage.runs import FAILURES, OUTCOMES, Outcomes, Trial, trials
 from report.tables import MEGABYTE, table
 
 
@@ -60,7 +60,6 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--trials", action="store_true", help="print each file")
     given = parser.parse_args()
-    load()
     found = []
     with tempfile.TemporaryDirectory() as folder:
         for kind in KINDS:

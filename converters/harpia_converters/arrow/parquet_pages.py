@@ -59,9 +59,9 @@ def pages_of(file: BinaryIO, start: int, size: int, values: int) -> Pages:
         found.stored = max(found.stored, stored)
         kind = _number(header, _TYPE)
         more = header.get(_more.get(kind, -1), {})
-        count = _number(more, 1) if isinstance(more, dict) else 0
+        count = _number(more, 1) if isinstance(more, dict) else -1
         if count < 0:
-            raise BadTableError("has a page with fewer than no values")
+            raise BadTableError("has a page without a number of values")
         if kind == _DICTIONARY:
             found.dictionary = max(found.dictionary, decoded)
         else:

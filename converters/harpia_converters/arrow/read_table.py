@@ -129,7 +129,10 @@ def _line_maker(
 ) -> Callable[[Any], Iterator[bytes]]:
     """Return what makes lines of batches: records if the table is of records."""
     metadata = table.schema.metadata or {}
-    is_plain = has_repeated_names(table.schema)
+    try:
+        is_plain = has_repeated_names(table.schema)
+    except UnicodeDecodeError as error:
+        raise BadTableError("has a name of a column that is not UTF-8") from error
     if not is_plain and is_record_layout(metadata, table.schema.names):
         return _record_lines
     described = features or _features_of(metadata)
