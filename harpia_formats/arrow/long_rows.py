@@ -60,7 +60,9 @@ def _pieces(array: Any, feature: Any) -> Iterator[bytes]:
     if isinstance(kind, pa.BaseExtensionType) and kind.extension_name != "arrow.uuid":
         yield from _pieces(array.storage, feature)
     elif types.is_dictionary(kind):
-        yield from _pieces(array.dictionary_decode(), feature)
+        at = array.indices[0].as_py()
+        of_row = pa.nulls(1) if at is None else array.dictionary.slice(at, 1)
+        yield from _pieces(of_row, feature)
     elif array.null_count or array_size(array) <= PIECE:
         yield encode(json_values(array, feature)[0])
     elif types.is_struct(kind):

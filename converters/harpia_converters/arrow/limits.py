@@ -8,9 +8,9 @@ ROWS, BYTES = 500, 4 * MEGABYTE
 HELD, DICTIONARIES = 48 * MEGABYTE, 16 * MEGABYTE
 #: Bytes of what describes a table: the footer of a file, or a message of a stream.
 DESCRIBED = 16 * MEGABYTE
-#: A table of more bytes of text than these that becomes so many times as long as its
-#: file is a decompression bomb, as it is for a member of an archive.
-LARGEST, RATIO = 256 * MEGABYTE, 200
+#: A table of more bytes of text than these, or a batch of more bytes of values, that is
+#: so many times as long as the file is a decompression bomb, as a member of an archive.
+LARGEST, LARGEST_BATCH, RATIO = 256 * MEGABYTE, 8 * MEGABYTE, 200
 #: Bytes of a row of records, which is made at once and not in pieces.
 LONGEST_RECORD = 32 * MEGABYTE
 

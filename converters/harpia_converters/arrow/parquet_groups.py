@@ -84,6 +84,8 @@ def _columns(file: BinaryIO, end: int, schema: Any, group: Any) -> Iterator[_Col
             raise BadTableError("has a column outside of the file")
         most = min(size + _UNCOUNTED, end - start)
         pages = pages_of(file, start, most, chunk.num_values)
+        if chunk.compression == "UNCOMPRESSED":
+            pages.stored = 0  # it is what is decoded
         width = max(pages.width, 0, kind.length)
         if kind.max_repetition_level:
             _check_items(chunk, group.num_rows, pages)

@@ -10,6 +10,7 @@ from harpia_converters.arrow.ipc_messages import size_of
 from harpia_converters.arrow.limits import (
     BYTES,
     LARGEST,
+    LARGEST_BATCH,
     LONGEST_RECORD,
     RATIO,
     ROWS,
@@ -94,17 +95,18 @@ def _member(owner: Any, key: str) -> dict[str, Any]:
 
 def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[bytes]:
     """Yield some rows of a table as lines at a time; raises `SourceError`."""
-    row = 0
-    most = max(LARGEST, RATIO * size_of(file))
+    row, size = 0, size_of(file)
+    left, of_batch = (max(least, RATIO * size) for least in (LARGEST, LARGEST_BATCH))
     try:
         with opened_table(file) as table:
             release_unused = load_pyarrow().default_memory_pool().release_unused
             lines_of = _line_maker(table, features)
             for batch in table.batches():
+                _check_ratio(of_batch - batch_size(batch))
                 for part in small_parts(batch, ROWS, BYTES):
                     for lines in lines_of(part):
-                        most -= len(lines)
-                        _check_ratio(most)
+                        left -= len(lines)
+                        _check_ratio(left)
                         yield lines
                     row += part.num_rows
                 release_unused()
@@ -113,7 +115,7 @@ def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[b
 
 
 def _check_ratio(left: int) -> None:
-    """Raise `BadTableError` once a table has become longer than any may become."""
+    """Raise `BadTableError` once a table is longer than it may become."""
     if left < 0:
         raise BadTableError(
             f"is a decompression bomb: its rows have over {RATIO} times its bytes"
