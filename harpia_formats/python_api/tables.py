@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from harpia_formats.arrow.package import load_pyarrow
+from harpia_formats.arrow.value_sizes import small_parts
+from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source
 from harpia_formats.model.frames import frame_library
 from harpia_formats.model.record import Record, as_dict
@@ -12,6 +14,8 @@ from harpia_formats.model.record import Record, as_dict
 TABLE = "<table>"
 #: Records that become columns together.
 BATCH = 500
+#: Rows of a table that are a batch of the stream, and about the bytes of their values.
+ROWS, BYTES = 10_000, 8 * 1024 * 1024
 _stream, _formatted, _to_arrow = "__arrow_c_stream__", "with_format", "to_arrow"
 
 
@@ -23,7 +27,8 @@ def is_table(given: Any) -> bool:
 def table_input(table: Any) -> Source:
     """Return a table as a file in memory, a stream of Arrow.
 
-    Raises `MissingPyarrow`, and `TypeError` for what is no table.
+    Raises `MissingPyarrow`, `SourceError` for a table whose values are not valid, and
+    `TypeError` for what is no table.
     """
     if not is_table(table):
         raise TypeError(f"{type(table).__name__} is no table: it has no {_stream}")
@@ -31,9 +36,23 @@ def table_input(table: Any) -> Source:
     sink = pa.BufferOutputStream()
     schema, batches = _columns_of(table, pa)
     with pa.ipc.new_stream(sink, schema) as writer:
-        for batch in batches:
-            writer.write(batch)
+        for number, batch in enumerate(batches, 1):
+            _check(batch, number, pa)
+            for part in small_parts(batch, ROWS, BYTES):
+                writer.write(part)
     return Source(TABLE, sink.getvalue().to_pybytes())
+
+
+def _check(batch: Any, number: int, pa: Any) -> None:
+    """Raise `SourceError` if the values of a batch are not valid.
+
+    What writes it trusts its offsets, and would read whatever is in memory there.
+    """
+    try:
+        batch.validate(full=True)
+    except pa.ArrowException as error:
+        reason = f"its batch {number:,} is corrupt: {error}"
+        raise SourceError(TABLE, reason.splitlines()[0].rstrip(".")) from error
 
 
 def table_of_rows(rows: Sequence[Any]) -> Any:
