@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.feather as feather
 import pyarrow.parquet as pq
+from pyarrow import feather
 
 from harpia_formats.conversion.containers.arrow_table import table_writer
 from harpia_formats.conversion.containers.row_writer import encode_rows

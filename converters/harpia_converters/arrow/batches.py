@@ -7,6 +7,7 @@ offsets in a file otherwise, and reads whatever is in memory there.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, BinaryIO, Protocol
 
 from harpia_converters.arrow.ipc_messages import (
@@ -19,6 +20,7 @@ from harpia_converters.arrow.ipc_messages import (
     size_of,
     stream_messages,
 )
+from harpia_converters.arrow.ipc_slices import sliced
 from harpia_converters.arrow.limits import (
     DESCRIBED,
     HELD,
@@ -172,7 +174,7 @@ class _Parquet:
             if counts[number]:
                 yield from self._group(number, counts[number])
 
-    def _group(self, number: int, count: int) -> Iterator[Any]:
+    def _group(self, number: int, left: int) -> Iterator[Any]:
         """Yield the batches of a row group, which has so many rows."""
         name = f"row group {number + 1:,}"
         with _part(name):
@@ -188,9 +190,9 @@ class _Parquet:
                 if batch is None:
                     break
                 validated(batch)
-            count -= batch.num_rows
+            left -= batch.num_rows
             yield batch
-        if count:
+        if left:
             raise BadTableError(f"its {name} has another number of rows than it says")
 
 
@@ -218,16 +220,28 @@ def _check_dictionaries(message: Message, held: int) -> None:
         )
 
 
-def _check_batch(message: Message) -> None:
-    """Raise `BadTableError` if a message is no batch, or one that is too long."""
+def _is_held(message: Message) -> bool:
+    """Tell whether a batch may be held as a whole.
+
+    Raises `BadTableError` if a message is none.
+    """
     if message.kind != BATCH:
         raise BadTableError("is no record batch")
-    held = max(message.decoded, message.end - message.body)
-    if held > HELD:
-        raise BadTableError(
-            f"has {megabytes(held)}, and {megabytes(HELD)} are held; write the table "
-            "with fewer rows in a batch, or as Parquet"
-        )
+    return max(message.decoded, message.end - message.body) <= HELD
+
+
+def _parts_of(
+    file: BinaryIO, message: Message, schema: Any, name: str
+) -> Iterator[Any]:
+    """Yield a batch that is too long to be held as shorter ones."""
+    parts = sliced(file, message, schema)
+    while True:
+        with _part(name):
+            part = next(parts, None)
+            if part is None:
+                return
+            validated(part)
+        yield part
 
 
 @dataclass(slots=True)
@@ -245,10 +259,16 @@ class _File:
     def batches(self) -> Iterator[Any]:
         """Yield the batches in their order."""
         for number, place in enumerate(self.places):
-            with _part(f"batch {number + 1:,}"):
-                _check_batch(checked(self.file, place))
-                batch = validated(self.reader.get_batch(number))
-            yield batch
+            name = f"batch {number + 1:,}"
+            with _part(name):
+                message = checked(self.file, place)
+                is_held = _is_held(message)
+                if is_held:
+                    batch = validated(self.reader.get_batch(number))
+            if is_held:
+                yield batch
+            else:
+                yield from _parts_of(self.file, message, self.schema, name)
 
 
 @dataclass(slots=True)
@@ -267,25 +287,37 @@ class _Stream:
 
     def batches(self) -> Iterator[Any]:
         """Yield the batches in their order."""
-        number = 0
-        while True:
-            number += 1
-            with _part(f"batch {number:,}"):
+        for number in count(1):
+            name = f"batch {number:,}"
+            with _part(name):
                 start = self.file.tell()
-                self._check(start)
+                long = self._long_batch(start)
                 self.file.seek(start)
-                try:
-                    batch = validated(self.reader.read_next_batch())
-                except StopIteration:
-                    return
-            yield batch
+                if long is None:
+                    batch = next(self.reader, None)
+                    if batch is None:
+                        return
+                    validated(batch)
+            if long is None:
+                yield batch
+            else:
+                yield from _parts_of(self.file, long, self.schema, name)
+                self.file.seek(long.end)
 
-    def _check(self, start: int) -> None:
-        """Raise `BadTableError` if the next batch cannot be read."""
+    def _long_batch(self, start: int) -> Message | None:
+        """Return the next batch if it is too long to be held.
+
+        Raises `BadTableError` if it cannot be read.
+        """
+        has_dictionaries = False
         for message in stream_messages(self.file, start, self.size):
-            if message.kind != DICTIONARY:
-                _check_batch(message)
-                continue
-            before = self._held.get(message.dictionary, 0) if message.is_delta else 0
-            self._held[message.dictionary] = before + message.decoded
-            _check_dictionaries(message, sum(self._held.values()))
+            if message.kind == DICTIONARY:
+                has_dictionaries = True
+                held = self._held.get(message.dictionary, 0) if message.is_delta else 0
+                self._held[message.dictionary] = held + message.decoded
+                _check_dictionaries(message, sum(self._held.values()))
+            elif not _is_held(message):
+                if has_dictionaries:
+                    raise BadTableError("is too long for a batch with dictionaries")
+                return message
+        return None

@@ -18,7 +18,7 @@ from harpia_converters.arrow.limits import DESCRIBED, BadTableError
 
 _MAGIC, _CONTINUED = b"ARROW1", b"\xff\xff\xff\xff"
 #: Numbers of the kinds of messages.
-DICTIONARY, BATCH = 2, 3
+_SCHEMA, DICTIONARY, BATCH = 1, 2, 3
 _WORD = 8
 _byte, _short, _long, _longer = Struct("B"), Struct("<H"), Struct("<I"), Struct("<q")
 _offset = Struct("<i")
@@ -131,6 +131,7 @@ def file_messages(file: BinaryIO) -> tuple[list[Message], list[Message]]:
     if length > DESCRIBED:
         raise BadTableError(f"has a footer of {length:,} bytes, which is too long")
     footer = _root(_bytes_at(file, begin, length))
+    _check_order(footer.table(1))
     dictionaries, batches = footer.structs(2, _block), footer.structs(3, _block)
     return (
         [_message_in_block(begin, *block) for block in dictionaries],
@@ -196,6 +197,8 @@ def message_at(file: BinaryIO, start: int, size: int) -> Message | None:
     kind = root.number(1, _byte)
     found = Message(kind, start, body, body + held)
     data = root.table(2)
+    if kind == _SCHEMA:
+        _check_order(data)
     if data is None or kind not in {DICTIONARY, BATCH}:
         return found
     if kind == BATCH:
@@ -204,6 +207,12 @@ def message_at(file: BinaryIO, start: int, size: int) -> Message | None:
     number, is_delta = data.number(0, _longer), bool(data.number(2, _byte))
     found = replace(found, dictionary=number, is_delta=is_delta)
     return found if values is None else _with_buffers(file, found, values)
+
+
+def _check_order(schema: _Table | None) -> None:
+    """Raise `BadTableError` if the bytes of numbers are in the other order."""
+    if schema is not None and schema.number(0, _short):
+        raise BadTableError("has big-endian numbers, which are not read")
 
 
 def _with_buffers(file: BinaryIO, message: Message, data: _Table) -> Message:

@@ -213,7 +213,7 @@ BOMBS: dict[str, Callable[[], bytes]] = {
     ),
     "dictionary of Arrow": lambda: arrow_bytes(equal(60), compression="zstd"),
     "batch of Arrow": lambda: arrow_bytes(
-        pa.table({"a": ["x" * LONG] * 30}), compression="lz4"
+        pa.table({"a": ["x" * 30 * LONG]}), compression="lz4"
     ),
     "nulls without bytes": lambda: arrow_bytes(
         pa.table(
@@ -255,9 +255,40 @@ def test_long_equal_values_are_read_one_by_one() -> None:
         assert [one.prompt for one in found] == rows
 
 
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+@pytest.mark.parametrize("new", [pa.ipc.new_file, pa.ipc.new_stream])
+def test_long_batch_is_read_in_parts(
+    compression: str | None, new: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A batch that is longer than what is held gives the rows that it gives as one."""
+    rows = [
+        {
+            "prompt": f"é{number}" * (number % 4),
+            "right": None if number % 3 else bool(number % 2),
+            "pair": {"n": number, "texts": ["a" * number, None]},
+            "list": None if number % 5 == 0 else [{"t": number / 7}] * (number % 3),
+            "bytes": bytes([number]),
+            "fixed": [number, None],
+            "nothing": None,
+        }
+        for number in range(50)
+    ]
+    table = pa.Table.from_pylist(rows)
+    fixed = table.column("fixed").cast(pa.list_(pa.int16(), 2))
+    pairs = pa.array([[("k", 1)]] * 50, pa.map_(pa.string(), pa.int8()))
+    table = table.set_column(5, "fixed", fixed).append_column("map", pairs)
+    data = arrow_bytes(table.slice(3), new, compression=compression)
+    whole = [*harpia_formats.read(data, format="parquet")]
+    monkeypatch.setattr("harpia_converters.arrow.batches.HELD", 10)
+    monkeypatch.setattr("harpia_converters.arrow.ipc_slices.ROWS", 7)
+
+    assert [*harpia_formats.read(data, format="parquet")] == whole
+    assert len(whole) == 47
+
+
 def damage(files: int, *arguments: str) -> None:
     """Damage so many files of each kind, and fail if a command crashes."""
-    command = (sys.executable, BENCHMARK, "--files", str(files), *arguments)
+    command = (sys.executable, str(BENCHMARK), "--files", str(files), *arguments)
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - our own program
 
     assert done.returncode == 0, done.stderr
