@@ -1,6 +1,7 @@
 """Have the rows of a large file repaired by other processes, in order."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from harpia_formats.detection.sampled_file import Framing
@@ -69,12 +70,10 @@ class RepairWork:
         ticket: PendingTask | None,
     ) -> Iterator[Findings]:
         """Take the repairs of a unit, or find them in this process."""
-        assert ticket is not None  # noqa: S101 - each unit has a task
         assert self.local is not None  # noqa: S101 - see `rows`
-        try:
-            answer: FoundRepairs | None = self.pool.result(ticket)
-        except WorkerDied:
-            answer = None
+        answer: FoundRepairs | None = None
+        with suppress(WorkerDied):
+            answer = None if ticket is None else self.pool.result(ticket)
         merge = self.local.merge
         if answer is None:
             reader = handed.reader_of(unit)

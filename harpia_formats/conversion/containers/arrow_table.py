@@ -74,11 +74,19 @@ class TableWriter:
     def _end_batch(self) -> None:
         """Make columns of the lines."""
         if self._lines:
-            rows = decode(b"[" + b",".join(self._lines) + b"]")
-            self._batches.append(batch_of_rows(rows))
+            rows = self._taken_rows()
             self._group_rows += len(rows)
-            self._group_bytes += self._line_bytes
-            self._lines, self._line_bytes = [], 0
+            self._batches.append(batch_of_rows(rows))
+
+    def _taken_rows(self) -> list[Row]:
+        """Decode the lines and drop them, so that a long one is held only once."""
+        lines, self._lines = self._lines, []
+        self._group_bytes += self._line_bytes
+        self._line_bytes = 0
+        if len(lines) == 1:
+            return [decode(lines.pop())]
+        rows: list[Row] = decode(b"[" + b",".join(lines) + b"]")
+        return rows
 
     def _write_group(self) -> None:
         """Write the columns as one row group."""

@@ -28,6 +28,7 @@ from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.parallel.cut import (
+    BUNDLE,
     FilePart,
     bundles,
     end_of_lines,
@@ -43,6 +44,8 @@ from harpia_formats.workers.pool import PendingTask, Task, WorkerPool
 
 #: Bytes of rows that this process holds for workers, unless they are a single unit.
 HELD = 16 * 1024 * 1024
+#: Bytes of rows that are held here and still sent to a worker: more are one long row.
+LONGEST_SENT = 2 * BUNDLE
 
 
 class UnitWork(Protocol):
@@ -205,10 +208,7 @@ class HandedOut:
 
     def _in_turn(self, handed: Iterator[FilePart]) -> Iterator[Findings]:
         """Yield the problems of units in their order."""
-        works = (
-            (part, None if part.unit is None else self.work.task(part, part.unit))
-            for part in handed
-        )
+        works = ((part, self._task(part)) for part in handed)
         for part, ticket in submit_in_order(self.work.pool, works, _size, HELD):
             if part.unit is None:
                 yield from self.local.frames(iter(part.frames))
@@ -217,6 +217,14 @@ class HandedOut:
             self._note_progress()
             if self.is_over or self.local.merge.stopped:
                 return
+
+    def _task(self, part: FilePart) -> Task | None:
+        """Return the task of a part, None if this process has to do it.
+
+        A long row is held here already, and several times where it is worked on.
+        """
+        task = None if part.unit is None else self.work.task(part, part.unit)
+        return None if part.size > LONGEST_SENT else task
 
     def move_on(self, end: int, lines: int) -> None:
         """Note that the rows up to the byte `end` are done, which had `lines` lines."""

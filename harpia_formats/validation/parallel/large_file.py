@@ -95,7 +95,9 @@ class _Validation:
         ticket: PendingTask | None,
     ) -> Iterator[Findings]:
         """Yield the problems of a unit, by its answer."""
-        assert ticket is not None  # noqa: S101 - each unit has a task
+        if ticket is None:
+            yield from self._here(handed, part, unit)
+            return
         try:
             answer: UnitAnswer = self.pool.result(ticket)
         except WorkerDied:
@@ -109,9 +111,15 @@ class _Validation:
             yield from self._unvalidated(handed, part, unit, fault)
         else:
             self.workers.redone.count(answer)
-            reader = handed.reader_of(unit)
-            yield from self.local.frames(handed.frames_of(part, reader))
-            handed.move_on(unit.end, reader.lines)
+            yield from self._here(handed, part, unit)
+
+    def _here(
+        self, handed: HandedOut, part: FilePart, unit: RowRange
+    ) -> Iterator[Findings]:
+        """Yield the problems of a unit that this process validates."""
+        reader = handed.reader_of(unit)
+        yield from self.local.frames(handed.frames_of(part, reader))
+        handed.move_on(unit.end, reader.lines)
 
     def _added(self, result: UnitResult, handed: HandedOut) -> Findings:
         """Add the result of the next unit; return its problems with their places."""
