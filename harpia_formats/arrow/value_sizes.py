@@ -13,26 +13,25 @@ PLACE = 8
 _VIEW, _LENGTH = 16, 4
 
 
-def small_parts(batch: Any, rows: int, size: int) -> Iterator[Any]:
-    """Yield a record batch in parts of at most so many rows, and about `size` bytes.
+def row_parts(batch: Any, rows: int) -> Iterator[Any]:
+    """Yield a record batch in parts of so many rows; none if it has no columns."""
+    if batch.num_columns:
+        for start in range(0, batch.num_rows, rows):
+            yield batch.slice(start, rows)
 
-    A part of more bytes has one row. A batch without columns has no parts.
+
+def small_parts(batch: Any, most: int, size: int | None = None) -> Iterator[Any]:
+    """Yield a record batch in parts of about `most` bytes, longer ones with one row.
+
+    `size` is what `batch_size` returns for it.
     """
-    if not batch.num_columns:
-        return
-    for start in range(0, batch.num_rows, rows):
-        yield from _halves(batch.slice(start, rows), size)
-
-
-def _halves(batch: Any, size: int) -> Iterator[Any]:
-    """Yield a batch in parts of about `size` bytes."""
     count = batch.num_rows
-    if count <= 1 or batch_size(batch) <= size:
+    if count <= 1 or (batch_size(batch) if size is None else size) <= most:
         yield batch
         return
     half = count // 2
-    yield from _halves(batch.slice(0, half), size)
-    yield from _halves(batch.slice(half), size)
+    yield from small_parts(batch.slice(0, half), most)
+    yield from small_parts(batch.slice(half), most)
 
 
 def batch_size(batch: Any) -> int:

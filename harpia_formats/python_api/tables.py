@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from harpia_formats.arrow.package import load_pyarrow
-from harpia_formats.arrow.value_sizes import small_parts
+from harpia_formats.arrow.value_sizes import row_parts, small_parts
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.source import Source
 from harpia_formats.model.frames import frame_library
@@ -38,8 +38,9 @@ def table_input(table: Any) -> Source:
     with pa.ipc.new_stream(sink, schema) as writer:
         for number, batch in enumerate(batches, 1):
             _check(batch, number, pa)
-            for part in small_parts(batch, ROWS, BYTES):
-                writer.write(part)
+            for rows in row_parts(batch, ROWS):
+                for part in small_parts(rows, BYTES):
+                    writer.write(part)
     return Source(TABLE, sink.getvalue().to_pybytes())
 
 

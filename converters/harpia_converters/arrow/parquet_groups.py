@@ -12,12 +12,14 @@ from harpia_converters.arrow.limits import (
     BadTableError,
     megabytes,
 )
-from harpia_converters.arrow.parquet_pages import Pages, pages_of
+from harpia_converters.arrow.parquet_pages import Pages, longest_text, pages_of
+from harpia_formats.arrow.package import load_pyarrow
 
 #: Bytes that a column may have beyond those in the footer, as old writers left out the
 #: header of the dictionary (PARQUET-816).
 _UNCOUNTED = 100
 _MAGIC = 4
+_STORED = "uncompressed"
 #: Items of lists in a row group that are held, if all of them were in one row, and how
 #: many there may be for each of its bytes otherwise.
 _ITEMS, _ITEMS_OF_BYTE = HELD // 16, 8
@@ -44,6 +46,7 @@ class _Column:
     width: int
     #: Whether its values are texts or bytes of any length.
     is_bytes: bool
+    codec: str
 
 
 def group_plan(file: BinaryIO, end: int, metadata: Any, number: int) -> GroupPlan:
@@ -69,7 +72,7 @@ def group_plan(file: BinaryIO, end: int, metadata: Any, number: int) -> GroupPla
     plan = GroupPlan(rows)
     most = HELD // rows // max(1, len(columns))
     for one in columns:
-        if one.is_bytes and one.pages.dictionary > most:
+        if one.is_bytes and one.pages.dictionary > most < _longest(file, one):
             plan.dictionaries.append(one.path)
     return plan
 
@@ -84,14 +87,33 @@ def _columns(file: BinaryIO, end: int, schema: Any, group: Any) -> Iterator[_Col
             raise BadTableError("has a column outside of the file")
         most = min(size + _UNCOUNTED, end - start)
         pages = pages_of(file, start, most, chunk.num_values)
-        if chunk.compression == "UNCOMPRESSED":
+        if chunk.compression.lower() == _STORED:
             pages.stored = 0  # it is what is decoded
         width = max(pages.width, 0, kind.length)
         if kind.max_repetition_level:
             _check_items(chunk, group.num_rows, pages)
             width = max(width, chunk.total_uncompressed_size // group.num_rows)
         is_bytes = kind.physical_type == "BYTE_ARRAY"
-        yield _Column(chunk.path_in_schema, pages, width, is_bytes)
+        codec = chunk.compression.lower()
+        yield _Column(chunk.path_in_schema, pages, width, is_bytes, codec)
+
+
+def _longest(file: BinaryIO, column: _Column) -> int:
+    """Return the bytes of the longest text of a dictionary, or those of all of it.
+
+    It takes longer to read a column as a dictionary, as each batch has all of it.
+    """
+    pa = load_pyarrow()
+    begin, end = column.pages.dictionary_at
+    file.seek(begin)
+    data = file.read(end - begin)
+    try:
+        if column.codec != _STORED:
+            codec = pa.Codec("lz4_raw" if column.codec == "lz4" else column.codec)
+            data = codec.decompress(data, column.pages.dictionary, asbytes=True)
+    except (pa.ArrowException, OSError, ValueError):
+        return column.pages.dictionary
+    return longest_text(data)
 
 
 def _start_of(chunk: Any) -> int:

@@ -7,6 +7,7 @@ encoding is `doc/specs/thrift-compact-protocol.md` of apache/thrift.
 """
 
 from dataclasses import dataclass
+from struct import Struct
 from typing import Any, BinaryIO
 
 from harpia_converters.arrow.limits import BadTableError
@@ -23,6 +24,8 @@ _more = {_DATA: 5, _DICTIONARY: 7, _DATA_2: 8}
 _encoding = {_DATA: 2, _DATA_2: 4}
 #: The encoding in which a value repeats the beginning of the one before it.
 _SHARED_BEGINNINGS = 7
+#: The size before a text.
+_size = Struct("<I")
 #: Levels of what a header holds, at most.
 _DEEPEST = 8
 
@@ -34,8 +37,9 @@ class Pages:
     #: Bytes of the largest page decoded, and as it is stored.
     largest: int = 0
     stored: int = 0
-    #: Bytes of the dictionary decoded.
+    #: Bytes of the dictionary decoded, and where it begins and ends as it is stored.
     dictionary: int = 0
+    dictionary_at: tuple[int, int] = (0, 0)
     #: The most values in a page, and the most bytes of a value, on the average of a
     #: page that is no dictionary.
     values: int = 0
@@ -64,6 +68,7 @@ def pages_of(file: BinaryIO, start: int, size: int, values: int) -> Pages:
             raise BadTableError("has a page without a number of values")
         if kind == _DICTIONARY:
             found.dictionary = max(found.dictionary, decoded)
+            found.dictionary_at = begin, begin + stored
         else:
             found.largest = max(found.largest, decoded)
         if kind in _encoding:
@@ -74,6 +79,19 @@ def pages_of(file: BinaryIO, start: int, size: int, values: int) -> Pages:
             left -= count
         start = begin + stored
     return found
+
+
+def longest_text(data: bytes) -> int:
+    """Return the bytes of the longest text in a dictionary of texts.
+
+    It is the size of the dictionary if that is corrupt.
+    """
+    longest = at = 0
+    while at < len(data):
+        (size,) = _size.unpack_from(data.ljust(at + _size.size), at)
+        longest = max(longest, size)
+        at += _size.size + size
+    return longest if at == len(data) else len(data)
 
 
 def _number(members: dict[int, Any], number: int) -> int:

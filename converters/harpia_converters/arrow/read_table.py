@@ -25,7 +25,7 @@ from harpia_formats.arrow.record_layout import (
     is_record_layout,
     rows_of_batch,
 )
-from harpia_formats.arrow.value_sizes import batch_size, small_parts
+from harpia_formats.arrow.value_sizes import batch_size, row_parts, small_parts
 from harpia_formats.io.reader import SourceError, error_reason
 from harpia_formats.io.unpacking import TextPart
 from harpia_formats.model.exact_json import NOT_JSON, encode_lines
@@ -102,8 +102,7 @@ def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[b
             release_unused = load_pyarrow().default_memory_pool().release_unused
             lines_of = _line_maker(table, features)
             for batch in table.batches():
-                _check_ratio(of_batch - batch_size(batch))
-                for part in small_parts(batch, ROWS, BYTES):
+                for part in _parts_of(batch, of_batch):
                     for lines in lines_of(part):
                         left -= len(lines)
                         _check_ratio(left)
@@ -112,6 +111,17 @@ def _lines_of(file: BinaryIO, name: str, features: dict[str, Any]) -> Iterator[b
                 release_unused()
     except (MissingPyarrow, NewerLayoutError, BadTableError, LongValueError) as error:
         raise SourceError(name, _reason(str(error), row)) from error
+
+
+def _parts_of(batch: Any, most: int) -> Iterator[Any]:
+    """Yield parts of a batch whose values are made at once.
+
+    Raises `BadTableError` if some of its rows have more than `most` bytes.
+    """
+    for rows in row_parts(batch, ROWS):
+        size = batch_size(rows)
+        _check_ratio(most - size)
+        yield from small_parts(rows, BYTES, size)
 
 
 def _check_ratio(left: int) -> None:
