@@ -8,18 +8,35 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from struct import Struct
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from harpia_formats.io.compression import CODECS, Codec, DecompressedStream
 from harpia_formats.io.reader import BLOCK, FullReader, SourceError, printable
-from harpia_formats.io.zip_directory import Member
+from harpia_formats.io.zip_directory import (
+    IS_ENCRYPTED,
+    Member,
+    ZipDirectory,
+    member_name,
+    wide_numbers,
+)
 
 _STORED, _DEFLATE, _ZSTD = 0, 8, 93
 _HEADER = b"PK\x03\x04"
 _header = Struct("<4s5H3L2H")
+#: The sizes of a member are in the descriptor behind it, not in its header.
+_HAS_DESCRIPTOR = 1 << 3
 #: A member of more bytes than these that becomes so many times as long by being
-#: decompressed is a decompression bomb: text seldom becomes 50 times as long.
+#: decompressed is a decompression bomb: text seldom becomes 50 times as long. The same
+#: is true of all members together.
 LARGEST, RATIO = 256 * 1024 * 1024, 200
+
+
+def check_expansion(directory: ZipDirectory, name: str) -> None:
+    """Raise `SourceError` if all members together are a decompression bomb."""
+    packed, size = directory.totals()
+    if size > max(LARGEST, RATIO * packed):
+        reason = "is a decompression bomb: its members have"
+        raise SourceError(name, f"{reason} {packed:,} bytes and become {size:,}")
 
 
 def member_pieces(file: BinaryIO, member: Member, name: str) -> Iterator[bytes]:
@@ -86,8 +103,11 @@ class _PackedBytes:
         header = file.read(_header.size)
         if len(header) < _header.size or not header.startswith(_HEADER):
             raise SourceError(name, "it is missing, and its place holds something else")
-        *_, name_size, extra_size = _header.unpack(header)
-        file.seek(name_size + extra_size, 1)
+        *numbers, name_size, extra_size = _header.unpack(header)
+        own_name, extra = file.read(name_size), file.read(extra_size)
+        differs = _difference(member, numbers, own_name, extra)
+        if differs:
+            raise SourceError(name, f"the header before it has {differs}")
 
     def pull(self, size: int) -> bytes:
         """Return some of the bytes, at most `size`, none at the end."""
@@ -98,6 +118,23 @@ class _PackedBytes:
             raise SourceError(self._name, "the archive ends in it")
         self._left -= len(piece)
         return piece
+
+
+def _difference(member: Member, numbers: list[Any], name: bytes, extra: bytes) -> str:
+    """Return in what a header differs from the directory's entry, "" in nothing."""
+    _, _, flags, method, _, _, checksum, packed, size = numbers
+    if member_name(name, flags) != member.name:
+        return f"another name, '{printable(member_name(name, flags))}'"
+    if flags & IS_ENCRYPTED:
+        return "the mark of an encrypted member, which the directory has not"
+    if method != member.method:
+        return f"another compression, method {method}"
+    size, packed = wide_numbers(extra, size, packed)
+    if flags & _HAS_DESCRIPTOR and not (size or packed or checksum):
+        return ""
+    if (size, packed) != (member.size, member.packed):
+        return f"other sizes: {packed:,} bytes that become {size:,}"
+    return "" if checksum == member.checksum else "another checksum"
 
 
 class _Inflate:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from harpia_formats.io.reader import SourceError
 from harpia_formats.io.unpacking import TextPart
 from harpia_formats.io.zip_directory import ZipDirectory, read_directory
-from harpia_formats.io.zip_members import member_pieces
+from harpia_formats.io.zip_members import check_expansion, member_pieces
 
 HEADER, REDUCTIONS = "header.json", "reductions.json"
 #: What is there instead of the header while the run goes on, and after it crashed.
@@ -48,12 +48,13 @@ class _Log:
         self._file = file
         self._name = name
         self._directory = ZipDirectory()
-        #: The members beside samples, by their names; the last of a name counts.
+        #: The members beside samples, by their names.
         self._others: dict[str, int] = {}
 
     def parts(self) -> Iterator[TextPart]:
         """Yield the parts of its text."""
         self._directory = read_directory(self._file, self._name)
+        check_expansion(self._directory, self._name)
         samples = self._sample_members()
         yield from self._header()
         yield TextPart(_OF_ARCHIVE)
@@ -87,18 +88,9 @@ class _Log:
                 if id_width is None:
                     id_width = self._id_width(number)
                 id_ = id_.zfill(id_width)
-            # A number behind it sorts equal names by their order.
             keys.append(f"{epoch:>0{_WIDTH}}\0{id_}\0{number:0{_WIDTH}}")
         keys.sort()
-        found_numbers = array("Q")
-        before = ""
-        for key in keys:
-            text, _, at = key.rpartition("\0")
-            if text == before:
-                found_numbers.pop()
-            found_numbers.append(int(at))
-            before = text
-        return found_numbers
+        return array("Q", (int(key[-_WIDTH:]) for key in keys))
 
     def _note_other(self, member: str, number: int) -> None:
         """Note a member that is no sample."""

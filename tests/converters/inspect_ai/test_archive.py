@@ -106,14 +106,19 @@ def test_samples_come_by_epoch_then_id(ids: tuple[int | str, ...]) -> None:
     assert ids_in(log(members)) == expected
 
 
-def test_last_of_two_equal_names_counts() -> None:
-    """A sample that was written again, and such a header, replace the first one."""
+def test_two_samples_of_one_name_are_refused() -> None:
+    """A log in which one of two samples would replace the other is not read."""
     members = [entry_of(sample(1, text=text)) for text in ("old", "new")]
-    data = log([*members[:1], entry("header.json", {"version": 1}), *members[1:]])
-    found = json.loads(text_of(data))
 
-    assert found["samples"] == [sample(1, text="new")]
-    assert found["version"] == 2
+    with pytest.raises(SourceError, match=r"two of its members have the name 'samples"):
+        text_of(log(members))
+
+
+def test_names_that_mean_one_sample_are_records_both() -> None:
+    """Members whose names differ in zeros only do not replace each other."""
+    members = [entry(f"samples/{id_}_epoch_1.json", sample(1)) for id_ in ("1", "01")]
+
+    assert ids_in(log(members)) == [(1, 1), (1, 1)]
 
 
 def test_log_without_header_has_the_status_of_a_run_that_goes_on() -> None:
@@ -265,10 +270,30 @@ def test_decompression_bomb_is_one_error(monkeypatch: pytest.MonkeyPatch) -> Non
     """A member that would become far too long is refused unread."""
     monkeypatch.setattr("harpia_formats.io.zip_members.LARGEST", 100_000)
     bomb = entry_of(whole(2, input="q" * 1_000_000))
-    (file,) = validate(log([entry_of(whole(1)), bomb])).files
+    noise = Entry("noise", bytes(10_000))
+    (file,) = validate(log([entry_of(whole(1)), bomb, noise])).files
 
     assert file.records == 1
     assert "it is a decompression bomb" in str(file.reason)
+
+
+def test_log_that_is_a_bomb_in_all_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Members that would become far too long together are refused unread."""
+    monkeypatch.setattr("harpia_formats.io.zip_members.LARGEST", 100_000)
+    samples = (whole(number, input="q" * 99_000) for number in range(6))
+    (file,) = validate(log(map(entry_of, samples))).files
+
+    assert (file.records, file.complete) == (0, False)
+    assert "decompression bomb: its members have" in str(file.reason)
+
+
+def test_member_that_the_end_record_does_not_count() -> None:
+    """A log whose end record counts too few members is not a valid shorter log."""
+    entries = [entry("header.json", HEADER), *(entry_of(whole(one)) for one in (1, 2))]
+    (file,) = validate(archive_of(entries, count_shift=-1)).files
+
+    assert (file.records, file.complete) == (0, False)
+    assert "does not end behind the 2 members" in str(file.reason)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -34,6 +34,10 @@ class Entry:
     place_shift: int = 0
     flags: int = 1 << 11
     is_wide: bool = False
+    #: What differs in the header before it: its name, its size, and marks.
+    local_name: str = ""
+    local_size_shift: int = 0
+    local_flags: int = 0
     #: zstd frames of which the data consists.
     frames: int = 1
 
@@ -51,8 +55,13 @@ class Entry:
         return self.data
 
 
-def archive_of(entries: Iterable[Entry], *, is_wide: bool = False) -> bytes:
-    """Return a zip archive with members; `is_wide` writes an end record of zip64."""
+def archive_of(
+    entries: Iterable[Entry], *, is_wide: bool = False, count_shift: int = 0
+) -> bytes:
+    """Return a zip archive with members; `is_wide` writes an end record of zip64.
+
+    `count_shift` is added to the number of members in the end record.
+    """
     body, directory, count = bytearray(), bytearray(), 0
     for entry in entries:
         name, packed = entry.name.encode(), entry.packed
@@ -64,12 +73,17 @@ def archive_of(entries: Iterable[Entry], *, is_wide: bool = False) -> bytes:
             extra = pack("<2H3Q", 1, 24, size, len(packed), place)
             sizes, place = pack("<2L", FAR, FAR), FAR
         crc = pack("<L", checksum)
-        body += b"PK\x03\x04\x14\0" + common[:4] + b"\0\0\0\0" + crc
-        body += pack("<2L2H", len(packed), size, len(name), 0) + name + packed
+        own_name = entry.local_name.encode() or name
+        own_flags = pack("<H", entry.flags | entry.local_flags)
+        body += b"PK\x03\x04\x14\0" + own_flags + common[2:4] + b"\0\0\0\0" + crc
+        own_size = size + entry.local_size_shift
+        body += pack("<2L2H", len(packed), own_size, len(own_name), 0)
+        body += own_name + packed
         directory += b"PK\x01\x02\x14\0\x14\0" + common[:4] + b"\0\0\0\0" + crc + sizes
         directory += pack("<5H2L", len(name), len(extra), 0, 0, 0, 0, place)
         directory += name + extra
         count += 1
+    count += count_shift
     begin, length = len(body), len(directory)
     end = b""
     if is_wide:
