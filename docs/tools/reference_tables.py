@@ -118,6 +118,9 @@ keys stand at the top; a table is `[formats]`, not `[tool.harpia-formats.formats
   file outside of that folder only the name is matched.
 - Unknown keys, values of a wrong type, and unknown rules, formats and reporters are
   errors (exit code 2) that name the file and the key.
+- A file of more than 1 MiB, with more than 10,000 keys, or with keys and arrays nested
+  more than 20 deep is an error, too, before it is parsed. The same limits hold for
+  [preflight files](../how-to/preflight.md) and recipes.
 
 `harpia-formats config [PATH]` shows all values with the file that each is from.
 `harpia-formats validate` obeys the settings, with `--fix`, too. Other commands do not,

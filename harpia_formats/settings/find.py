@@ -18,8 +18,8 @@ if TYPE_CHECKING:  # most runs have no settings
 #: one that is near it, or the table `tool` by itself. Importing the TOML parser takes
 #: as long as a small run.
 _SIGN = (
-    rb"""tool["'\s]*\.["'\s]*harpia|^\s*\[?\s*["']?tool["']?\s*[]=]"""
-    rb"""|^\s*\[\s*["']?(tools["'\s]*\.["'\s]*)?harpia"""
+    rb"""tool["' \t]*+\.["' \t]*+harpia|^[ \t]*+\[?[ \t]*+["']?tool["']?[ \t]*+[]=]"""
+    rb"""|^[ \t]*+\[[ \t]*+["']?(tools["' \t]*+\.["' \t]*+)?harpia"""
 )
 
 

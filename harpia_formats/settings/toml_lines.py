@@ -1,11 +1,13 @@
 """Find the lines of a TOML document that its keys stand in."""
 
+import io
 import tomllib
 from collections.abc import Iterator
+from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
-#: What ends a statement of several lines; others of its lines are not tried as its end.
-_ENDS = ("]", "}", '"""', "'''")
+from harpia_formats.settings.toml_statements import statements
 
 
 class TomlLines:
@@ -15,10 +17,12 @@ class TomlLines:
     """
 
     def __init__(self, text: str) -> None:
-        self._lines = text.splitlines(keepends=True)
+        self._lines = list(io.StringIO(text, newline="\n"))
         self._numbers: dict[tuple[str, ...], int] = {}
         table: tuple[str, ...] = ()
-        for number, statement in _statements(self._lines):
+        for number, statement in statements(text):
+            if not statement.strip() or statement.lstrip().startswith("#"):
+                continue
             found = tomllib.loads(statement)
             if statement.lstrip().startswith("["):
                 table = _chain(found)
@@ -40,27 +44,13 @@ class TomlLines:
 
     def offset_of(self, number: int) -> int:
         """Return how many bytes of UTF-8 are before a line."""
-        return len("".join(self._lines[: number - 1]).encode())
+        return self._offsets[number - 1]
 
-
-def _statements(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield each statement with the number of its first line."""
-    waiting, first = "", 1
-    for number, line in enumerate(lines, 1):
-        if not waiting:
-            first = number
-            if not line.strip() or line.lstrip().startswith("#"):
-                continue
-        elif not any(end in line for end in _ENDS):
-            waiting += line
-            continue
-        waiting += line
-        try:
-            tomllib.loads(waiting)
-        except tomllib.TOMLDecodeError:
-            continue
-        yield first, waiting
-        waiting = ""
+    @cached_property
+    def _offsets(self) -> list[int]:
+        """The offset of each line, and of the end, in bytes."""
+        sizes = (len(line.encode()) for line in self._lines)
+        return list(accumulate(sizes, initial=0))
 
 
 def _chain(found: Any) -> tuple[str, ...]:

@@ -4,6 +4,11 @@ import tomllib
 from typing import Any
 
 from harpia_formats.settings.error import SettingsError
+from harpia_formats.settings.toml_statements import (
+    LARGEST,
+    TomlLimitError,
+    statements,
+)
 from harpia_formats.text.describe import short_json
 
 #: Characters of a value in a message.
@@ -13,10 +18,19 @@ _SHOWN = 60
 def toml_document(data: bytes, path: str) -> dict[str, Any]:
     """Return a TOML document; a byte order mark is passed over.
 
-    Raises `SettingsError` for text that is no TOML.
+    Raises `SettingsError` for text that is no TOML, and for more of it than the limits
+    allow, before it is parsed.
     """
+    if len(data) > LARGEST:
+        reason = f"has {len(data):,} bytes, more than the {LARGEST:,} that are read"
+        raise SettingsError(path, "", reason)
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
+        text = data.decode("utf-8-sig")
+        for _ in statements(text):
+            pass
+        return tomllib.loads(text)
+    except TomlLimitError as error:
+        raise SettingsError(path, f"line {error.line}", error.reason) from error
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise SettingsError(path, f"line {line}", "is not UTF-8") from error

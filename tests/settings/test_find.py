@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,31 @@ def test_settings_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "harpia-formats.toml").chmod(0)
 
     with pytest.raises(SettingsError, match=r"harpia-formats\.toml: "):
+        found(tmp_path)
+
+
+@pytest.mark.parametrize("padding", ["\n", " ", "tool.", "tool ", "[ "])
+def test_a_large_project_file_is_searched_at_once(tmp_path: Path, padding: str) -> None:
+    """Whether a file has settings is known at once, whatever else it holds."""
+    text = f"#{padding}harpia\n" + padding * 300_000
+    (tmp_path / "pyproject.toml").write_text(text)
+    start = time.process_time()
+    try:
+        found(tmp_path)
+    except SettingsError:
+        pass
+
+    assert time.process_time() - start < 10
+
+
+def test_a_large_project_file_without_settings_is_passed_over(tmp_path: Path) -> None:
+    """The limit on the size holds only for a file that has settings."""
+    large = "# harpia\n" * 200_000
+    (tmp_path / "pyproject.toml").write_text(large)
+    assert found(tmp_path) is None
+    (tmp_path / "pyproject.toml").write_text(large + "[tool.harpia-formats]\n")
+
+    with pytest.raises(SettingsError, match="more than the 1,048,576 that are read"):
         found(tmp_path)
 
 
