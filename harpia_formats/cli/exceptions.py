@@ -19,6 +19,7 @@ from harpia_formats.model.errors import HarpiaFormatsError
 
 #: The signals that end a process; Windows has no SIGHUP (a terminal was closed).
 _SIGNALS = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+_CODES = {number: ExitCode(128 + number) for number in _SIGNALS}
 
 
 @contextmanager
@@ -29,15 +30,20 @@ def exceptions_to_exit_codes() -> Iterator[None]:
     typer replaces some exceptions by exit codes of its own. Raises `SystemExit` for
     every exception, after its message is on standard error.
     """
-    handlers = {number: signal.signal(number, _raise_terminated) for number in _SIGNALS}
+    # A signal that was ignored at the start, as by `nohup`, stays ignored.
+    handlers = {
+        number: signal.signal(number, _raise_terminated)
+        for number in _SIGNALS
+        if signal.getsignal(number) is not signal.SIG_IGN
+    }
     try:
         _check_streams()
         yield
         sys.stdout.flush()
     except KeyboardInterrupt:
         _exit_without_output(ExitCode.INTERRUPTED)
-    except Terminated:
-        _exit_without_output(ExitCode.TERMINATED)
+    except Terminated as error:
+        _exit_without_output(_CODES[error.args[0]])
     except BrokenPipeError:
         _exit_without_output(ExitCode.BROKEN_PIPE)
     except SystemExit as error:
@@ -56,8 +62,8 @@ def exceptions_to_exit_codes() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _raise_terminated(_number: int, _frame: FrameType | None) -> None:
-    raise Terminated
+def _raise_terminated(number: int, _frame: FrameType | None) -> None:
+    raise Terminated(number)
 
 
 def _check_streams() -> None:

@@ -17,6 +17,7 @@ class ExitCode(IntEnum):
     UNABLE = 2
     #: A bug in harpia-formats.
     BUG = 3
+    HUNG_UP = 129
     INTERRUPTED = 130
     BROKEN_PIPE = 141
     TERMINATED = 143
@@ -29,7 +30,7 @@ class UsageError(HarpiaFormatsError):
 
 
 class Terminated(BaseException):
-    """The process received a signal to end."""
+    """The process received a signal to end: its number is the argument."""
 
 
 def exit_code_of(*reports: Report, ok: bool) -> ExitCode:

@@ -2,6 +2,7 @@
 
 import re
 from os import PathLike, fspath
+from os.path import realpath
 from pathlib import Path
 
 _url = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
@@ -56,4 +57,6 @@ def is_same_place(one: str | PathLike[str], other: str | PathLike[str]) -> bool:
     places = [fspath(one), fspath(other)]
     if any(map(is_url, places)):
         return places[0] == places[1]
-    return Path(one).resolve() == Path(other).resolve()
+    # A link that leads to itself is the place of no other file; `resolve` would raise.
+    first, second = map(realpath, places)
+    return first == second

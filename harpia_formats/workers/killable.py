@@ -205,8 +205,9 @@ def _serve(connection: Connection, owner: int) -> None:
 
 def _prepare(owner: int) -> None:
     """Prepare a new process: its signals, its end with its owner, its streams."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner kills this process
-    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+    for number in (signal.SIGINT, signal.SIGHUP):  # the owner kills this process
+        signal.signal(number, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGPIPE):
         signal.signal(number, signal.SIG_DFL)
     end_with_parent_process()
     if os.getppid() != owner:  # it has ended before

@@ -61,8 +61,10 @@ def is_fork_safe() -> bool:
 
 def _initialize() -> None:
     """Prepare a worker process: signals, its end with its parent, and no gc."""
-    # The parent handles interrupts.
+    # The parent handles what a terminal sends to all processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     # A forked process has its parent's handlers, which must not run in a worker.
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _end_with_parent()

@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +41,8 @@ HEED_INTERRUPTS = "import signal; signal.signal(2, signal.default_int_handler)"
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+    ("number", "code"),
+    [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)],
 )
 def test_signal_ends_the_run_quietly(
     data: Path, number: signal.Signals, code: int
@@ -61,6 +63,32 @@ def test_signal_ends_the_run_quietly(
         _, message = process.communicate(timeout=TIMEOUT)
 
     assert (process.returncode, message) == (code, b"")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
+def test_signal_that_was_ignored_at_the_start_stays_ignored(
+    tmp_path: Path, number: signal.Signals, jobs: int
+) -> None:
+    """Under `nohup` a run goes on, with all of its processes, when it is hung up."""
+    rows = b'{"prompt": "%b", "outputs": []}\n' % (b"p" * 1_000)
+    (tmp_path / "in.jsonl").write_bytes(rows * 30_000)
+    ignore = (
+        f"import os, signal; os.setpgrp(); signal.signal({int(number)}, signal.SIG_IGN)"
+    )
+    words = ("convert", "in.jsonl", "--to", "record", "-o", "out.jsonl")
+    process = started(
+        ignore, *words, "--jobs", jobs, cwd=tmp_path, stderr=subprocess.PIPE
+    )
+    with process:
+        end = time.monotonic() + TIMEOUT
+        while len([*tmp_path.iterdir()]) == 1 and time.monotonic() < end:
+            time.sleep(0.01)
+        os.killpg(process.pid, number)
+        _, message = process.communicate(timeout=TIMEOUT)
+
+    assert (process.returncode, b"30,000 rows" in message) == (0, True)
+    assert (tmp_path / "out.jsonl").stat().st_size > 30_000_000
 
 
 def test_reader_that_leaves_ends_the_run_quietly(data: Path) -> None:
@@ -224,6 +252,68 @@ def test_closed_output_is_no_error_if_nothing_goes_there(data: Path) -> None:
 
     assert result.returncode == 0
     assert (data / "out.csv").read_bytes() == b"prompt\np\n"
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- <&-", ">&- <&- 2>&-"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "convert IN --to record --jobs 2 -o OUT",
+        "convert IN --to nemo-output -o OUT --report json=report.json",
+        "score IN -m em --to nemo-results -o OUT --report json=report.json",
+        "head IN -o OUT",
+        "sample IN 1 -o OUT",
+        "merge IN -o OUT",
+        "split IN --valid OUT --invalid other.jsonl",
+        "schema infer IN -o OUT",
+        "preflight --init IN -o OUT",
+        "diff IN IN --report json=OUT",
+    ],
+)
+def test_commands_that_write_files_need_no_standard_output(
+    data: Path, words: str, closed: str
+) -> None:
+    """Each command with an output file ends as it does with standard output open."""
+    row = {"input": {"prompt": "p", "ideal_response": "a"}, "response": "a"}
+    (data / "in.jsonl").write_text(json.dumps({**row, "llm_name": "m"}) + "\n")
+    places = {"IN": "in.jsonl", "OUT": "out.jsonl"}
+    given = [
+        places.get(word, word.replace("OUT", "out.jsonl")) for word in words.split()
+    ]
+    result = run_redirected(closed, *given, cwd=data)
+
+    assert (result.returncode, (data / "out.jsonl").stat().st_size > 0) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "convert IN --to record -o LOOP",
+        "convert IN --to record -o LOOP/x.jsonl",
+        "convert IN --to record -o LOOP --overwrite",
+        "convert IN --to record -o out.jsonl --report json=LOOP",
+        "validate IN --report json=LOOP",
+        "validate IN --fix -o LOOP",
+        "validate IN --write-baseline LOOP",
+        "score IN -m em --to nemo-results -o LOOP",
+        "head IN -o LOOP",
+        "merge IN -o LOOP",
+        "schema infer IN -o LOOP",
+        "preflight --init IN -o LOOP",
+    ],
+)
+def test_output_that_is_a_link_to_itself(data: Path, words: str) -> None:
+    """A link that leads to itself is no place to write to: one line says so."""
+    row = {"input": {"prompt": "p", "ideal_response": "a"}, "response": "a"}
+    (data / "in.jsonl").write_text(json.dumps({**row, "llm_name": "m"}) + "\n")
+    (data / "loop").symlink_to("loop")
+    given = words.replace("IN", "in.jsonl").replace("LOOP", "loop").split()
+    result = run_redirected("", *given, cwd=data)
+
+    assert result.returncode == 2
+    (line,) = error_lines(result)
+    assert line.endswith("too many levels of symbolic links")
+    assert (data / "loop").is_symlink()
 
 
 def test_closed_standard_input_is_one_line(data: Path) -> None:

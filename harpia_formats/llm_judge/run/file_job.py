@@ -11,6 +11,7 @@ from harpia_formats.conversion.output_files import check_output
 from harpia_formats.io.files_read import FilesRead
 from harpia_formats.io.open_sink import open_sink
 from harpia_formats.io.sink import Sink, StreamSink
+from harpia_formats.io.urls import is_same_place
 from harpia_formats.llm_judge.client.reply_cache import ReplyCache, request_key
 from harpia_formats.llm_judge.errors import JudgeError
 from harpia_formats.llm_judge.run.bindings import Binding, bindings_for, rows_of
@@ -120,8 +121,8 @@ class FileJob:
             reads.check(str(self.output))
         if self.cache is None:
             return
-        place = self.cache.resolve()
-        if any(place == Path(path).resolve() for path in (*self.paths, self.output)):
+        others = (*self.paths, self.output)
+        if any(is_same_place(self.cache, path) for path in others):
             raise JudgeError(
                 f"the cache {self.cache} is an input or the output as well"
             )

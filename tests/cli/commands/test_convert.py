@@ -241,7 +241,8 @@ def test_nothing_is_left_of_a_broken_archive(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)]
+    ("number", "code"),
+    [(signal.SIGHUP, 129), (signal.SIGINT, 130), (signal.SIGTERM, 143)],
 )
 def test_nothing_is_left_of_a_run_that_is_ended(
     data: Path, number: signal.Signals, code: int

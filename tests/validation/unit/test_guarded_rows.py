@@ -269,7 +269,12 @@ def until(holds: Callable[[], Any]) -> Any:
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize(
     ("number", "code"),
-    [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)],
+    [
+        (signal.SIGHUP, 129),
+        (signal.SIGINT, 130),
+        (signal.SIGTERM, 143),
+        (signal.SIGKILL, -9),
+    ],
 )
 def test_signal_ends_all_processes(
     tmp_path: Path, number: int, code: int, jobs: str
