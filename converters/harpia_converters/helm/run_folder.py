@@ -15,6 +15,7 @@ from harpia_converters.helm.statistics_index import StatisticsIndex, key_of
 from harpia_formats.framing.byte_buffer import ByteBuffer
 from harpia_formats.framing.chunk import BOM, Chunk, Cursor, FramingFault
 from harpia_formats.framing.columns import DocumentHeader, RowArray, document_frames
+from harpia_formats.framing.constants import with_nulls
 from harpia_formats.framing.limits import ROW_LIMIT
 from harpia_formats.io.reader import BLOCK, SourceError, error_reason
 from harpia_formats.io.unpacking import TextPart
@@ -24,7 +25,9 @@ from harpia_formats.parsing.truncated_json import parse_truncated
 _SETTINGS = ("run_spec.json", "scenario.json")
 #: Entries without an instance that are shown.
 _SHOWN = 5
-#: The longest run_spec.json or scenario.json, in bytes.
+#: What says how many instances there are.
+_TOTALS = "stats.json"
+#: The longest run_spec.json, scenario.json or stats.json, in bytes.
 _LONGEST = 64 * 1024 * 1024
 
 
@@ -41,7 +44,7 @@ class _State(msgspec.Struct):
 
 class _Name(msgspec.Struct):
     name: str
-    split: str = ""
+    split: str | None = None
     perturbation: Any = None
 
 
@@ -75,6 +78,8 @@ class _Run:
     _counts: Counter[tuple[str, Any]] = field(default_factory=Counter)
     #: The key of the instance of which a request was written last.
     _key: str | None = None
+    #: The number of instances of each split by stats.json, if it is there.
+    _expected: dict[str, float] = field(default_factory=dict)
 
     def parts(self) -> Iterator[TextPart]:
         """Yield all parts."""
@@ -83,6 +88,8 @@ class _Run:
             self._document(file) if file in files else _glue(b"null")
             for file in _SETTINGS
         ]
+        if _TOTALS in files:
+            self._expected = self._instances_of(self._text_of(_TOTALS))
         index = None
         if STATS_FILE in files:
             index = StatisticsIndex(self.folder / STATS_FILE, self.name, STATS_FILE)
@@ -97,15 +104,20 @@ class _Run:
 
     def _document(self, file: str) -> TextPart:
         """Return a small file, which must be JSON."""
-        with (self.folder / file).open("rb") as opened:
-            text = opened.read(_LONGEST + 1).removeprefix(BOM)
-        if len(text) > _LONGEST:
-            raise SourceError(self.name, f"{file} is longer than such a file is")
+        text = self._text_of(file)
         try:
             msgspec.json.decode(text)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise SourceError(self.name, f"{file} is not JSON: {error}") from error
         return TextPart(text, file)
+
+    def _text_of(self, file: str) -> bytes:
+        """Return the bytes of a small file; raises `SourceError` for a larger one."""
+        with (self.folder / file).open("rb") as opened:
+            text = opened.read(_LONGEST + 1).removeprefix(BOM)
+        if len(text) > _LONGEST:
+            raise SourceError(self.name, f"{file} is longer than such a file is")
+        return text
 
     def _states(self, index: StatisticsIndex | None) -> Iterator[TextPart]:
         """Yield the instances with their statistics, and what stands behind them."""
@@ -184,9 +196,8 @@ class _Run:
             instances[split] += count
         found = {split: count / trials for split, count in instances.items()}
         yield _glue(b'\n,"instances":', msgspec.json.encode(found))
-        expected = self._expected()
-        if expected:
-            yield _glue(b',"num_instances":', msgspec.json.encode(expected))
+        if self._expected:
+            yield _glue(b',"num_instances":', msgspec.json.encode(self._expected))
         if index is not None and index.left():
             left = msgspec.json.encode(index.left())
             yield _glue(b',"stats_without_instance":{"count":', left, b',"first":[')
@@ -194,20 +205,22 @@ class _Run:
             yield _glue(b"]}")
         yield _glue(b"}\n")
 
-    def _expected(self) -> dict[str, float]:
-        """Return the number of instances of each split by stats.json, if it is there.
+    def _instances_of(self, text: bytes) -> dict[str, float]:
+        """Return the number of instances of each split by the text of stats.json.
 
-        It repeats metrics for perturbations, of which `worst` is one.
+        It repeats metrics for perturbations, of which `worst` is one. Raises
+        `SourceError` for text that is no list of statistics.
         """
         try:
-            stats = _decode_stats((self.folder / "stats.json").read_bytes())
-        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-            return {}
+            stats = _decode_stats(with_nulls(text))
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+            reason = f"{_TOTALS} is no list of statistics: {error}"
+            raise SourceError(self.name, reason) from error
         found: dict[str, float] = {}
         for stat in stats:
             if stat.name.name == "num_instances" and not stat.name.perturbation:
-                number = found.get(stat.name.split, 0)
-                found[stat.name.split] = number + (stat.mean or 0)
+                split = stat.name.split or ""
+                found[split] = found.get(split, 0) + (stat.mean or 0)
         return found
 
 

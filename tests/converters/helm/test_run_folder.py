@@ -228,7 +228,13 @@ def test_a_run_that_was_cut_off_is_reported(tmp_path: Path) -> None:
         (STATES, "", "scenario_state.json has no array request_states"),
         (STATS, "{}", "per_instance_stats.json is no array of statistics"),
         (STATS, '[\n{"instance_id": "id7"}\n', "broken at line 3 (unclosed)"),
+        (STATS, "", "per_instance_stats.json is no array of statistics"),
         ("run_spec.json", '{"name": ', "run_spec.json is not JSON"),
+        ("run_spec.json", "", "run_spec.json is not JSON"),
+        ("scenario.json", "", "scenario.json is not JSON"),
+        ("stats.json", "", "stats.json is no list of statistics"),
+        ("stats.json", '[{"name": {"name": "n', "stats.json is no list of statistics"),
+        ("stats.json", "{}", "stats.json is no list of statistics"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_error(
@@ -242,6 +248,15 @@ def test_a_file_that_cannot_be_read_is_one_error(
 
     assert failure.path == str(folder)
     assert reason in (failure.reason or "")
+
+
+def test_totals_may_have_no_number(tmp_path: Path) -> None:
+    """`NaN`, which Python writes, does not make stats.json unreadable."""
+    folder = folder_of(document("joint"), tmp_path / "run")
+    totals = [{"name": {"name": "f1", "split": None}, "mean": float("nan")}]
+    (folder / "stats.json").write_text(json.dumps(totals))
+
+    assert validate(folder).failures == ()
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
