@@ -30,6 +30,9 @@ _SIMPLE_MEMBER = re.compile(
     + _WS
     + rb'(?:"[^"\\]*+"|[^ \t\n\r,"{}\[\]]*+)'
 )
+_PLAIN = rb'("[^"\\]*+"|[^ \t\n\r,"{}\[\]]++)[ \t\n\r,]*+'
+_PLAIN_ITEM = re.compile(_PLAIN)
+_PLAIN_MEMBER = re.compile(rb'("[^"\\]*+")' + _WS + rb":" + _WS + _PLAIN)
 _SEPARATORS = re.compile(rb"[ \t\n\r,]*+")
 _COLON = re.compile(_WS + rb":")
 _BARE = re.compile(rb"[^ \t\n\r,\]}]*+")
@@ -153,11 +156,29 @@ def entries(text: bytes, start: int) -> Iterator[tuple[str | int, Span]]:
     inner = _Container(is_object=text[start] == _BRACE)
     at = end_of(_SEPARATORS, text, start + 1)
     while text[at] not in b"}]":
+        # Most entries are plain; matching each at once takes a fifth of the time.
+        if inner.is_object and (plain := _PLAIN_MEMBER.match(text, at)):
+            name = text[at + 1 : plain.end(1) - 1].decode()
+            yield name, Span(at, plain.end(1), *plain.span(2))
+            at = plain.end()
+            continue
+        if not inner.is_object and (plain := _PLAIN_ITEM.match(text, at)):
+            yield inner.index, Span(None, None, *plain.span(1))
+            at = plain.end()
+            inner.index += 1
+            continue
         key, key_end, begin = _entry(text, at, inner)
         end = _end_of_value(text, begin)
         yield inner.step, Span(key, key_end, begin, end)
         at = end_of(_SEPARATORS, text, end)
         inner.index += 1
+
+
+def member_value(text: bytes, start: int) -> bytes:
+    """Return the value of the member whose name begins at `start` of valid JSON."""
+    begin = end_of(_COLON, text, _end_of_any_string(text, start))
+    begin = skip_space(text, begin)
+    return text[begin : _end_of_value(text, begin)]
 
 
 def duplicates(text: bytes) -> Iterator[Duplicate]:

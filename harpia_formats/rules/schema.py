@@ -74,6 +74,29 @@ RULES = (
         _on(items=[{}], additionalItems=False),
     ),
     Rule(
+        "S106",
+        "more-errors",
+        _E,
+        "A record must not have more schema errors than are looked for.",
+        "1,000 errors of one record are reported and counted. A record with more is "
+        "not searched to its end, so that no record takes all memory, and this is "
+        "reported once behind the others. Errors that concern a very large array or "
+        "object as a whole may be among those that are left out.",
+        b"",
+        b"",
+    ),
+    Rule(
+        "S107",
+        "more-findings",
+        _E,
+        "A record must not have more repeated keys, or findings of its format, than "
+        "are looked for.",
+        "1,000 of each are reported and counted. A record with more is not searched "
+        "to its end, and this is reported once behind the others.",
+        b"",
+        b"",
+    ),
+    Rule(
         "C101",
         "condition",
         _E,

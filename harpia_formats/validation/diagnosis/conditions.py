@@ -43,6 +43,15 @@ def condition_of(evaluation_path: Iterable[Any]) -> AppliedCondition | None:
     return found
 
 
+def keywords_on(evaluation_path: Path) -> Iterator[tuple[int, str, bool]]:
+    """Yield the keywords on an evaluation path, each after its index.
+
+    Behind each is whether the next one applies to a value inside of its own.
+    """
+    for index, keyword in _keywords(evaluation_path):
+        yield index, keyword, keyword in _inward
+
+
 def last_keyword(path: Path) -> str:
     """Return the keyword that a path of a schema ends with, "" if a name ends it."""
     return next(

@@ -92,7 +92,7 @@ def engine_error_of(error: Any, record: Any, paths: SchemaPaths) -> EngineError:
     kind = error.kind
     name = type(kind).__name__
     keyword, detail = kind.name, kind.value
-    path = _path_of(error, record)
+    path = path_of_error(error, record)
     schema_path = paths.location(tuple(error.schema_path))
     evaluated = paths.evaluated(tuple(error.evaluation_path))
     if name in {"BacktrackLimitExceeded", "RegexEngineFailure"}:
@@ -134,7 +134,7 @@ def _valid_alternatives(
     ]
 
 
-def _path_of(error: Any, record: Any) -> Path:
+def path_of_error(error: Any, record: Any) -> Path:
     """Return the exact path in `record` of an error of jsonschema-rs.
 
     Where the engine's path may mean several paths, the value of the error decides.

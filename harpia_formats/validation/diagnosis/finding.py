@@ -15,8 +15,8 @@ from harpia_formats.parsing.locate import repeated_paths
 from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.root_causes import Cause
 
-#: The rule on a record of another format.
-OTHER_FORMAT = "S203"
+#: The rules on a record of another format, and on one with very many schema errors.
+OTHER_FORMAT, MORE_ERRORS = "S203", "S106"
 #: What differs between faults of one kind: places, bytes and characters.
 _particular = re.compile(
     r"(?<=found )\S+(?= instead of )|(?<=backslash before )\S+|0x\w+|U\+\w+|\d+"
@@ -92,7 +92,7 @@ class Finding:
     @property
     def is_refusal(self) -> bool:
         """Whether the schema refuses the row, which may be one of another format."""
-        return isinstance(self.about, Cause) or self.code == OTHER_FORMAT
+        return isinstance(self.about, Cause) or self.code in {OTHER_FORMAT, MORE_ERRORS}
 
 
 class SharedFindings(msgspec.Struct, frozen=True):

@@ -1,13 +1,15 @@
 """A row with its bytes and its place in the file, to place the problems found in it."""
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from operator import itemgetter
 from typing import Any
 
 from harpia_formats.framing.chunk import Cursor, code_points
 from harpia_formats.model.problem import Excerpt, Path, Place, pointer_of
+from harpia_formats.parsing.locate import Duplicate, duplicates
 from harpia_formats.parsing.pointer_index import PointerIndex
 
 #: Code points of a line that a code frame shows around a place.
@@ -23,6 +25,9 @@ class _PlaceCache:
     #: A byte of the row, and where in the file it is.
     at: int = 0
     cursor: Cursor | None = None
+    #: The repeated keys of the row from this number on.
+    repeated: Iterator[Duplicate] | None = None
+    next_repeated: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,15 @@ class RowContext:
         if self.text[span.start] in b"{[":
             return span.start, span.start + 1
         return span.start, span.end
+
+    def repeated_key(self, before: int) -> Duplicate:
+        """Return the repeated key of the row with so many before it."""
+        cache = self._cache
+        if cache.repeated is None or before < cache.next_repeated:
+            cache.repeated, cache.next_repeated = duplicates(self.text), 0
+        found = next(islice(cache.repeated, before - cache.next_repeated, None))
+        cache.next_repeated = before + 1
+        return found
 
     def cursor(self, at: int) -> Cursor:
         """Return the offset, line and column in the file of byte `at` of the row."""

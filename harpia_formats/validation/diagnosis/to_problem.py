@@ -1,13 +1,12 @@
 """Turn a finding on a row into a problem with a place, a message and a fix."""
 
 import json
-from itertools import islice
 from typing import Any
 
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Because, Path, Problem, pointer_of
 from harpia_formats.parsing.json_fault import Fault
-from harpia_formats.parsing.locate import Duplicate, duplicates
+from harpia_formats.parsing.locate import Duplicate, member_value
 from harpia_formats.rules import Rule
 from harpia_formats.text.describe import path_text, short_json
 from harpia_formats.validation.diagnosis.exact_paths import value_at
@@ -26,7 +25,7 @@ def problem_of(finding: Finding, rule: Rule, row: RowContext, schema: Any) -> Pr
         start, end = about.start, about.end
         text = ProblemText(_fault_message(about, row), about.help)
     elif isinstance(about, RepeatedKey):
-        duplicate = next(islice(duplicates(row.text), about.before, None))
+        duplicate = row.repeated_key(about.before)
         start, end, path = duplicate.start, duplicate.end, about.path
         text = _repeated_key(duplicate, row)
     else:
@@ -78,23 +77,13 @@ def _repeated_key(about: Duplicate, row: RowContext) -> ProblemText:
     """Return the text of a key that an object has twice."""
     key = about.path[-1]
     first = row.place(about.first, about.first + 1, ())
-    value = short_json(_member_at(row.text, about.first))
+    value = short_json(json.loads(member_value(row.text, about.first)))
     reason = Because(pointer_of(about.path), value, first.line, first.column)
     return ProblemText(
         f"the key {short_json(key)} is there twice in {path_text(about.path[:-1])}",
         "keep one of them: a parser keeps one and drops the other without a word",
         because=(reason,),
     )
-
-
-def _member_at(text: bytes, start: int) -> Any:
-    """Return the value of the member whose name begins at `start`."""
-    decoder = json.JSONDecoder()
-    rest = text[start:].decode()
-    _, end = decoder.raw_decode(rest)
-    colon = rest.index(":", end)
-    begin = colon + 1 + len(rest[colon + 1 :]) - len(rest[colon + 1 :].lstrip())
-    return decoder.raw_decode(rest, begin)[0]
 
 
 def _schema_pointer(about: Fault | RepeatedKey | Cause | Remark) -> str:

@@ -9,6 +9,7 @@ import gc
 import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 from time import monotonic
 from typing import Any
 
@@ -218,10 +219,12 @@ class GuardedRows(RowValidator):
                 raise Disagreement(first + row, schema_validator=ours)
             done = verdict.records
             verdict.blank += [done + number for number in answer.blank]
-            for finding in answer.findings:
-                row = done + finding.row
-                value = None if finding.is_fault else _decode(rows[row])
-                verdict.findings.append(replace(finding, row=row, value=value))
+            for row, findings in groupby(answer.findings, lambda one: one.row):
+                some, text = list(findings), rows[done + row]
+                value = None if some[0].is_fault else _decode(text)
+                verdict.findings += [
+                    replace(one, row=done + row, value=value) for one in some
+                ]
             verdict.records += answer.records
 
     def _silence(self) -> float:

@@ -1,14 +1,23 @@
 """Add the causes for which a schema refuses rows to the verdict on these rows."""
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.schema.load import Schema
 from harpia_formats.validation.unit.row_checks import RowChecks, Verdict
+from harpia_formats.validation.unit.row_limits import (
+    FINDINGS,
+    MORE_ERRORS,
+    more_findings,
+)
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
     from harpia_formats.validation.diagnosis.root_causes import Cause
+    from harpia_formats.validation.diagnosis.wide_records import WideErrors
 
+#: Returns the errors of the schema validator on a value.
+ErrorsOf = Callable[[Any], Iterable[Any]]
 #: The rule on a key that is nearly the right one.
 MISSPELT = "S103"
 
@@ -22,6 +31,8 @@ class RowCauses:
         self._checks = checks
         #: Built at the first error.
         self._cached: CachedCauses | None = None
+        #: Built at the first row with very many values that is not valid.
+        self._wide: WideErrors | None = None
 
     def add_by_pattern(self, number: int, value: Any, verdict: Verdict) -> bool:
         """Add the causes in a row like rows before it; return whether it is like any.
@@ -44,10 +55,36 @@ class RowCauses:
             )
         self._add(number, value, self._cached.causes_of(value, errors), verdict)
 
+    def add_of_wide(
+        self, number: int, value: Any, errors_of: ErrorsOf, verdict: Verdict
+    ) -> bool:
+        """Add the first causes in a row with very many errors, and that it has more.
+
+        Return whether it has so many. `errors_of` returns the errors of a value.
+        """
+        if self._wide is None:
+            from harpia_formats.validation.diagnosis.wide_records import WideErrors  # noqa: PLC0415 - for few rows only
+
+            self._wide = WideErrors(self._schema, errors_of, self._checks.advise)
+        causes = self._wide.many(value)
+        if causes is None:
+            return False
+        self._add(number, value, tuple(causes), verdict, has_more=True)
+        return True
+
     def _add(
-        self, number: int, value: Any, causes: "tuple[Cause, ...]", verdict: Verdict
+        self,
+        number: int,
+        value: Any,
+        causes: "tuple[Cause, ...]",
+        verdict: Verdict,
+        *,
+        has_more: bool = False,
     ) -> None:
-        """Add the causes as findings, or that it is a record of another format."""
+        """Add the causes as findings, or that it is a record of another format.
+
+        `has_more` tells that the row has more causes than these.
+        """
         from harpia_formats.validation.diagnosis.finding import (  # noqa: PLC0415 - imported only where a row has a problem
             Finding,
             SharedFindings,
@@ -61,6 +98,11 @@ class RowCauses:
         findings, shared = verdict.findings, verdict.shared
         if other:
             findings.append(Finding(other.code, number, other, value))
+            return
+        if has_more or len(causes) > FINDINGS:
+            few = SharedFindings(number, causes[:FINDINGS], value)
+            more = more_findings(MORE_ERRORS, number, "schema errors", value)
+            findings += [*few.findings(), more]
             return
         found = SharedFindings(number, causes, value)
         # A row with a repeated key has a finding already.

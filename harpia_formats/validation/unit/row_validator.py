@@ -1,6 +1,7 @@
 """Validate the rows of a chunk: typed decoder first, schema validator for the rest."""
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -24,6 +25,7 @@ from harpia_formats.validation.unit.row_checks import (
     Verdict,
     compare_verdicts,
 )
+from harpia_formats.validation.unit.row_limits import at_most, is_wide
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.finding import Finding
@@ -252,7 +254,8 @@ class RowValidator:
         if self._checks.repeated_keys and not reencodes_to_same_colons([value], text):
             from harpia_formats.validation.diagnosis.finding import find_repeated_keys  # noqa: PLC0415 - imported only where a row has a problem
 
-            verdict.findings += find_repeated_keys(number, text, value)
+            repeated = find_repeated_keys(number, text, value)
+            verdict.findings += at_most(repeated, "repeated keys")
             # The decoder may know its keys, and would refuse the row again.
             self.validate_decoded(number, value, verdict, learns=False)
             return
@@ -271,21 +274,32 @@ class RowValidator:
         if asks_schema:
             if self._causes.add_by_pattern(number, value, verdict):
                 return
+            errors_of = self.schema_validator.iter_errors
+            if (
+                is_wide(value)
+                and not self.schema_validator.is_valid(value)
+                and self._causes.add_of_wide(number, value, errors_of, verdict)
+            ):
+                return
             # For a valid record this takes no longer than asking only whether it is.
-            errors = list(self.schema_validator.iter_errors(value))
+            errors = list(errors_of(value))
             if errors:
                 self._causes.add(number, value, errors, verdict)
                 return
-        remarks = list(self._checks.remarks(value)) if self._checks.remarks else []
-        if not remarks:
+        remarks = iter(self._checks.remarks(value) if self._checks.remarks else ())
+        first = next(remarks, None)
+        if first is None:
             if learns:
                 self._skips_decoder = False
                 self.training.learn(value)
             return
         from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
 
-        for remark in remarks:
-            verdict.findings.append(Finding(remark.code, number, remark, value))
+        found = (
+            Finding(remark.code, number, remark, value)
+            for remark in chain((first,), remarks)
+        )
+        verdict.findings += at_most(found, "findings of its format")
 
     def confirm(self, row: int, value: Any) -> None:
         """Compare the verdict on a decoded record with the reference engine, if asked.

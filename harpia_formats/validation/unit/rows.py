@@ -21,6 +21,7 @@ from harpia_formats.validation.unit.result import (
     joined_digests,
 )
 from harpia_formats.validation.unit.row_checks import Disagreement, Verdict
+from harpia_formats.validation.unit.row_limits import MORE_ERRORS, MORE_FINDINGS
 from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from harpia_formats.validation.unit.validators import FileValidators, RowPart
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.model.bins import LengthCounts
     from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
 
+#: The rules on rows of which not all findings are known.
+_MORE = frozenset({MORE_ERRORS, MORE_FINDINGS})
 INTERNAL_ERROR, MIXED_LINE_ENDS = "V902", "J205"
 #: The first LF and the first CRLF, as far as there are any.
 LineEnds: TypeAlias = tuple[Cursor | None, Cursor | None]
@@ -66,7 +69,9 @@ def validate_rows(
     unread = {
         finding.row
         for finding in verdict.findings
-        if finding.is_fault or finding.code in NO_VERDICT
+        if finding.is_fault
+        or finding.code in NO_VERDICT
+        or (finding.code in _MORE and not _is_error(finding.code, collector))
     }
     found = active
     if validators.options.fail_fast:
@@ -105,6 +110,11 @@ def validate_rows(
     )
 
 
+def _is_error(code: str, collector: Collector) -> bool:
+    """Return whether a rule, which need not be active, makes a record invalid."""
+    return code in collector.rules and collector.is_error(code)
+
+
 def _unreported(
     findings: "list[Finding]", open_rows: set[int], collector: Collector
 ) -> tuple[str, ...]:
@@ -112,7 +122,8 @@ def _unreported(
     codes = {
         finding.code
         for finding in findings
-        if finding.row in open_rows and (finding.is_fault or finding.code in NO_VERDICT)
+        if finding.row in open_rows
+        and (finding.is_fault or finding.code in NO_VERDICT | _MORE)
     }
     return tuple(sorted(codes - collector.rules.keys()))
 
