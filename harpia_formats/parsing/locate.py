@@ -128,13 +128,26 @@ def _next_on(
             opened.pop()
             at = ahead + 1
             continue
-        inner = opened[-1]
+        inner, step = opened[-1], path[len(opened) - 1]
+        if inner.is_object and text[ahead] == _QUOTE:
+            at = _behind_others(text, ahead, str(step).encode())
+            if at > ahead:
+                continue
         inner.index += text.count(b",", at, ahead)
         entry = _entry(text, ahead, inner)
-        if inner.step == path[len(opened) - 1]:
+        if inner.step == step:
             return entry
         at = _end_of_value(text, entry[2])
     return None
+
+
+def _behind_others(text: bytes, at: int, name: bytes) -> int:
+    """Return the offset behind the plain members at `at` that have another name."""
+    while plain := _PLAIN_MEMBER.match(text, at):
+        if text[at + 1 : plain.end(1) - 1] == name:
+            break
+        at = plain.end()
+    return at
 
 
 def _entry(text: bytes, at: int, inner: _Container) -> _Entry:
