@@ -13,7 +13,7 @@ from harpia_formats.model.problem import Path
 from harpia_formats.parsing.locate import entries, locate
 from harpia_formats.parsing.pointer_index import PointerIndex
 from harpia_formats.validation.diagnosis.row_context import RowContext
-from harpia_formats.validation.unit.row_limits import FINDINGS
+from harpia_formats.validation.diagnosis.row_limits import FINDINGS
 
 KEYS = st.sampled_from(["a", "b", "", "1", "é", '"', "a\\"])
 LEAVES: st.SearchStrategy[Any] = st.none() | st.integers() | st.text(max_size=4)

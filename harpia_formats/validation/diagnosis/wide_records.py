@@ -29,7 +29,7 @@ from harpia_formats.validation.diagnosis.engine_errors import (
     path_of_error,
 )
 from harpia_formats.validation.diagnosis.root_causes import Cause, shared_causes
-from harpia_formats.validation.unit.row_limits import FINDINGS, values_in
+from harpia_formats.validation.diagnosis.row_limits import FINDINGS, values_in
 
 #: Values of a part of a larger one, beside those that are in all parts.
 PART = 2_000
@@ -80,7 +80,7 @@ def _parts(value: Any, names: frozenset[str]) -> Iterator[_Part]:
             if inner is not None:
                 yield inner.below(0, [inner.value], begin)
             else:
-                before = {(): begin} if begin else {}
+                before: dict[Path, int] = {(): begin} if begin else {}
                 yield _Part(value[begin:end], _WHOLE, frozenset(), before)
         return
     keys = list(value)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.schema.load import Schema
-from harpia_formats.validation.unit.row_checks import RowChecks, Verdict
-from harpia_formats.validation.unit.row_limits import (
+from harpia_formats.validation.diagnosis.row_limits import (
     FINDINGS,
     MORE_ERRORS,
     more_findings,
 )
+from harpia_formats.validation.unit.row_checks import RowChecks, Verdict
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.cached_causes import CachedCauses

@@ -17,6 +17,7 @@ from harpia_formats.parsing.duplicate_keys import (
 from harpia_formats.schema.load import Schema
 from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.validation.diagnosis.row_limits import at_most, is_wide
 from harpia_formats.validation.unit.decoder_training import DecoderTraining
 from harpia_formats.validation.unit.row_causes import RowCauses
 from harpia_formats.validation.unit.row_checks import (
@@ -25,7 +26,6 @@ from harpia_formats.validation.unit.row_checks import (
     Verdict,
     compare_verdicts,
 )
-from harpia_formats.validation.unit.row_limits import at_most, is_wide
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.finding import Finding

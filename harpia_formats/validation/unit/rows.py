@@ -11,6 +11,7 @@ import msgspec
 from harpia_formats.dedup.digests import digests_of
 from harpia_formats.framing.chunk import Chunk, Cursor
 from harpia_formats.framing.null_rows import NullRows, rows_with_nulls
+from harpia_formats.validation.diagnosis.row_limits import MORE_ERRORS, MORE_FINDINGS
 from harpia_formats.validation.plan.units import CutRows
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
@@ -21,7 +22,6 @@ from harpia_formats.validation.unit.result import (
     joined_digests,
 )
 from harpia_formats.validation.unit.row_checks import Disagreement, Verdict
-from harpia_formats.validation.unit.row_limits import MORE_ERRORS, MORE_FINDINGS
 from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from harpia_formats.validation.unit.validators import FileValidators, RowPart
 

@@ -3,6 +3,7 @@
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 from harpia_formats import convert, stats, validate
 from harpia_formats.validation.parallel.handed_out import LONGEST_SENT
@@ -10,7 +11,7 @@ from harpia_formats.validation.parallel.handed_out import LONGEST_SENT
 
 def test_long_rows_are_done_here_as_by_a_worker(tmp_path: Path) -> None:
     """Long rows between short ones give the same with two processes as with one."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"id": str(number), "prompt": "p", "outputs": []} for number in range(40_000)
     ]
     for number in (10_000, 20_000):

@@ -12,8 +12,8 @@ import pytest
 from harpia_formats import Report, validate
 from harpia_formats.schema.validator import schema_validator_of
 from harpia_formats.validation.diagnosis.root_causes import root_causes
+from harpia_formats.validation.diagnosis.row_limits import FINDINGS, VALUES, is_wide
 from harpia_formats.validation.diagnosis.wide_records import WideErrors
-from harpia_formats.validation.unit.row_limits import FINDINGS, VALUES, is_wide
 
 #: Members of a row in the tests of time and memory.
 MANY = 200_000
