@@ -28,6 +28,7 @@ from harpia_converters.arrow.limits import (
     BadTableError,
     megabytes,
 )
+from harpia_converters.arrow.parquet_footer import Group, groups_of
 from harpia_converters.arrow.parquet_groups import group_plan
 from harpia_formats.arrow.package import load_pyarrow
 
@@ -64,7 +65,7 @@ def opened_table(file: BinaryIO) -> Iterator[Table]:
     file.seek(0)
     with _errors_of(pa, "cannot be read"):
         if head.startswith(_PARQUET):
-            table: Table = _open_parquet(file, _end_of_pages(file, size))
+            table: Table = _open_parquet(file, size, _end_of_pages(file, size))
         elif head.startswith(_ENCRYPTED):
             raise BadTableError("is encrypted, which is not read")
         elif head.startswith(_ARROW):
@@ -128,10 +129,12 @@ def _end_of_pages(file: BinaryIO, size: int) -> int:
     return size - _TAIL - length
 
 
-def _open_parquet(file: BinaryIO, end: int) -> "_Parquet":
+def _open_parquet(file: BinaryIO, size: int, end: int) -> "_Parquet":
     import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
 
-    columns = max(1, pq.read_metadata(file).num_columns)
+    file.seek(end)
+    groups = groups_of(file.read(size - _TAIL - end))
+    columns = max(1, *map(len, groups)) if groups else 1
     ahead = max(LEAST, min(BUFFER, BUFFERS // columns))
 
     def opened(dictionaries: list[str]) -> Any:
@@ -144,7 +147,7 @@ def _open_parquet(file: BinaryIO, end: int) -> "_Parquet":
             page_checksum_verification=True,
         )
 
-    return _Parquet(file, end, opened)
+    return _Parquet(file, end, groups, opened)
 
 
 @dataclass(slots=True)
@@ -154,6 +157,7 @@ class _Parquet:
     file: BinaryIO
     #: Where the pages end.
     end: int
+    groups: list[Group]
     #: Opens it again, with some columns as dictionaries.
     opened: Callable[[list[str]], Any]
     schema: Any = field(init=False)
@@ -165,20 +169,19 @@ class _Parquet:
 
     def batches(self) -> Iterator[Any]:
         """Yield batches of few rows, row group by row group."""
-        metadata = self._plain.metadata
-        groups = range(metadata.num_row_groups)
-        counts = [metadata.row_group(number).num_rows for number in groups]
-        if sum(counts) != metadata.num_rows or min(counts, default=0) < 0:
+        counts = [group.rows for group in self.groups]
+        if sum(counts) != self._plain.metadata.num_rows or min(counts, default=0) < 0:
             raise BadTableError("has a footer with two numbers of rows")
-        for number in groups:
-            if counts[number]:
-                yield from self._group(number, counts[number])
+        for number, group in enumerate(self.groups):
+            if group.rows:
+                yield from self._group(number, group)
 
-    def _group(self, number: int, left: int) -> Iterator[Any]:
-        """Yield the batches of a row group, which has so many rows."""
-        name = f"row group {number + 1:,}"
+    def _group(self, number: int, group: Group) -> Iterator[Any]:
+        """Yield the batches of a row group."""
+        name, left = f"row group {number + 1:,}", group.rows
         with _part(name):
-            plan = group_plan(self.file, self.end, self._plain.metadata, number)
+            schema = self._plain.metadata.schema
+            plan = group_plan(self.file, self.end, schema, group)
             dictionaries = plan.dictionaries
             reader = self.opened(dictionaries) if dictionaries else self._plain
             batches = reader.iter_batches(

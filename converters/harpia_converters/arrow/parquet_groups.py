@@ -12,6 +12,7 @@ from harpia_converters.arrow.limits import (
     BadTableError,
     megabytes,
 )
+from harpia_converters.arrow.parquet_footer import Chunk, Group
 from harpia_converters.arrow.parquet_pages import Pages, longest_text, pages_of
 from harpia_formats.arrow.package import load_pyarrow
 
@@ -19,7 +20,6 @@ from harpia_formats.arrow.package import load_pyarrow
 #: header of the dictionary (PARQUET-816).
 _UNCOUNTED = 100
 _MAGIC = 4
-_STORED = "uncompressed"
 #: Items of lists in a row group that are held, if all of them were in one row, and how
 #: many there may be for each of its bytes otherwise.
 _ITEMS, _ITEMS_OF_BYTE = HELD // 16, 8
@@ -46,16 +46,16 @@ class _Column:
     width: int
     #: Whether its values are texts or bytes of any length.
     is_bytes: bool
-    codec: str
+    #: The name of the compression, None if it is not known.
+    codec: str | None
 
 
-def group_plan(file: BinaryIO, end: int, metadata: Any, number: int) -> GroupPlan:
+def group_plan(file: BinaryIO, end: int, schema: Any, group: Group) -> GroupPlan:
     """Return how a row group is read, whose pages end at `end` of the file at latest.
 
     Raises `BadTableError` if it is corrupt, or cannot be read in bounded memory.
     """
-    group = metadata.row_group(number)
-    columns = [*_columns(file, end, metadata.schema, group)]
+    columns = [*_columns(file, end, schema, group)]
     held = sum(one.pages.largest + one.pages.stored for one in columns)
     dictionaries = sum(one.pages.dictionary for one in columns)
     if held > 2 * HELD or any(one.pages.largest > HELD for one in columns):
@@ -77,25 +77,25 @@ def group_plan(file: BinaryIO, end: int, metadata: Any, number: int) -> GroupPla
     return plan
 
 
-def _columns(file: BinaryIO, end: int, schema: Any, group: Any) -> Iterator[_Column]:
+def _columns(file: BinaryIO, end: int, schema: Any, group: Group) -> Iterator[_Column]:
     """Yield what is known of the columns of a row group; raises `BadTableError`."""
-    for number in range(group.num_columns):
-        chunk, kind = group.column(number), schema.column(number)
-        start = _start_of(chunk)
-        size = chunk.total_compressed_size
+    if len(group) != len(schema):
+        raise BadTableError("has another number of columns than the table")
+    for number, chunk in enumerate(group.chunks()):
+        kind = schema.column(number)
+        start, size = chunk.start, chunk.stored
         if start < _MAGIC or size < 0 or start + size > end:
             raise BadTableError("has a column outside of the file")
         most = min(size + _UNCOUNTED, end - start)
-        pages = pages_of(file, start, most, chunk.num_values)
-        if chunk.compression.lower() == _STORED:
+        pages = pages_of(file, start, most, chunk.values)
+        if chunk.codec == "":
             pages.stored = 0  # it is what is decoded
         width = max(pages.width, 0, kind.length)
         if kind.max_repetition_level:
-            _check_items(chunk, group.num_rows, pages)
-            width = max(width, chunk.total_uncompressed_size // group.num_rows)
+            _check_items(chunk, group.rows, pages)
+            width = max(width, chunk.decoded // group.rows)
         is_bytes = kind.physical_type == "BYTE_ARRAY"
-        codec = chunk.compression.lower()
-        yield _Column(chunk.path_in_schema, pages, width, is_bytes, codec)
+        yield _Column(kind.path, pages, width, is_bytes, chunk.codec)
 
 
 def _longest(file: BinaryIO, column: _Column) -> int:
@@ -107,34 +107,25 @@ def _longest(file: BinaryIO, column: _Column) -> int:
     begin, end = column.pages.dictionary_at
     file.seek(begin)
     data = file.read(end - begin)
+    if column.codec is None:
+        return column.pages.dictionary
     try:
-        if column.codec != _STORED:
-            codec = pa.Codec("lz4_raw" if column.codec == "lz4" else column.codec)
+        if column.codec:
+            codec = pa.Codec(column.codec)
             data = codec.decompress(data, column.pages.dictionary, asbytes=True)
     except (pa.ArrowException, OSError, ValueError):
         return column.pages.dictionary
     return longest_text(data)
 
 
-def _start_of(chunk: Any) -> int:
-    """Return where the first page of a column begins."""
-    start: int = chunk.data_page_offset
-    if chunk.has_dictionary_page:
-        first = chunk.dictionary_page_offset
-        if first is not None and 0 < first < start:
-            return int(first)
-    return start
-
-
-def _check_items(chunk: Any, rows: int, pages: Pages) -> None:
+def _check_items(chunk: Chunk, rows: int, pages: Pages) -> None:
     """Raise `BadTableError` if so many items cannot be in so few bytes.
 
     A row may hold all items of a row group, and a null in a list takes no bytes.
     """
-    items = chunk.num_values - rows
-    most = _ITEMS_OF_BYTE * (chunk.total_compressed_size + pages.dictionary)
+    items = chunk.values - rows
+    most = _ITEMS_OF_BYTE * (chunk.stored + pages.dictionary)
     if items > max(_ITEMS, most):
         raise BadTableError(
-            f"is a decompression bomb: {chunk.total_compressed_size:,} bytes become "
-            f"{items:,} items"
+            f"is a decompression bomb: {chunk.stored:,} bytes become {items:,} items"
         )

@@ -2,8 +2,7 @@
 
 Only they say how many bytes a page has decoded, before it is; the footer names sums.
 
-Source: `README.md` and `src/main/thrift/parquet.thrift` of apache/parquet-format; the
-encoding is `doc/specs/thrift-compact-protocol.md` of apache/thrift.
+Source: `README.md` and `src/main/thrift/parquet.thrift` of apache/parquet-format.
 """
 
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from struct import Struct
 from typing import Any, BinaryIO
 
 from harpia_converters.arrow.limits import BadTableError
+from harpia_converters.arrow.thrift_compact import BadStructureError, Compact
 
 #: Bytes that are read of a header at first, and the most that one may have, which may
 #: hold the smallest and the largest value.
@@ -26,8 +26,6 @@ _encoding = {_DATA: 2, _DATA_2: 4}
 _SHARED_BEGINNINGS = 7
 #: The size before a text.
 _size = Struct("<I")
-#: Levels of what a header holds, at most.
-_DEEPEST = 8
 
 
 @dataclass(slots=True)
@@ -106,11 +104,13 @@ def _header_at(file: BinaryIO, start: int, end: int) -> tuple[dict[int, Any], in
     while True:
         data = _read(file, start, min(size, end - start))
         try:
-            reader = _Compact(data)
+            reader = Compact(data)
             return reader.structure(), start + reader.at
         except IndexError as error:
             if size >= min(_LONGEST, end - start):
                 raise BadTableError("has a page whose header is corrupt") from error
+        except BadStructureError as error:
+            raise BadTableError("has a page whose header is corrupt") from error
         size *= 16
 
 
@@ -125,79 +125,3 @@ def _read(file: BinaryIO, at: int, size: int) -> bytes:
     found: bytes = raw.read(size)
     raw.seek(before)
     return found
-
-
-class _Compact:
-    """Reads a structure; raises `IndexError` where it is longer than the bytes."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        #: The place behind what was read.
-        self.at = 0
-
-    def structure(self, depth: int = 0) -> dict[int, Any]:
-        """Return the members of a structure by their numbers."""
-        found: dict[int, Any] = {}
-        number = 0
-        while kind := self._byte():
-            delta = kind >> 4
-            number = number + delta if delta else self._signed()
-            found[number] = self._value(kind & 15, depth)
-        return found
-
-    def _value(self, kind: int, depth: int) -> Any:
-        """Return a value: a number, a truth value, a structure, or None for others."""
-        if depth > _DEEPEST:
-            raise BadTableError("has a page whose header is corrupt")
-        if kind in {1, 2}:
-            return kind == 1
-        if kind == 3:  # noqa: PLR2004 - a byte
-            return self._byte()
-        if kind in {4, 5, 6}:
-            return self._signed()
-        if kind in {7, 8}:
-            self._skip(8 if kind == 7 else self._unsigned())  # noqa: PLR2004 - a float
-            return None
-        if kind in {9, 10}:
-            return self._skip_list(depth)
-        if kind == 12:  # noqa: PLR2004 - a structure
-            return self.structure(depth + 1)
-        raise BadTableError("has a page whose header is corrupt")
-
-    def _skip_list(self, depth: int) -> None:
-        """Go behind a list."""
-        head = self._byte()
-        size = head >> 4
-        kind = head & 15
-        if size == 15:  # noqa: PLR2004 - the size follows
-            size = self._unsigned()
-        for _ in range(size):
-            if kind in {1, 2}:
-                self._byte()
-            else:
-                self._value(kind, depth + 1)
-
-    def _skip(self, size: int) -> None:
-        self.at += size
-        if self.at > len(self._data):
-            raise IndexError
-
-    def _byte(self) -> int:
-        found = self._data[self.at]
-        self.at += 1
-        return found
-
-    def _unsigned(self) -> int:
-        found = shift = 0
-        while True:
-            byte = self._byte()
-            found |= (byte & 127) << shift
-            if byte < 128:  # noqa: PLR2004 - the last byte
-                return found
-            shift += 7
-            if shift > 63:  # noqa: PLR2004 - bits
-                raise BadTableError("has a page whose header is corrupt")
-
-    def _signed(self) -> int:
-        found = self._unsigned()
-        return (found >> 1) ^ -(found & 1)

@@ -306,7 +306,7 @@ def broken(name: str, change: Callable[[bytes], bytes], folder: Path) -> Path:
         ("rows.parquet", lambda data: data[:-20], "is cut"),
         ("rows.parquet", lambda data: data[:4], "is cut"),
         ("rows.parquet", lambda data: b"PARE" + data[4:], "is encrypted"),
-        ("rows.parquet", lambda data: data[:-30] + b"\xff" * 22 + data[-8:], "cannot"),
+        ("rows.parquet", lambda data: data[:-30] + b"\xff" * 22 + data[-8:], "corrupt"),
         ("rows.arrow", lambda data: data[:-20], "is cut"),
         ("rows.feather", lambda data: data[:50], "is cut"),
         ("rows.stream", lambda data: data[:-100], "is cut"),
