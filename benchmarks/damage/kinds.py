@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from random import Random
 
-from damage import tables
+from damage import archives, tables, texts
 from damage.damages import ANY, Change
 
 #: The commands that are run by turns; `{path}` is the damaged file, `{output}` a file
@@ -37,4 +37,16 @@ KINDS = (
     Kind("Arrow stream", "rows.arrow", tables.arrow_stream),
     Kind("Feather", "rows.feather", tables.feather_file),
     Kind("Parquet", "rows.parquet", tables.parquet_file),
+    Kind(
+        "Inspect archive",
+        "log.eval",
+        archives.eval_archive,
+        ANY | archives.OF_ARCHIVES,
+    ),
+    Kind("JSON Lines", "rows.jsonl", texts.json_lines),
+    Kind("JSON array", "rows.json", texts.json_array),
+    Kind("CSV", "rows.csv", texts.csv_table),
+    Kind("gzip", "rows.jsonl.gz", texts.gzipped_lines),
+    Kind("bzip2", "rows.jsonl.bz2", texts.bzipped_lines),
+    Kind("xz", "rows.jsonl.xz", texts.xz_lines),
 )
