@@ -127,9 +127,13 @@ def test_its_format_and_its_rule_validate(run: Run, jobs: str) -> None:
     """A file is validated by the schema and the rule of the package, with workers."""
     names = ["chat.jsonl", "more.jsonl"]
     done = run("validate", *names, "--format", "acme-chat", "--jobs", jobs)
-    found = "2:65: warning AC101 acme-empty-answer the answer is empty [/answer]\n"
 
-    assert done.stdout == "".join(f"{name}:{found}" for name in names)
+    assert done.stdout == (
+        "chat.jsonl:2:65: warning AC101 acme-empty-answer the answer is empty "
+        "[/answer]\n"
+        "chat.jsonl: AC101 acme-empty-answer: the same warning in another file of the "
+        "folder; the answer is empty\n"
+    )
     assert done.returncode == 0
 
 

@@ -44,6 +44,8 @@ def test_misspelt_option_is_suggested(
 ) -> None:
     """An option with two letters swapped gets a suggestion, in every command."""
     swapped = option[:2] + option[3] + option[2] + option[4:]
+    if option == "--encoding":  # `necoding` may as well be `decoding`
+        swapped = "--encodign"
     message = printed([*command.split(), swapped], capsys)
 
     assert message == (

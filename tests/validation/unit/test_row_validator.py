@@ -324,14 +324,15 @@ def test_text_like_deep_json_is_no_number() -> None:
 
 
 def test_many_errors_in_one_row_take_time_in_proportion() -> None:
-    """Ten thousand errors in one row are not a matter of minutes."""
+    """Of ten thousand errors in one row, a thousand are reported, and that."""
     schema = {"properties": {"a": {"items": {"type": "string"}}}}
     text = b'{"a": [' + b",".join([b"1"] * 10_000) + b"]}"
     before = time.monotonic()
 
     report = validate(text, schema=schema)
 
-    assert report.errors == 10_000
+    assert report.errors == 1_001
+    assert [group.code for group in report.groups] == ["S102", "S106"]
     assert time.monotonic() - before < 10
 
 
