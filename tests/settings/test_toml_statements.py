@@ -102,7 +102,7 @@ def test_limits(text: str, beyond: str, reason: str) -> None:
     "text",
     [
         ".".join(["a"] * 200_000) + " = 1",
-        "a = [\n" + "[],\n" * 200_000 + "]",
+        "a = [\n" + "[],\n" * 80_000 + "]",
         "\n".join(".".join("a" * 19) + f".k{one} = 1" for one in range(MAX_KEYS)),
         "a = " + "[" * 500_000,
         'a = """' + '"" ' * 300_000,

@@ -5,10 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from harpia_formats import convert, stats, validate
 from harpia_formats.validation.parallel.handed_out import LONGEST_SENT
 
 
+@pytest.mark.long
 def test_long_rows_are_done_here_as_by_a_worker(tmp_path: Path) -> None:
     """Long rows between short ones give the same with two processes as with one."""
     rows: list[dict[str, Any]] = [

@@ -201,7 +201,7 @@ TREE: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(8))
 def test_what_is_reported_of_a_part_is_true_of_the_row(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
