@@ -2,20 +2,27 @@
 
 import io
 import json
+import sys
 import zipfile
+from collections.abc import Callable
 from random import Random
-from struct import pack_into, unpack_from
 from typing import Any
 
+from harness.candidates import ROOT
 from unpack import HEADER, sample
 
 from damage.damages import Change
 
+sys.path.append(str(ROOT / "tests" / "io" / "helpers"))
+from damaged_archives import DAMAGES
+
 #: Samples of a log.
 SAMPLES = 5
-_HEADER, _ENTRY, _END = b"PK\x03\x04", b"PK\x01\x02", b"PK\x05\x06"
-#: Where the end record has its numbers of members, and its bytes and its beginning.
-_COUNTS, _LENGTH, _BEGIN = 8, 12, 16
+#: The damages of the records of archives; those of any bytes are in `damages`.
+_of_records = (
+    *("wrong member count", "hidden entries"),
+    *("header of a member", "entry of the directory"),
+)
 
 
 def eval_archive(random: Random) -> bytes:
@@ -34,58 +41,12 @@ def eval_archive(random: Random) -> bytes:
     return file.getvalue()
 
 
-def other_count(random: Random, data: bytes) -> bytes:
-    """Let the end record count more members than there are, or fewer."""
-    found, end = bytearray(data), data.rindex(_END)
-    (count,) = unpack_from("<H", data, end + _COUNTS)
-    wrong = random.choice([one for one in range(count + 3) if one != count])
-    pack_into("<2H", found, end + _COUNTS, wrong, wrong)
-    return bytes(found)
-
-
-def hidden_members(random: Random, data: bytes) -> bytes:
-    """Let the end record hide the first members in all of its numbers."""
-    found, end = bytearray(data), data.rindex(_END)
-    entries = _places(data, _ENTRY)
-    hidden = random.randint(1, len(entries) - 1)
-    kept = len(entries) - hidden
-    pack_into("<2H", found, end + _COUNTS, kept, kept)
-    begin = entries[hidden]
-    pack_into("<2L", found, end + _LENGTH, end - begin, begin)
-    return bytes(found)
-
-
-def other_header(random: Random, data: bytes) -> bytes:
-    """Change a byte of the header before a member: marks, method, sizes or name."""
-    return _with_other_byte(random, data, _HEADER, range(6, 31), (10, 11, 12, 13))
-
-
-def other_entry(random: Random, data: bytes) -> bytes:
-    """Change a byte of an entry of the directory: method, sizes, place or name."""
-    unread = (*range(12, 16), *range(34, 42))
-    return _with_other_byte(random, data, _ENTRY, range(8, 47), unread)
-
-
-def _with_other_byte(
-    random: Random, data: bytes, sign: bytes, fields: range, unread: tuple[int, ...]
-) -> bytes:
-    """Change one of the bytes `fields` of a record, but none that no reader needs."""
-    found = bytearray(data)
-    at = random.choice(_places(data, sign))
-    at += random.choice([one for one in fields if one not in unread])
-    found[at] ^= random.randint(1, 255)
-    return bytes(found)
-
-
-def _places(data: bytes, sign: bytes) -> list[int]:
-    """Return where `sign` is in an archive."""
-    return [at for at in range(len(data)) if data.startswith(sign, at)]
+def _by_random_first(damage: Callable[[bytes, Random], bytes]) -> Change:
+    """Return a damage that takes its arguments as those of any file do."""
+    return lambda random, data: damage(data, random)
 
 
 #: The damages of zip archives only, by what the table calls them.
 OF_ARCHIVES: dict[str, Change] = {
-    "other count of members": other_count,
-    "hidden members": hidden_members,
-    "header of a member": other_header,
-    "entry of the directory": other_entry,
+    name: _by_random_first(DAMAGES[name]) for name in _of_records
 }
