@@ -77,7 +77,7 @@ RULES = (
         "S106",
         "more-errors",
         _E,
-        "A record must not have more schema errors than are looked for.",
+        "A record must not have more than 1,000 schema errors.",
         "1,000 errors of one record are reported and counted. A record with more is "
         "not searched to its end, so that no record takes all memory, and this is "
         "reported once behind the others. Errors that concern a very large array or "
@@ -89,8 +89,8 @@ RULES = (
         "S107",
         "more-findings",
         _E,
-        "A record must not have more repeated keys, or findings of its format, than "
-        "are looked for.",
+        "A record must not have more than 1,000 repeated keys, nor more than 1,000 "
+        "findings of its format.",
         "1,000 of each are reported and counted. A record with more is not searched "
         "to its end, and this is reported once behind the others.",
         b"",
