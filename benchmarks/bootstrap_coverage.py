@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.scoring.bootstrap import (
+from harpia_formats.evaluation.scoring.bootstrap import (
     LEVEL,
     REPLICATES,
     SEED,
     PoissonBootstrap,
 )
-from harpia_formats.scoring.intervals import FEW_QUESTIONS
-from harpia_formats.scoring.questions import digest_of
+from harpia_formats.evaluation.scoring.intervals import FEW_QUESTIONS
+from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 ## Intervals of pooled scores and of means without bounds

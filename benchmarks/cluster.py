@@ -98,8 +98,8 @@ def _print_plan(speeds: dict[str, float], rate: float) -> None:
 
 def _rate(engine: str) -> float:
     """Return the number of empty tasks that the cluster runs in a second."""
-    from harpia_formats.workers.ordered import map_ordered  # noqa: PLC0415 - only in the main process
-    from harpia_formats.workers.pool import WorkerPool  # noqa: PLC0415 - only in the main process
+    from harpia_formats.files.workers.ordered import map_ordered  # noqa: PLC0415 - only in the main process
+    from harpia_formats.files.workers.pool import WorkerPool  # noqa: PLC0415 - only in the main process
 
     count = 2_000
     with WorkerPool(0, name=engine) as pool:
@@ -167,7 +167,7 @@ def _once(rows: str, work: str, output: str, workers: str, address: str) -> None
     with ExitStack() as stack:
         given: dict[str, Any] = {"jobs": int(workers)}
         if address:
-            from harpia_formats.workers.dask import dask_engine  # noqa: PLC0415 - an extra
+            from harpia_formats.files.workers.dask import dask_engine  # noqa: PLC0415 - an extra
 
             # Connecting counts as part of the start of the cluster.
             engine = stack.enter_context(dask_engine(address))

@@ -4,20 +4,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harpia_formats.metrics import measure_of
-from harpia_formats.metrics.mean import means
-from harpia_formats.scoring.bootstrap import LEVEL, SEED
-from harpia_formats.scoring.known_labels import KnownLabels
-from harpia_formats.scoring.p_values import MCNEMAR, PERMUTATION, PairedTest
-from harpia_formats.scoring.paired import (
+from harpia_formats.evaluation.metrics import measure_of
+from harpia_formats.evaluation.metrics.mean import means
+from harpia_formats.evaluation.scoring.bootstrap import LEVEL, SEED
+from harpia_formats.evaluation.scoring.known_labels import KnownLabels
+from harpia_formats.evaluation.scoring.p_values import MCNEMAR, PERMUTATION, PairedTest
+from harpia_formats.evaluation.scoring.paired import (
     Comparison,
     compare_pairs,
     holm,
     questions_for,
 )
-from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.scoring.question_rows import SpooledRows
-from harpia_formats.scoring.questions import digest_of
+from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.evaluation.scoring.question_rows import SpooledRows
+from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 ## Differences, several systems and sizes

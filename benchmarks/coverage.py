@@ -22,21 +22,25 @@ from question_coverage import CELLS as QUESTION_CELLS
 from question_coverage import METRICS, WRONG, held_share
 from report.tables import table
 
-from harpia_formats.metrics.mean import means
-from harpia_formats.metrics.pass_at_k import pass_at_k
-from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
-from harpia_formats.scoring.intervals import (
+from harpia_formats.evaluation.metrics.mean import means
+from harpia_formats.evaluation.metrics.pass_at_k import pass_at_k
+from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.evaluation.scoring.intervals import (
     FEW,
     FEW_QUESTIONS,
     QUANTA,
     QuestionMoments,
     wilson_interval,
 )
-from harpia_formats.scoring.label_totals import FEW as FEW_LABELS
-from harpia_formats.scoring.p_values import BOOTSTRAP, PERMUTATION, PairedTest
-from harpia_formats.scoring.paired import compare_pairs
-from harpia_formats.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.scoring.questions import digest_of
+from harpia_formats.evaluation.scoring.label_totals import FEW as FEW_LABELS
+from harpia_formats.evaluation.scoring.p_values import (
+    BOOTSTRAP,
+    PERMUTATION,
+    PairedTest,
+)
+from harpia_formats.evaluation.scoring.paired import compare_pairs
+from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 # Coverage of intervals and false positives of tests

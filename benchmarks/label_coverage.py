@@ -4,12 +4,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.metrics import measure_of
-from harpia_formats.metrics.label_reading import LabelCounts, LabelPair, LabelScores
-from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED, limits_of
-from harpia_formats.scoring.label_bootstrap import LabelBootstrap
-from harpia_formats.scoring.label_totals import FEW
-from harpia_formats.scoring.questions import digest_of
+from harpia_formats.evaluation.metrics import measure_of
+from harpia_formats.evaluation.metrics.label_reading import (
+    LabelCounts,
+    LabelPair,
+    LabelScores,
+)
+from harpia_formats.evaluation.scoring.bootstrap import (
+    LEVEL,
+    REPLICATES,
+    SEED,
+    limits_of,
+)
+from harpia_formats.evaluation.scoring.label_bootstrap import LabelBootstrap
+from harpia_formats.evaluation.scoring.label_totals import FEW
+from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 ## Intervals of labels

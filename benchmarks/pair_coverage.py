@@ -3,15 +3,20 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from harpia_formats.metrics.mean import means
-from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED, PoissonBootstrap
-from harpia_formats.scoring.intervals import (
+from harpia_formats.evaluation.metrics.mean import means
+from harpia_formats.evaluation.scoring.bootstrap import (
+    LEVEL,
+    REPLICATES,
+    SEED,
+    PoissonBootstrap,
+)
+from harpia_formats.evaluation.scoring.intervals import (
     FEW,
     QUANTA,
     QuestionMoments,
     wilson_interval,
 )
-from harpia_formats.scoring.questions import digest_of
+from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 ## Intervals of pairs of answers

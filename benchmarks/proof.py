@@ -21,13 +21,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-for _folder in ("benchmarks", "tests/metrics/helpers"):
+for _folder in ("benchmarks", "tests/evaluation/metrics/helpers"):
     sys.path.append(str(ROOT / _folder))
 
 from report.tables import table  # noqa: E402 - found by the path above
 
 from harpia_formats import score_answers  # noqa: E402 - it sorts behind `report`
-from harpia_formats.metrics import METRICS  # noqa: E402 - it sorts behind `report`
+from harpia_formats.evaluation.metrics import METRICS  # noqa: E402 - it sorts behind `report`
 from text_kinds import KINDS, SEED, text_pairs  # noqa: E402 - found by the path above
 
 TOLERANCE = 1e-9
@@ -56,29 +56,29 @@ To repeat it, with the extras `score`, `test` and `test-proof`:
 #: What is compared with a metric that no package computes.
 OTHERS = {
     "accuracy": "another name of em",
-    "f1": "SQuAD's rules step by step, in `tests/metrics/test_proofs.py`",
-    "f1-binary": "scikit-learn's, in `tests/metrics/test_label_proofs.py`",
-    "maj": "all sets of answers, in `tests/metrics/test_maj_at_k.py`",
+    "f1": "SQuAD's rules step by step, in `tests/evaluation/metrics/test_proofs.py`",
+    "f1-binary": "scikit-learn's, in `tests/evaluation/metrics/test_label_proofs.py`",
+    "maj": "all sets of answers, in `tests/evaluation/metrics/test_maj_at_k.py`",
     "rouge": "its five scores are those above",
-    "bertscore": "needs a model: `tests/metrics/test_bertscore.py`",
-    "sas": "needs a model: `tests/metrics/test_sas.py`",
-    "document-map": "Haystack's evaluator, in `tests/metrics/test_documents.py`",
-    "document-mrr": "Haystack's evaluator, in `tests/metrics/test_documents.py`",
-    "document-ndcg": "Haystack's evaluator, in `tests/metrics/test_documents.py`",
-    "document-recall": "Haystack's evaluator, in `tests/metrics/test_documents.py`",
-    "fuzzy-match": "NVIDIA's rules, in `tests/metrics/test_fuzzy_match.py`",
-    "string-check": "NVIDIA's rules, in `tests/metrics/test_metrics.py`",
-    "number-check": "NVIDIA's rules, in `tests/metrics/test_metrics.py`",
-    "inspect-choice": "Inspect's scorer, in `tests/metrics/test_inspect_scorers.py`",
-    "inspect-exact": "Inspect's scorer, in `tests/metrics/test_inspect_scorers.py`",
-    "inspect-f1": "Inspect's scorer, in `tests/metrics/test_inspect_scorers.py`",
-    "inspect-match": "Inspect's scorer, in `tests/metrics/test_inspect_scorers.py`",
-    "lm-eval-acc": "lm-eval's, in `tests/metrics/test_lm_eval_acc.py`",
-    "lm-eval-exact-match": "lm-eval's: `tests/metrics/test_lm_eval_exact_match.py`",
-    "number-match": "ours: `tests/metrics/test_number_match.py`",
-    "multiple-choice": "ours: `tests/metrics/test_multiple_choice.py`",
-    "length": "a count, in `tests/metrics/test_length.py`",
-    "relative-length": "a quotient of counts, in `tests/metrics/test_length.py`",
+    "bertscore": "needs a model: `tests/evaluation/metrics/test_bertscore.py`",
+    "sas": "needs a model: `tests/evaluation/metrics/test_sas.py`",
+    "document-map": "Haystack's evaluator, in `tests/evaluation/metrics/test_documents.py`",
+    "document-mrr": "Haystack's evaluator, in `tests/evaluation/metrics/test_documents.py`",
+    "document-ndcg": "Haystack's evaluator, in `tests/evaluation/metrics/test_documents.py`",
+    "document-recall": "Haystack's evaluator, in `tests/evaluation/metrics/test_documents.py`",
+    "fuzzy-match": "NVIDIA's rules, in `tests/evaluation/metrics/test_fuzzy_match.py`",
+    "string-check": "NVIDIA's rules, in `tests/evaluation/metrics/test_metrics.py`",
+    "number-check": "NVIDIA's rules, in `tests/evaluation/metrics/test_metrics.py`",
+    "inspect-choice": "Inspect's scorer, in `tests/evaluation/metrics/test_inspect_scorers.py`",
+    "inspect-exact": "Inspect's scorer, in `tests/evaluation/metrics/test_inspect_scorers.py`",
+    "inspect-f1": "Inspect's scorer, in `tests/evaluation/metrics/test_inspect_scorers.py`",
+    "inspect-match": "Inspect's scorer, in `tests/evaluation/metrics/test_inspect_scorers.py`",
+    "lm-eval-acc": "lm-eval's, in `tests/evaluation/metrics/test_lm_eval_acc.py`",
+    "lm-eval-exact-match": "lm-eval's: `tests/evaluation/metrics/test_lm_eval_exact_match.py`",
+    "number-match": "ours: `tests/evaluation/metrics/test_number_match.py`",
+    "multiple-choice": "ours: `tests/evaluation/metrics/test_multiple_choice.py`",
+    "length": "a count, in `tests/evaluation/metrics/test_length.py`",
+    "relative-length": "a quotient of counts, in `tests/evaluation/metrics/test_length.py`",
 }
 
 Answer = tuple[str, list[str]]

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from math import comb, exp, factorial, lgamma
 from typing import Any
 
-from harpia_formats.metrics.majority import majority_at_k
-from harpia_formats.metrics.pass_at_k import pass_at_k
-from harpia_formats.scoring.bootstrap import LEVEL
-from harpia_formats.scoring.intervals import wilson_interval
-from harpia_formats.scoring.question_scores import QuestionTotals
+from harpia_formats.evaluation.metrics.majority import majority_at_k
+from harpia_formats.evaluation.metrics.pass_at_k import pass_at_k
+from harpia_formats.evaluation.scoring.bootstrap import LEVEL
+from harpia_formats.evaluation.scoring.intervals import wilson_interval
+from harpia_formats.evaluation.scoring.question_scores import QuestionTotals
 
 #: Numbers of questions, the mean chance of a correct answer, and c.
 CELLS = (

@@ -19,33 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, BinaryIO, TypeVar, Unpack
 
-    from harpia_formats.comparison.report import DifferenceReport
-    from harpia_formats.conversion.report import ConversionReport
-    from harpia_formats.detection.result import Detected
-    from harpia_formats.expectations.error import PreflightError
-    from harpia_formats.extensions.entry_points import PluginError
-    from harpia_formats.figures.library import FigureError
-    from harpia_formats.inference.result import InferredSchema
-    from harpia_formats.io.sink import SinkError
-    from harpia_formats.llm_judge import LLMJudge
-    from harpia_formats.mapping.columns import MapError
-    from harpia_formats.mapping.requirements import ConversionError
-    from harpia_formats.model.check import Check
-    from harpia_formats.model.errors import HarpiaFormatsError, OptionError
-    from harpia_formats.model.metric_profile import ScoreError
-    from harpia_formats.model.problem import (
-        Because,
-        Excerpt,
-        Fix,
-        Place,
-        Problem,
-        Severity,
-    )
-    from harpia_formats.model.record import Header, Output, Record, Score
-    from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
-    from harpia_formats.model.result import Result
-    from harpia_formats.python_api.answers import Answers
-    from harpia_formats.python_api.arguments import (
+    from harpia_formats.api.python_api.answers import Answers
+    from harpia_formats.api.python_api.arguments import (
         AgreementArguments,
         ComparisonArguments,
         ConvertArguments,
@@ -64,22 +39,47 @@ if TYPE_CHECKING:
         ValidateArguments,
         WriteArguments,
     )
-    from harpia_formats.python_api.arguments import Output as Destination
-    from harpia_formats.python_api.records import Records
-    from harpia_formats.recipes.error import RecipeError
+    from harpia_formats.api.python_api.arguments import Output as Destination
+    from harpia_formats.api.python_api.records import Records
+    from harpia_formats.conversion.comparison.report import DifferenceReport
+    from harpia_formats.conversion.mapping.columns import MapError
+    from harpia_formats.conversion.mapping.requirements import ConversionError
+    from harpia_formats.conversion.report import ConversionReport
+    from harpia_formats.conversion.subsets.options import SubsetError
+    from harpia_formats.conversion.subsets.result import Subset
+    from harpia_formats.evaluation.figures.library import FigureError
+    from harpia_formats.evaluation.llm_judge import LLMJudge
+    from harpia_formats.evaluation.recipes.error import RecipeError
+    from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+    from harpia_formats.evaluation.scoring.scores import Scores
+    from harpia_formats.evaluation.statistics.result import Statistics
+    from harpia_formats.expectations.error import PreflightError
+    from harpia_formats.files.io.sink import SinkError
+    from harpia_formats.files.workers.engine import EngineError
+    from harpia_formats.formats.detection.result import Detected
+    from harpia_formats.formats.extensions.entry_points import PluginError
+    from harpia_formats.formats.rules import UnknownRule
+    from harpia_formats.formats.schema.load import SchemaError
+    from harpia_formats.model.check import Check
+    from harpia_formats.model.errors import HarpiaFormatsError, OptionError
+    from harpia_formats.model.metric_profile import ScoreError
+    from harpia_formats.model.problem import (
+        Because,
+        Excerpt,
+        Fix,
+        Place,
+        Problem,
+        Severity,
+    )
+    from harpia_formats.model.record import Header, Output, Record, Score
+    from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
+    from harpia_formats.model.result import Result
     from harpia_formats.registry import UnknownFormat
-    from harpia_formats.repair.fix import FixReport
-    from harpia_formats.repair.result import Change
     from harpia_formats.reporters import ReportError
-    from harpia_formats.rules import UnknownRule
-    from harpia_formats.schema.load import SchemaError
-    from harpia_formats.scoring.compare_report import ComparisonReport
-    from harpia_formats.scoring.scores import Scores
-    from harpia_formats.statistics.result import Statistics
-    from harpia_formats.subsets.options import SubsetError
-    from harpia_formats.subsets.result import Subset
     from harpia_formats.validation.companion_error import CompanionError
-    from harpia_formats.workers.engine import EngineError
+    from harpia_formats.validation.inference.result import InferredSchema
+    from harpia_formats.validation.repair.fix import FixReport
+    from harpia_formats.validation.repair.result import Change
 
     Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -161,7 +161,7 @@ def _in_python_words(function: Function) -> Function:
     """Return a public function whose errors and results name arguments, not options."""
 
     def call(*given: Any, **named: Any) -> Any:
-        from harpia_formats.python_api.score_wording import in_python_words
+        from harpia_formats.api.python_api.score_wording import in_python_words
 
         return in_python_words(function, given, named)
 
@@ -189,8 +189,8 @@ def validate(*inputs: Input, **options: Unpack[ValidateArguments]) -> Report:
     """
     from dataclasses import replace
 
-    from harpia_formats.python_api.inputs import file_inputs, with_mapped_format
-    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.api.python_api.inputs import file_inputs, with_mapped_format
+    from harpia_formats.api.python_api.make_options import make_options
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
 
@@ -210,13 +210,13 @@ def iter_problems(
     `max_problems` are 0 by default, so that nothing is left out. Raises
     `ValidationFailed` at the end if an input could not be read completely.
     """
-    from harpia_formats.model.report import validation_failed
-    from harpia_formats.python_api.inputs import file_inputs, with_mapped_format
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.python_api.score_wording import (
+    from harpia_formats.api.python_api.inputs import file_inputs, with_mapped_format
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.python_api.score_wording import (
         errors_with_score_arguments,
         reworded,
     )
+    from harpia_formats.model.report import validation_failed
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
 
@@ -264,10 +264,10 @@ def preflight(
     from dataclasses import replace
     from os import PathLike, fspath
 
+    from harpia_formats.api.python_api.make_options import make_options
     from harpia_formats.expectations.options import PreflightOptions
     from harpia_formats.expectations.parse import plan_of_values, read_plan
     from harpia_formats.expectations.run import Preflight
-    from harpia_formats.python_api.make_options import make_options
 
     chosen = make_options(PreflightOptions, _in_one_process(options))
     if isinstance(path, (str, PathLike)):
@@ -294,8 +294,8 @@ def check_schema(*inputs: Input, **options: Unpack[SchemaCheckArguments]) -> Rep
     """
     from dataclasses import replace
 
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
     from harpia_formats.validation.schema_check import SchemaCheck, SchemaCheckOptions
 
     check = SchemaCheck(file_inputs(inputs), make_options(SchemaCheckOptions, options))
@@ -323,11 +323,11 @@ def fix(
     for an output that cannot be written, `ValueError` for options that exclude each
     other, and what `validate` raises.
     """
-    from harpia_formats.python_api.inputs import file_inputs, with_mapped_format
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.repair.fix import fixed
-    from harpia_formats.repair.options import FixOptions
+    from harpia_formats.api.python_api.inputs import file_inputs, with_mapped_format
+    from harpia_formats.api.python_api.make_options import make_options
     from harpia_formats.validation.options import Options
+    from harpia_formats.validation.repair.fix import fixed
+    from harpia_formats.validation.repair.options import FixOptions
 
     files = file_inputs(inputs)
     given = with_mapped_format(files, _in_one_process(options))
@@ -341,17 +341,17 @@ def infer_schema(*inputs: Input, **options: Unpack[InferArguments]) -> InferredS
     """Infer a draft-07 schema from all rows of `inputs`; it is the result's `schema`.
 
     The inputs are those of `validate`; the options are the fields of
-    `harpia_formats.inference.options.InferOptions`, such as `enum_limit=0`. Raises
+    `harpia_formats.validation.inference.options.InferOptions`, such as `enum_limit=0`. Raises
     `ValidationFailed` if an input cannot be read or a row is no JSON, `SchemaError` if
     there is no row, `ValueError` if there is no input or an option cannot be used, and
     `TypeError` for an unknown option and for an input of another type.
     """
     from dataclasses import replace
 
-    from harpia_formats.inference.options import InferOptions
-    from harpia_formats.inference.run import Inference
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.validation.inference.options import InferOptions
+    from harpia_formats.validation.inference.run import Inference
 
     run = Inference(file_inputs(inputs), make_options(InferOptions, options))
     problems = tuple(run)
@@ -377,17 +377,17 @@ def detect(
     if `delimiter` is none or a pattern is empty, and `TypeError` for an input of
     another type.
     """
-    from harpia_formats.detection.detect_files import detect_files
-    from harpia_formats.io.exclude import Exclusion, check_patterns
-    from harpia_formats.io.inputs import checked_inputs
-    from harpia_formats.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.files.io.exclude import Exclusion, check_patterns
+    from harpia_formats.files.io.inputs import checked_inputs
+    from harpia_formats.formats.detection.detect_files import detect_files
 
     checked = checked_inputs(file_inputs(inputs))
     check_patterns(exclude)
     found = detect_files(checked, delimiter, Exclusion(exclude))
     if not redact:
         return tuple(found)
-    from harpia_formats.redaction.detected import redacted_detection
+    from harpia_formats.validation.redaction.detected import redacted_detection
 
     return tuple(map(redacted_detection, found))
 
@@ -418,14 +418,14 @@ def convert(
     """
     from dataclasses import replace
 
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.python_wording import (
         errors_with_arguments,
         with_arguments,
     )
     from harpia_formats.conversion.run import Conversion
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
 
     with errors_with_arguments():
         chosen = make_options(ConvertOptions, _in_one_process(options))
@@ -456,12 +456,12 @@ def read(
     `to_pandas()` and `to_polars()` return all records as a data frame, with the columns
     of `to_table`.
     """
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options, with_own_names
+    from harpia_formats.api.python_api.records import Records
+    from harpia_formats.api.python_api.score_wording import in_words
     from harpia_formats.conversion.options import ConvertOptions
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options, with_own_names
-    from harpia_formats.python_api.records import Records
-    from harpia_formats.python_api.score_wording import in_words
-    from harpia_formats.reading.records import records_in
+    from harpia_formats.conversion.reading.records import records_in
 
     make_options(ConvertOptions, options)  # raises what the options of `convert` raise
     named = with_own_names(options, ConvertOptions.__dataclass_fields__)
@@ -479,7 +479,7 @@ def write(
 
     `output`, the options and the errors are those of `convert`.
     """
-    from harpia_formats.reading.records import lines_of
+    from harpia_formats.conversion.reading.records import lines_of
 
     return convert(lines_of(records), to=to, output=output, from_="record", **options)
 
@@ -495,7 +495,7 @@ def write_report(
     result keeps as examples. Raises `ReportError` if there is no such reporter, or if
     it writes only what `validate` returns, `PluginError`, and `SinkError`.
     """
-    from harpia_formats.python_api.reports import write_result
+    from harpia_formats.api.python_api.reports import write_result
 
     write_result(result, output, reporter)
 
@@ -512,7 +512,7 @@ def write_picture(
     such picture of the result, or if matplotlib (the extra `report`) is not installed,
     and `SinkError`.
     """
-    from harpia_formats.python_api.pictures import draw_result
+    from harpia_formats.api.python_api.pictures import draw_result
 
     return tuple(draw_result(result, output, kind))
 
@@ -523,7 +523,7 @@ def to_table(records: Iterable[Record]) -> Any:
     The types of its columns are the same for any records, and `from_table` returns
     these exactly. Raises `HarpiaFormatsError` if the extra `arrow` is not installed.
     """
-    from harpia_formats.python_api.tables import table_of_records
+    from harpia_formats.api.python_api.tables import table_of_records
 
     return table_of_records(records)
 
@@ -534,7 +534,7 @@ def to_pandas(records: Iterable[Record]) -> Any:
     It does not need the extra `arrow`. What a record does not have is None. Raises
     `ImportError` if pandas is not installed.
     """
-    from harpia_formats.python_api.tables import frame_of_records
+    from harpia_formats.api.python_api.tables import frame_of_records
 
     return frame_of_records(records)
 
@@ -545,7 +545,7 @@ def to_polars(records: Iterable[Record]) -> Any:
     Raises `ImportError` if polars is not installed, and `HarpiaFormatsError` if the
     extra `arrow` is not.
     """
-    from harpia_formats.python_api.tables import polars_of_records
+    from harpia_formats.api.python_api.tables import polars_of_records
 
     return polars_of_records(records)
 
@@ -566,7 +566,7 @@ def from_table(
     input. The options and errors are those of `read`, and `TypeError` for what is no
     table.
     """
-    from harpia_formats.python_api.tables import table_input
+    from harpia_formats.api.python_api.tables import table_input
 
     return read(table_input(table), format=format, **options)
 
@@ -581,15 +581,15 @@ def roundtrip(
     decide what becomes of a record; `on_invalid` is "fail" or "skip", and `constants`
     also give fields that the format `via` does not hold.
     """
-    from harpia_formats.comparison.round_trip import RoundTrip
+    from harpia_formats.api.python_api.arguments import RoundtripArguments
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.conversion.comparison.round_trip import RoundTrip
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.python_wording import (
         errors_with_arguments,
         with_arguments,
     )
-    from harpia_formats.python_api.arguments import RoundtripArguments
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
 
     with errors_with_arguments():
         run = RoundTrip(
@@ -620,12 +620,12 @@ def diff(
     or "skip"), `max_row_bytes` and `progress` of `convert`. The errors are those of
     `convert`.
     """
-    from harpia_formats.comparison.diff import Comparison
+    from harpia_formats.api.python_api.arguments import DiffArguments
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.conversion.comparison.diff import Comparison
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.python_wording import errors_with_arguments
-    from harpia_formats.python_api.arguments import DiffArguments
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
 
     with errors_with_arguments():
         run = Comparison(
@@ -662,7 +662,7 @@ def score(
 
     The inputs are those of `validate`. If the format `to` is given, results are written
     to `output`: a path, an open binary file, or None for standard output. The options
-    are the fields of `harpia_formats.scoring.options.ScoreOptions`, such as
+    are the fields of `harpia_formats.evaluation.scoring.options.ScoreOptions`, such as
     `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. With `stored=True`
     none is computed: the scores are those that the answers hold. It runs in one process
     unless `jobs`, `executor` or `engine` is given. `recipe` is a file with options, as
@@ -679,11 +679,11 @@ def score(
     """
     from dataclasses import replace
 
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.python_api.score_wording import errors_with_score_arguments
-    from harpia_formats.scoring.options import ScoreOptions
-    from harpia_formats.scoring.stored_run import scoring_of
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.python_api.score_wording import errors_with_score_arguments
+    from harpia_formats.evaluation.scoring.options import ScoreOptions
+    from harpia_formats.evaluation.scoring.stored_run import scoring_of
 
     with errors_with_score_arguments():
         notes: tuple[str, ...] = ()
@@ -694,8 +694,8 @@ def score(
             from os import fspath
             from typing import cast
 
-            from harpia_formats.recipes.apply import python_options
-            from harpia_formats.recipes.table import SCORE, ScoreRun
+            from harpia_formats.evaluation.recipes.apply import python_options
+            from harpia_formats.evaluation.recipes.table import SCORE, ScoreRun
 
             place = "-" if output is None else output
             given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
@@ -721,11 +721,11 @@ def score_answers(*inputs: Input, **options: Unpack[ScoreArguments]) -> Answers:
     has what `score` returns. A score of questions that needs several answers, such as
     `pass@2`, is None for each answer.
     """
-    from harpia_formats.python_api.answers import Answers
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.python_api.score_wording import errors_with_score_arguments
-    from harpia_formats.scoring.options import ScoreOptions
+    from harpia_formats.api.python_api.answers import Answers
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.python_api.score_wording import errors_with_score_arguments
+    from harpia_formats.evaluation.scoring.options import ScoreOptions
 
     with errors_with_score_arguments():
         chosen = make_options(ScoreOptions, _in_one_process(options))
@@ -771,13 +771,13 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
     """
     from dataclasses import replace
 
-    from harpia_formats.python_api.arguments import ComparisonArguments
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.python_api.score_wording import errors_with_score_arguments
-    from harpia_formats.scoring.comparison_of import comparison_of
-    from harpia_formats.scoring.options import ScoreOptions
-    from harpia_formats.scoring.questions_needed import (
+    from harpia_formats.api.python_api.arguments import ComparisonArguments
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.python_api.score_wording import errors_with_score_arguments
+    from harpia_formats.evaluation.scoring.comparison_of import comparison_of
+    from harpia_formats.evaluation.scoring.options import ScoreOptions
+    from harpia_formats.evaluation.scoring.questions_needed import (
         check_difference,
         with_questions_needed,
     )
@@ -794,8 +794,8 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
             from os import fspath
             from typing import cast
 
-            from harpia_formats.recipes.apply import python_options
-            from harpia_formats.recipes.table import COMPARE, CompareRun
+            from harpia_formats.evaluation.recipes.apply import python_options
+            from harpia_formats.evaluation.recipes.table import COMPARE, CompareRun
 
             given = CompareRun(
                 cast("Any", inputs), tuple(models), baseline, test, detect, force
@@ -838,12 +838,12 @@ def score_agreement(
     Raises `ScoreError` if there are no two labels of one answer, or kappa is not
     defined, and the errors of `score` for inputs that cannot be read.
     """
-    from harpia_formats.python_api.arguments import AgreementArguments
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.python_api.score_wording import errors_with_score_arguments
-    from harpia_formats.scoring.agreement import Agreement
-    from harpia_formats.scoring.options import ScoreOptions
+    from harpia_formats.api.python_api.arguments import AgreementArguments
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.python_api.score_wording import errors_with_score_arguments
+    from harpia_formats.evaluation.scoring.agreement import Agreement
+    from harpia_formats.evaluation.scoring.options import ScoreOptions
 
     with errors_with_score_arguments():
         known = AgreementArguments.__annotations__
@@ -867,14 +867,14 @@ def head(
     """Copy the first `rows` rows of a file to `output`, byte for byte.
 
     `given` is one input of `validate`, `output` as in `convert`; the options are the
-    fields of `harpia_formats.subsets.options.SubsetOptions`. Nothing behind the rows is
+    fields of `harpia_formats.conversion.subsets.options.SubsetOptions`. Nothing behind the rows is
     read, unless a document stands around them. Raises `SubsetError` for what has no
     rows that can be copied, and `SourceError`, `SinkError` or `UnknownFormat`.
     """
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.subsets.head import copy_head
-    from harpia_formats.subsets.options import SubsetOptions
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.conversion.subsets.head import copy_head
+    from harpia_formats.conversion.subsets.options import SubsetOptions
 
     (file,) = file_inputs([given])
     return copy_head(file, output, rows, make_options(SubsetOptions, options))
@@ -894,10 +894,10 @@ def sample(
     The rows keep their order, and are the same for a seed on every machine. If there
     are fewer, all are copied, and the result is not `ok`. The rest is as in `head`.
     """
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.subsets.options import SubsetOptions
-    from harpia_formats.subsets.sample import copy_sample
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.conversion.subsets.options import SubsetOptions
+    from harpia_formats.conversion.subsets.sample import copy_sample
 
     (file,) = file_inputs([given])
     chosen = make_options(SubsetOptions, options)
@@ -911,18 +911,18 @@ def split(
     """Divide the rows of a file among several files, byte for byte.
 
     The options are those of `head` and the fields of
-    `harpia_formats.subsets.division.Division`: `valid` and `invalid` are files, or
+    `harpia_formats.conversion.subsets.division.Division`: `valid` and `invalid` are files, or
     `by="category"` or `ratio={"train": 0.8, "test": 0.2}` names parts, whose files are
     called `output` with the part in the place of `{value}`. All files appear, or none.
     Raises what `head` raises, `ValidationFailed` if a row cannot be read by a field,
     and `OptionError` for options that contradict each other.
     """
-    from harpia_formats.python_api.arguments import SplitArguments
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.subsets.division import Division
-    from harpia_formats.subsets.options import SubsetOptions
-    from harpia_formats.subsets.split import Split
+    from harpia_formats.api.python_api.arguments import SplitArguments
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.conversion.subsets.division import Division
+    from harpia_formats.conversion.subsets.options import SubsetOptions
+    from harpia_formats.conversion.subsets.split import Split
 
     names = SubsetOptions.__dataclass_fields__
     reading = {name: value for name, value in options.items() if name in names}
@@ -952,10 +952,10 @@ def merge(
     "fail", "skip" or "keep". Raises what `head` raises, `SubsetError` for files that
     are not alike, and `ValueError` for another word.
     """
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.subsets.merge import merge_files
-    from harpia_formats.subsets.options import SubsetOptions
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.conversion.subsets.merge import merge_files
+    from harpia_formats.conversion.subsets.options import SubsetOptions
 
     chosen = make_options(SubsetOptions, options)
     return merge_files(file_inputs(inputs), output, on_duplicate, chosen)
@@ -966,7 +966,7 @@ def stats(*inputs: Input, **options: Unpack[StatsArguments]) -> Statistics:
     """Count what `inputs` hold, and return the statistics of all records.
 
     The inputs are those of `validate`. The options are the fields of
-    `harpia_formats.statistics.options.StatsOptions`, such as `limit=1000` or `top=20`.
+    `harpia_formats.evaluation.statistics.options.StatsOptions`, such as `limit=1000` or `top=20`.
     It runs in one process unless `jobs`, `executor` or `engine` is given.
 
     Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
@@ -974,10 +974,10 @@ def stats(*inputs: Input, **options: Unpack[StatsArguments]) -> Statistics:
     `EngineError`, `UnknownFormat`, `MapError` or `ValueError` for a run that is not
     possible.
     """
-    from harpia_formats.python_api.inputs import file_inputs
-    from harpia_formats.python_api.make_options import make_options
-    from harpia_formats.statistics.options import StatsOptions
-    from harpia_formats.statistics.run import StatisticsRun
+    from harpia_formats.api.python_api.inputs import file_inputs
+    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.evaluation.statistics.options import StatsOptions
+    from harpia_formats.evaluation.statistics.run import StatisticsRun
 
     run = StatisticsRun(
         file_inputs(inputs), make_options(StatsOptions, _in_one_process(options))
@@ -991,7 +991,7 @@ def stats(*inputs: Input, **options: Unpack[StatsArguments]) -> Statistics:
 
 def metric_names() -> tuple[str, ...]:
     """Return the names of all metrics, also of those whose extra is not installed."""
-    from harpia_formats.metrics import metric_names as names
+    from harpia_formats.evaluation.metrics import metric_names as names
 
     return names()
 

@@ -16,16 +16,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # a name is loaded when it is first used
     from msgspec import UNSET, UnsetType
 
-    from harpia_formats.io.reader import SourceError
-    from harpia_formats.io.unpacking import TextPart, Unpacker
-    from harpia_formats.mapping.fields import FieldTable
-    from harpia_formats.mapping.tool_signature import tool_signature
-    from harpia_formats.metrics.mean import (
+    from harpia_formats.api.testing import filled, mutants, records
+    from harpia_formats.conversion.mapping.fields import FieldTable
+    from harpia_formats.conversion.mapping.tool_signature import tool_signature
+    from harpia_formats.evaluation.metrics.mean import (
         mean_measure,
         question_measure,
         sample_mean_measure,
     )
-    from harpia_formats.metrics.metric import (
+    from harpia_formats.evaluation.metrics.metric import (
         Measure,
         Metric,
         MetricError,
@@ -35,8 +34,11 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         Statistics,
         UnscorableError,
     )
-    from harpia_formats.metrics.parameters import Parameters, read_parameters
-    from harpia_formats.metrics.references import score_over_references
+    from harpia_formats.evaluation.metrics.parameters import Parameters, read_parameters
+    from harpia_formats.evaluation.metrics.references import score_over_references
+    from harpia_formats.files.io.reader import SourceError
+    from harpia_formats.files.io.unpacking import TextPart, Unpacker
+    from harpia_formats.formats.rules import Rule
     from harpia_formats.model.adapter import (
         DECLINED,
         EMPTY_FOR_NULL,
@@ -93,13 +95,11 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
     from harpia_formats.model.repair import Repair, UnsafeRepairs
     from harpia_formats.model.report import FileCount, Group, Report
     from harpia_formats.model.result import Result
+    from harpia_formats.model.text.describe import short_json
+    from harpia_formats.model.text.json_text import json_text
+    from harpia_formats.model.text.sanitize import safe
     from harpia_formats.reporters.reporter import Options as ReporterOptions
     from harpia_formats.reporters.reporter import Reporter
-    from harpia_formats.rules import Rule
-    from harpia_formats.testing import filled, mutants, records
-    from harpia_formats.text.describe import short_json
-    from harpia_formats.text.json_text import json_text
-    from harpia_formats.text.sanitize import safe
 
 __all__ = [
     "DECLINED",
@@ -194,29 +194,29 @@ _names_by_module = {
     ),
     "harpia_formats.model.repair": "Repair UnsafeRepairs",
     # Unpackers: how files that are no text, and folders, become text.
-    "harpia_formats.io.unpacking": "TextPart Unpacker",
-    "harpia_formats.io.reader": "SourceError",
+    "harpia_formats.files.io.unpacking": "TextPart Unpacker",
+    "harpia_formats.files.io.reader": "SourceError",
     # Adapters: how the rows of a format become records, and records rows.
     "harpia_formats.model.adapter": (
         "DECLINED EMPTY_FOR_NULL NOTHING_FOR_NULL LIST_OF_ONE Cardinality ChangedValue "
         "FieldMapping FormatAdapter Row RowCapacity ValueCodec"
     ),
-    "harpia_formats.mapping.fields": "FieldTable",
-    "harpia_formats.mapping.tool_signature": "tool_signature",
+    "harpia_formats.conversion.mapping.fields": "FieldTable",
+    "harpia_formats.conversion.mapping.tool_signature": "tool_signature",
     "harpia_formats.model.field_fates": "Fate FieldFate FieldFates Unconvertible",
     "harpia_formats.model.record": "Header Output Record Score",
     "msgspec": "UNSET UnsetType",
     # Rules, and the problems that report them.
-    "harpia_formats.rules": "Rule",
+    "harpia_formats.formats.rules": "Rule",
     "harpia_formats.model.problem": "Because Excerpt Fix Path Place Problem Severity",
     # Metrics, and the profiles that name them.
-    "harpia_formats.metrics.metric": (
+    "harpia_formats.evaluation.metrics.metric": (
         "Measure Metric MetricError Pair QuestionMeasure Sample Statistics "
         "UnscorableError"
     ),
-    "harpia_formats.metrics.mean": "mean_measure question_measure sample_mean_measure",
-    "harpia_formats.metrics.parameters": "Parameters read_parameters",
-    "harpia_formats.metrics.references": "score_over_references",
+    "harpia_formats.evaluation.metrics.mean": "mean_measure question_measure sample_mean_measure",
+    "harpia_formats.evaluation.metrics.parameters": "Parameters read_parameters",
+    "harpia_formats.evaluation.metrics.references": "score_over_references",
     "harpia_formats.model.metric_profile": (
         "MetricConfiguration MetricRequest MetricProfile ScoreError"
     ),
@@ -226,13 +226,13 @@ _names_by_module = {
     ),
     # Reporters, and the report that they print.
     "harpia_formats.reporters.reporter": "Reporter ReporterOptions=Options",
-    "harpia_formats.text.json_text": "json_text",
+    "harpia_formats.model.text.json_text": "json_text",
     "harpia_formats.model.report": "FileCount Group Report",
     "harpia_formats.model.result": "Result",
-    "harpia_formats.text.describe": "short_json",
-    "harpia_formats.text.sanitize": "safe",
+    "harpia_formats.model.text.describe": "short_json",
+    "harpia_formats.model.text.sanitize": "safe",
     # Test support; `records` needs the extra `test` when it is called.
-    "harpia_formats.testing": "filled mutants records",
+    "harpia_formats.api.testing": "filled mutants records",
 }
 
 #: The module that each public name is in, and its name there.

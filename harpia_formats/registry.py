@@ -8,17 +8,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import harpia_converters
-from harpia_formats.extensions import entry_points
-from harpia_formats.extensions.formats_and_rules import (
+from harpia_formats.formats.extensions import entry_points
+from harpia_formats.formats.extensions.formats_and_rules import (
     imported,
     plugin_adapter,
     plugin_format,
     plugin_rules,
 )
-from harpia_formats.extensions.unpackers import OF_PLUGINS
-from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.format import Dialect, Format, UnreadFiles
-from harpia_formats.rules import (
+from harpia_formats.formats.extensions.unpackers import OF_PLUGINS
+from harpia_formats.formats.rules import (
     Rule,
     UnknownRule,
     across,
@@ -35,13 +33,15 @@ from harpia_formats.rules import (
     table,
     text,
 )
+from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.format import Dialect, Format, UnreadFiles
 
 if TYPE_CHECKING:  # only conversions load the adapters' types
-    from harpia_formats.io.unpacking import Unpacker
+    from harpia_formats.evaluation.scoring.results.format import ResultFormat
+    from harpia_formats.files.io.unpacking import Unpacker
     from harpia_formats.model.adapter import FormatAdapter
     from harpia_formats.model.lint import Lints
     from harpia_formats.model.metric_profile import MetricProfile
-    from harpia_formats.scoring.results.format import ResultFormat
 
 #: The ids of the versions of each family of formats, the default first.
 FAMILIES: dict[str, tuple[str, ...]] = {}
@@ -64,7 +64,7 @@ class UnknownFormat(HarpiaFormatsError):  # noqa: N818 - part of the public API 
     def __str__(self) -> str:
         from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
 
-        from harpia_formats.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
+        from harpia_formats.model.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
 
         names = self.names or [*FAMILIES, *all_formats(), *plugin_format_names()]
         near = get_close_matches(self.asked.lower(), names, 1)

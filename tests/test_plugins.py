@@ -98,5 +98,10 @@ def test_a_format_loads_no_metric_and_no_test_support() -> None:
 
     assert "harpia_formats.model.format" in loaded
     assert loaded.isdisjoint(
-        {"harpia_formats.metrics", "harpia_formats.reporters", "hypothesis", "msgspec"}
+        {
+            "harpia_formats.evaluation.metrics",
+            "harpia_formats.reporters",
+            "hypothesis",
+            "msgspec",
+        }
     )

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 #: What users import.
-PUBLIC = ("harpia_formats", "harpia_formats.plugins", "harpia_formats.testing")
+PUBLIC = ("harpia_formats", "harpia_formats.plugins", "harpia_formats.api.testing")
 
 #: Do what tools do with a module, where the modules named behind it do not exist.
 USE = """

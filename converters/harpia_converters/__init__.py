@@ -22,7 +22,7 @@ from harpia_converters import (
     table,
     tencent,
 )
-from harpia_formats.io.unpacking import Unpacker
+from harpia_formats.files.io.unpacking import Unpacker
 
 #: Every format; the first of a family is its default.
 FORMATS = (

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
-from harpia_formats.recipes.parse import PARAMETERS
-from harpia_formats.recipes.table import COMMANDS, Command, Key
+from harpia_formats.evaluation.recipes.parse import PARAMETERS
+from harpia_formats.evaluation.recipes.table import COMMANDS, Command, Key
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "schemas" / "harpia-formats"

@@ -8,9 +8,7 @@ from typing import Any, get_type_hints
 import typer
 from page_examples import ROOT, environment
 
-from harpia_formats.cli.app import app_for
-from harpia_formats.metrics import METRICS
-from harpia_formats.python_api.arguments import (
+from harpia_formats.api.python_api.arguments import (
     ConvertArguments,
     DiffArguments,
     InferArguments,
@@ -22,9 +20,11 @@ from harpia_formats.python_api.arguments import (
     SubsetArguments,
     ValidateArguments,
 )
+from harpia_formats.api.settings.table import SETTINGS, Setting
+from harpia_formats.cli.app import app_for
+from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.formats.rules import Rule
 from harpia_formats.registry import all_formats, all_rules
-from harpia_formats.rules import Rule
-from harpia_formats.settings.table import SETTINGS, Setting
 
 NOTICE = "<!-- Written by `python docs/tools/update.py`. Do not edit. -->\n"
 #: What the first letter of a rule's code means.

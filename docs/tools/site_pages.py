@@ -14,8 +14,8 @@ from typing import Any
 
 import harpia_formats
 from harpia_formats import plugins, testing
+from harpia_formats.formats.rules import Rule
 from harpia_formats.registry import all_rules
-from harpia_formats.rules import Rule
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -189,7 +189,7 @@ def python_pages() -> dict[str, str]:
         ),
         "testing.md": _python_page(
             "For tests",
-            "The names of `harpia_formats.testing`.",
+            "The names of `harpia_formats.api.testing`.",
             _defined_in(testing),
         ),
     }

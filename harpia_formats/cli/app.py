@@ -106,7 +106,7 @@ def _check_second_word(arguments: Sequence[str]) -> None:
     seconds = [second for first, second in TWO_WORDS if [first] == [*arguments[:1]]]
     if not seconds or len(arguments) == 1 or os.path.lexists(arguments[1]):
         return
-    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for two commands only
+    from harpia_formats.model.text.spelling import nearest  # noqa: PLC0415 - for two commands only
 
     near = nearest(arguments[1], seconds)
     if near:

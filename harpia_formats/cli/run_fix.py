@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import print_error, write_stderr
-from harpia_formats.io.inputs import Input, rewind_inputs
-from harpia_formats.io.reader import SourceError
-from harpia_formats.io.sink import standard_output
-from harpia_formats.repair.companions import ChangedFile
-from harpia_formats.repair.line_diff import LineTooLong
-from harpia_formats.repair.options import FixOptions
-from harpia_formats.repair.result import Change, RepairedFile
-from harpia_formats.repair.run import Fixing
-from harpia_formats.repair.target import inputs_to_repair
+from harpia_formats.files.io.inputs import Input, rewind_inputs
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.sink import standard_output
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.text import position, with_noun
-from harpia_formats.text.sanitize import safe
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.repair.companions import ChangedFile
+from harpia_formats.validation.repair.line_diff import LineTooLong
+from harpia_formats.validation.repair.options import FixOptions
+from harpia_formats.validation.repair.result import Change, RepairedFile
+from harpia_formats.validation.repair.run import Fixing
+from harpia_formats.validation.repair.target import inputs_to_repair
 from harpia_formats.validation.run_plans import FileOptions
 
 #: Code points of what a line says of one change.

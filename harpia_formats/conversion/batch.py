@@ -6,27 +6,27 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.conversion.record_steps import RecordSteps
-from harpia_formats.conversion.written_rows import WrittenRowCheck
-from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.chunk import Chunk
-from harpia_formats.mapping.carried_values import may_write_floats
-from harpia_formats.mapping.direct_read import DirectRead, direct_read
-from harpia_formats.mapping.record_program import (
+from harpia_formats.conversion.mapping.carried_values import may_write_floats
+from harpia_formats.conversion.mapping.direct_read import DirectRead, direct_read
+from harpia_formats.conversion.mapping.record_program import (
     NO_FATES,
     Outcome,
     RecordProgram,
     WholeRecord,
 )
-from harpia_formats.mapping.row_reader import ReadRow
-from harpia_formats.mapping.select_model import ModelSelection
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.row_reader import ReadRow
+from harpia_formats.conversion.mapping.select_model import ModelSelection
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.record_steps import RecordSteps
+from harpia_formats.conversion.written_rows import WrittenRowCheck
+from harpia_formats.files.framing.chunk import Chunk
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of
-from harpia_formats.schema.typed_decoder import TypedDecoder
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,19 @@ from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.losses.problems import ConversionProblems
+from harpia_formats.conversion.mapping.select_model import (
+    ModelSelection,
+    split_by_model,
+)
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.record_steps import RecordSteps, steps_of
 from harpia_formats.conversion.remedies import with_remedies
 from harpia_formats.conversion.report import ConversionTotals, StopConversion
-from harpia_formats.mapping.select_model import ModelSelection, split_by_model
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
-from harpia_formats.reading.placed_record import PlacedRecord
 
 if TYPE_CHECKING:  # loaded only for the options --group and --on-invalid quarantine
     from harpia_formats.conversion.grouping.record_groups import RecordGroups

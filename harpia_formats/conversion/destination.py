@@ -8,25 +8,25 @@ from harpia_formats.conversion.containers.row_writer import (
     RowEncoder,
     encode_rows,
 )
-from harpia_formats.conversion.options import ConvertOptions, Ids
-from harpia_formats.conversion.written_rows import WrittenRowCheck
-from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.io.reader import BLOCK
-from harpia_formats.mapping.constants import constants_by_path
-from harpia_formats.mapping.misfits import misfits_of
-from harpia_formats.mapping.record_program import Outcome, RecordProgram
-from harpia_formats.mapping.requirements import (
+from harpia_formats.conversion.mapping.constants import constants_by_path
+from harpia_formats.conversion.mapping.misfits import misfits_of
+from harpia_formats.conversion.mapping.record_program import Outcome, RecordProgram
+from harpia_formats.conversion.mapping.requirements import (
     ConversionOptionsError,
     RowRequirements,
     row_requirements,
 )
-from harpia_formats.mapping.to_rows import RecordMapper, Scorer
+from harpia_formats.conversion.mapping.to_rows import RecordMapper, Scorer
+from harpia_formats.conversion.options import ConvertOptions, Ids
+from harpia_formats.conversion.written_rows import WrittenRowCheck
+from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.model.adapter import Cardinality, Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
 from harpia_formats.registry import adapter_of
+from harpia_formats.validation.dedup.identity import IdentityReader
 
 #: Records whose rows are encoded together, if they are not large.
 RECORDS_PER_BLOCK = 256

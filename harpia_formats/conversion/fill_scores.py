@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.options import FILLING_METRICS
-from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.metrics import Measure, measure_of
+from harpia_formats.evaluation.metrics import Measure, measure_of
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 

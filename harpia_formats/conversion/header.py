@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from msgspec import UNSET
 
 from harpia_formats.conversion.destination import Destination
+from harpia_formats.conversion.mapping.targets import header_needs_rows
 from harpia_formats.conversion.report import FileLosses
 from harpia_formats.conversion.written_rows import header_error
-from harpia_formats.mapping.targets import header_needs_rows
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 from harpia_formats.model.format import Format

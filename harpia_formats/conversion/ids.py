@@ -3,8 +3,8 @@
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.mapping.question import question_hash, question_of
-from harpia_formats.mapping.to_rows import ID_IS_NUMBER
+from harpia_formats.conversion.mapping.question import question_hash, question_of
+from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
 

@@ -10,7 +10,7 @@ from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.problem import Place
 
 if TYPE_CHECKING:  # most files are not unpacked
-    from harpia_formats.io.unpacked_text import TextPlaces
+    from harpia_formats.files.io.unpacked_text import TextPlaces
 
 #: Members of open objects that are counted one by one; further ones share a path.
 MAX_MEMBERS = 200

@@ -7,10 +7,7 @@ from enum import StrEnum
 from os import PathLike
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.io.exclude import check_patterns
-from harpia_formats.io.source import ReadProgress
-from harpia_formats.mapping.choices import (
+from harpia_formats.conversion.mapping.choices import (
     Choices,
     Prompt,
     ReferenceFrom,
@@ -18,12 +15,15 @@ from harpia_formats.mapping.choices import (
     Responses,
     Turns,
 )
-from harpia_formats.mapping.columns import check_field_names
-from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.conversion.mapping.columns import check_field_names
+from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.exclude import check_patterns
+from harpia_formats.files.io.source import ReadProgress
+from harpia_formats.files.parsing.csv_delimiter import check_delimiter
+from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
 from harpia_formats.model.errors import OptionError
-from harpia_formats.parsing.csv_delimiter import check_delimiter
-from harpia_formats.text.spelling import hint_on
-from harpia_formats.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
+from harpia_formats.model.text.spelling import hint_on
 
 if TYPE_CHECKING:  # it loads multiprocessing
     from concurrent.futures import Executor
@@ -168,7 +168,7 @@ class ConvertOptions:
             raise ValueError("jobs, max_row_bytes and min_records must not be negative")
         check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
-            from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - only runs with an engine need it
+            from harpia_formats.files.workers.engine import check_engine  # noqa: PLC0415 - only runs with an engine need it
 
             check_engine(self.engine, self.executor)
 

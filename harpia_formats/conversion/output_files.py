@@ -20,22 +20,25 @@ from harpia_formats.conversion.containers.row_writer import (
     RowWriter,
     WriteBytes,
 )
+from harpia_formats.conversion.mapping.columns import column_names
+from harpia_formats.conversion.mapping.requirements import (
+    ConversionError,
+    ConversionOptionsError,
+)
+from harpia_formats.conversion.mapping.targets import header_needs_rows
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
-from harpia_formats.detection.file_name import delimiter_of
-from harpia_formats.extensions.formats_and_rules import imported
-from harpia_formats.io.compressed_output import suffix_of
-from harpia_formats.io.file_names import path_component
-from harpia_formats.io.output_group import OutputGroup
-from harpia_formats.io.reader import error_reason
-from harpia_formats.io.sink import Sink, SinkError, StreamSink, standard_output
-from harpia_formats.io.urls import is_url, masked
-from harpia_formats.mapping.columns import column_names
-from harpia_formats.mapping.requirements import ConversionError, ConversionOptionsError
-from harpia_formats.mapping.targets import header_needs_rows
+from harpia_formats.files.io.compressed_output import suffix_of
+from harpia_formats.files.io.file_names import path_component
+from harpia_formats.files.io.output_group import OutputGroup
+from harpia_formats.files.io.reader import error_reason
+from harpia_formats.files.io.sink import Sink, SinkError, StreamSink, standard_output
+from harpia_formats.files.io.urls import is_url, masked
+from harpia_formats.formats.detection.file_name import delimiter_of
+from harpia_formats.formats.extensions.formats_and_rules import imported
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.format import Container, Format
+from harpia_formats.model.text.spelling import is_near
 from harpia_formats.registry import adapter_of
-from harpia_formats.text.spelling import is_near
 
 #: Is replaced in the name of an output by the model whose answers are in the file.
 MODEL = "{model}"
@@ -300,7 +303,7 @@ def check_output(output: Output, *, overwrite: bool) -> None:
     if MODEL in fspath(output):
         return
     if is_url(fspath(output)):
-        from harpia_formats.io.remote.sink import check_remote_output  # noqa: PLC0415 - for remote files only
+        from harpia_formats.files.io.remote.sink import check_remote_output  # noqa: PLC0415 - for remote files only
 
         check_remote_output(fspath(output), overwrite=overwrite)
         return

@@ -8,16 +8,16 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from harpia_formats.conversion.options import FILLING_METRICS, Ids, OnInvalid
-from harpia_formats.io.sink import SinkError
-from harpia_formats.mapping.choices import (
+from harpia_formats.conversion.mapping.choices import (
     Prompt,
     ReferenceFrom,
     References,
     Responses,
     Turns,
 )
-from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.conversion.options import FILLING_METRICS, Ids, OnInvalid
+from harpia_formats.files.io.sink import SinkError
 
 #: Options without a value.
 _FLAGS = ("overwrite", "prefix-ids", "keep-extra", "csv-safe")

@@ -6,10 +6,13 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.ids import with_hash_as_id, with_number_as_id
+from harpia_formats.conversion.mapping.choices import ReferenceFrom
+from harpia_formats.conversion.mapping.gt_reference import with_gt_as_reference
+from harpia_formats.conversion.mapping.requirements import (
+    NO_REQUIREMENTS,
+    RowRequirements,
+)
 from harpia_formats.conversion.options import ConvertOptions, Ids
-from harpia_formats.mapping.choices import ReferenceFrom
-from harpia_formats.mapping.gt_reference import with_gt_as_reference
-from harpia_formats.mapping.requirements import NO_REQUIREMENTS, RowRequirements
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record

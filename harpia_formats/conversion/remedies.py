@@ -4,14 +4,14 @@ from collections.abc import Iterable
 
 from msgspec import UNSET
 
+from harpia_formats.conversion.mapping.choices import Prompt, ReferenceFrom
+from harpia_formats.conversion.mapping.columns import field_name
+from harpia_formats.conversion.mapping.fit import NO_VERDICT
+from harpia_formats.conversion.mapping.fit_scores import LEFT_OUT
+from harpia_formats.conversion.mapping.preparation import OTHER_FILTERS, UNANSWERABLE
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.report import ConversionTotals
-from harpia_formats.detection.likely_map import likely_map_of
-from harpia_formats.mapping.choices import Prompt, ReferenceFrom
-from harpia_formats.mapping.columns import field_name
-from harpia_formats.mapping.fit import NO_VERDICT
-from harpia_formats.mapping.fit_scores import LEFT_OUT
-from harpia_formats.mapping.preparation import OTHER_FILTERS, UNANSWERABLE
+from harpia_formats.formats.detection.likely_map import likely_map_of
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
 from harpia_formats.model.format import Format

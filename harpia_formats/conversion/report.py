@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.conversion.source_names import SourceNames
-from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.format import Format
 from harpia_formats.model.report import FileCount, Report, validation_failed

@@ -8,6 +8,16 @@ from harpia_formats.conversion.chunks import ChunkConverter
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.header import header_row
 from harpia_formats.conversion.losses.problems import ConversionProblems
+from harpia_formats.conversion.mapping.constants import check_constants
+from harpia_formats.conversion.mapping.mapped_format import maps_output_columns
+from harpia_formats.conversion.mapping.requirements import holds_answers
+from harpia_formats.conversion.mapping.select_model import ModelSelection
+from harpia_formats.conversion.mapping.targets import (
+    SAMPLED_RECORDS,
+    choose_target,
+    depends_on_answers,
+    targets_named,
+)
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss, Output
 from harpia_formats.conversion.output_files import (
     MODEL,
@@ -17,6 +27,9 @@ from harpia_formats.conversion.output_files import (
     output_files,
     target_of,
 )
+from harpia_formats.conversion.reading.mapped_keys import REPLACED
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.conversion.remedies import remedies_for_losses
 from harpia_formats.conversion.report import (
     ConversionReport,
@@ -24,28 +37,15 @@ from harpia_formats.conversion.report import (
     StopConversion,
 )
 from harpia_formats.conversion.side_outputs import side_outputs
-from harpia_formats.dedup.digests import Digests
-from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.io.inputs import Input, is_one_file
-from harpia_formats.mapping.constants import check_constants
-from harpia_formats.mapping.mapped_format import maps_output_columns
-from harpia_formats.mapping.requirements import holds_answers
-from harpia_formats.mapping.select_model import ModelSelection
-from harpia_formats.mapping.targets import (
-    SAMPLED_RECORDS,
-    choose_target,
-    depends_on_answers,
-    targets_named,
-)
+from harpia_formats.files.io.inputs import Input, is_one_file
+from harpia_formats.files.workers.pool import WorkerPool, open_pool
+from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.mapped_keys import REPLACED
-from harpia_formats.reading.placed_record import PlacedRecord
-from harpia_formats.reading.reader import Reading
-from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import adapter_of, all_unpackers
-from harpia_formats.workers.pool import WorkerPool, open_pool
+from harpia_formats.validation.dedup.digests import Digests
+from harpia_formats.validation.redaction import problems_shown, redaction_of
 
 if TYPE_CHECKING:  # loaded only for the option --score, and for several processes
     from harpia_formats.conversion.fill_scores import ScoreFiller

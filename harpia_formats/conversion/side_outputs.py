@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, Output
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.report import ConversionReport
-from harpia_formats.io.files_read import FilesRead
-from harpia_formats.io.output_group import OutputGroup
-from harpia_formats.io.sink import SinkError
-from harpia_formats.io.urls import is_same_place, is_url, masked
+from harpia_formats.files.io.files_read import FilesRead
+from harpia_formats.files.io.output_group import OutputGroup
+from harpia_formats.files.io.sink import SinkError
+from harpia_formats.files.io.urls import is_same_place, is_url, masked
 from harpia_formats.registry import all_unpackers
 
 if TYPE_CHECKING:  # loaded only for the option --on-invalid quarantine

@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.problem import Path, pointer_of
-from harpia_formats.redaction.words import SchemaWords
+from harpia_formats.validation.redaction.words import SchemaWords
 
 #: Stands for the last key of the members that are not counted one by one.
 REST = "*"

@@ -3,17 +3,19 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from harpia_formats.detection.detect_files import detect_files
+from harpia_formats.conversion.mapping.mapped_format import FREE_COLUMN_FORMATS
+from harpia_formats.conversion.mapping.requirements import find_field_path
+from harpia_formats.conversion.reading.companions import is_companion_format
+from harpia_formats.conversion.reading.mapped_keys import MappedKeys
 from harpia_formats.expectations.plan import DataSet, Stated
 from harpia_formats.expectations.table import BY_NAME
-from harpia_formats.io.exclude import Exclusion
-from harpia_formats.mapping.mapped_format import FREE_COLUMN_FORMATS
-from harpia_formats.mapping.requirements import find_field_path
+from harpia_formats.files.io.exclude import Exclusion
+from harpia_formats.formats.detection.detect_files import detect_files
+from harpia_formats.formats.rules import Rule, selected_rules
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Severity
-from harpia_formats.reading.companions import is_companion_format
-from harpia_formats.reading.mapped_keys import MappedKeys
+from harpia_formats.model.text.spelling import hint_on
 from harpia_formats.registry import (
     adapter_of,
     all_formats,
@@ -21,8 +23,6 @@ from harpia_formats.registry import (
     formats_named,
     rules_for,
 )
-from harpia_formats.rules import Rule, selected_rules
-from harpia_formats.text.spelling import hint_on
 
 #: The vendor of tables with any columns.
 TABLES = FREE_COLUMN_FORMATS[0]

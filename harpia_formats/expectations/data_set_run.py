@@ -6,7 +6,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.detection.candidates import FormatVariant
+from harpia_formats.conversion.mapping.mapped_format import (
+    FREE_COLUMN_FORMATS,
+    require_mapped_format,
+    takes_map,
+)
+from harpia_formats.conversion.reading.companions import Companions, is_companion_format
+from harpia_formats.conversion.reading.mapped_keys import MappedKeys, keys_of_map
+from harpia_formats.conversion.reading.merged_rows import has_several_parts
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.conversion.reading.reader import fields_by_column, partners_in
+from harpia_formats.conversion.reading.record_stream import RecordStream
 from harpia_formats.expectations.checkable import (
     Asked,
     asked_by,
@@ -42,24 +52,14 @@ from harpia_formats.expectations.record_limits import (
 )
 from harpia_formats.expectations.relations import Keys
 from harpia_formats.expectations.row_places import row_paths
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.io.source import Source
-from harpia_formats.mapping.mapped_format import (
-    FREE_COLUMN_FORMATS,
-    require_mapped_format,
-    takes_map,
-)
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.source import Source
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.rules.preflight import CODES
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.reading.companions import Companions, is_companion_format
-from harpia_formats.reading.mapped_keys import MappedKeys, keys_of_map
-from harpia_formats.reading.merged_rows import has_several_parts
-from harpia_formats.reading.placed_record import PlacedRecord
-from harpia_formats.reading.reader import fields_by_column, partners_in
-from harpia_formats.reading.record_stream import RecordStream
 from harpia_formats.registry import adapter_of, all_formats, formats_named
-from harpia_formats.rules.preflight import CODES
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from harpia_formats.expectations.plan import DataSet, Plan
 from harpia_formats.expectations.run import Preflight
-from harpia_formats.io.exclude import Exclusion
-from harpia_formats.io.inputs import sources_of_inputs
-from harpia_formats.io.reader import SourceError
-from harpia_formats.io.source import Source
+from harpia_formats.files.io.exclude import Exclusion
+from harpia_formats.files.io.inputs import sources_of_inputs
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.source import Source
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.registry import all_unpackers
 from harpia_formats.reporters.text import with_noun
-from harpia_formats.text.sanitize import safe
 
 #: Files of a data set that are listed.
 _LISTED = 20

@@ -1,6 +1,6 @@
 """The error of a preflight file that cannot be used."""
 
-from harpia_formats.settings.error import LineError
+from harpia_formats.api.settings.error import LineError
 
 
 class PreflightError(LineError):

@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec import UNSET
 
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.expectations.field_limits import number_of
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.prompts import prompt_texts
 from harpia_formats.expectations.question_answers import AnswersPerQuestion
 from harpia_formats.expectations.record_limits import RecordLimit, is_missing
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.placed_record import PlacedRecord
 
 #: Different models and values that are remembered.
 _NAMES = 100

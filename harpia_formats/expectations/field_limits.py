@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from typing import Any
 
-from harpia_formats.comparison.record_partitions import StoredRecord
+from harpia_formats.conversion.comparison.record_partitions import StoredRecord
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.expectations.checkable import TABLES
 from harpia_formats.expectations.field_values import (
     key_of_value,
@@ -20,17 +21,16 @@ from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.record_limits import RecordLimit
 from harpia_formats.expectations.record_store import HELD, RecordStore, portions
 from harpia_formats.expectations.row_places import where_of
-from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.exact_json import ExactFloat, encode
-from harpia_formats.model.report import FileCount
-from harpia_formats.reading.placed_record import PlacedRecord
-from harpia_formats.reporters.text import with_noun
-from harpia_formats.rules.preflight import (
+from harpia_formats.formats.rules.preflight import (
     MISSING_FIELD,
     OUT_OF_RANGE,
     REPEATED_VALUE,
     WRONG_PATTERN,
 )
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.exact_json import ExactFloat, encode
+from harpia_formats.model.report import FileCount
+from harpia_formats.reporters.text import with_noun
 
 #: Returns the path in records of a field of a format, None if there is none.
 PathOf = Callable[[FormatAdapter, str], str | None]

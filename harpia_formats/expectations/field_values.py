@@ -6,20 +6,20 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.dedup.digests import digest_of
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.record_limits import NAMES, RecordLimit, listed
 from harpia_formats.expectations.row_places import where_of
+from harpia_formats.formats.rules.preflight import MISSING_VALUE, OTHER_VALUE
 from harpia_formats.model.adapter import FormatAdapter, at_path
 from harpia_formats.model.exact_json import ExactFloat
 from harpia_formats.model.record import Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.model.text.describe import short_literal
+from harpia_formats.model.text.spelling import nearest
 from harpia_formats.reporters.text import with_noun
-from harpia_formats.rules.preflight import MISSING_VALUE, OTHER_VALUE
-from harpia_formats.text.describe import short_literal
-from harpia_formats.text.spelling import nearest
+from harpia_formats.validation.dedup.digests import digest_of
 
 #: Characters of a text that is its own key; of a longer one, its digest follows this.
 _LONGEST = 200

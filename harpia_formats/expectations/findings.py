@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
+from harpia_formats.formats.rules import Rule
+from harpia_formats.formats.rules.preflight import WITHOUT_VALUES
 from harpia_formats.model.problem import Because, Excerpt, Place, Problem, Severity
 from harpia_formats.model.report import FileCount
-from harpia_formats.rules import Rule
-from harpia_formats.rules.preflight import WITHOUT_VALUES
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.unit.result import Findings
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
-from harpia_formats.detection.detect_files import detect_files
+from harpia_formats.conversion.reading.companions import is_companion_format
 from harpia_formats.expectations.data_set_run import DataSetRun
 from harpia_formats.expectations.facts import Facts
 from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.expectations.plan import DataSet, Stated
 from harpia_formats.expectations.table import BY_NAME
-from harpia_formats.io.urls import is_url
+from harpia_formats.files.io.urls import is_url
+from harpia_formats.formats.detection.detect_files import detect_files
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.reading.companions import is_companion_format
 from harpia_formats.registry import adapter_of, format_of
 from harpia_formats.reporters.text import with_noun
 

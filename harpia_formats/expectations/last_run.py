@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harpia_formats.expectations.error import PreflightError
-from harpia_formats.io.reader import error_reason
-from harpia_formats.io.side_input import read_side_input
-from harpia_formats.io.write_file import write_file
+from harpia_formats.files.io.reader import error_reason
+from harpia_formats.files.io.side_input import read_side_input
+from harpia_formats.files.io.write_file import write_file
 
 _SCHEMA = "harpia-formats/preflight-state/1"
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from harpia_formats.io.source import ReadProgress
-from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
+from harpia_formats.files.io.source import ReadProgress
+from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor

@@ -4,27 +4,27 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.plan import Stated
 from harpia_formats.expectations.record_limits import RecordLimit
-from harpia_formats.extensions.entry_points import (
+from harpia_formats.formats.extensions.entry_points import (
     EXPECTATIONS,
     plugin_error,
     plugin_named,
     plugin_names,
 )
+from harpia_formats.formats.rules.preflight import OWN_EXPECTATION
 from harpia_formats.model.expectation import (
     Expectation,
     ExpectationCheck,
     ExpectationResult,
 )
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.placed_record import PlacedRecord
+from harpia_formats.model.text.describe import short_literal
+from harpia_formats.model.text.spelling import nearest
 from harpia_formats.reporters.text import with_noun
-from harpia_formats.rules.preflight import OWN_EXPECTATION
-from harpia_formats.text.describe import short_literal
-from harpia_formats.text.spelling import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from harpia_formats.api.settings.error import SettingsError
+from harpia_formats.api.settings.toml_text import (
+    described_value,
+    toml_document,
+    toml_key,
+)
 from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.file_limits import Age, age_of
 from harpia_formats.expectations.limit import limit_of
@@ -32,13 +38,11 @@ from harpia_formats.expectations.table import (
     Kind,
 )
 from harpia_formats.expectations.variables import used_variables, with_variables
-from harpia_formats.io.reader import error_reason
-from harpia_formats.io.side_input import read_side_input
-from harpia_formats.io.urls import is_url
+from harpia_formats.files.io.reader import error_reason
+from harpia_formats.files.io.side_input import read_side_input
+from harpia_formats.files.io.urls import is_url
 from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.settings.error import SettingsError
-from harpia_formats.settings.toml_text import described_value, toml_document, toml_key
-from harpia_formats.text.spelling import hint_on, nearest
+from harpia_formats.model.text.spelling import hint_on, nearest
 
 _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
 _line = re.compile(r"line ([0-9]+)")

@@ -6,25 +6,25 @@ from dataclasses import dataclass
 
 from msgspec import UNSET
 
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.limit import Limit
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.plan import DataSet
 from harpia_formats.expectations.prompts import prompt_texts
 from harpia_formats.expectations.row_places import RowPaths, where_of
-from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.record import Output
-from harpia_formats.model.report import FileCount
-from harpia_formats.reading.placed_record import PlacedRecord
-from harpia_formats.reporters.text import with_noun
-from harpia_formats.rules.preflight import (
+from harpia_formats.formats.rules.preflight import (
     MISSING_ANSWER,
     MISSING_MODEL,
     OTHER_MODEL,
     PROMPT_LENGTH,
 )
-from harpia_formats.text.describe import short_literal
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.record import Output
+from harpia_formats.model.report import FileCount
+from harpia_formats.model.text.describe import short_literal
+from harpia_formats.model.text.spelling import nearest
+from harpia_formats.reporters.text import with_noun
 
 #: Different names of models, or values, that are remembered; further ones are counted
 #: together.

@@ -4,15 +4,15 @@ import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from harpia_formats.comparison.record_partitions import (
+from harpia_formats.conversion.comparison.record_partitions import (
     PARTS,
     RecordPartitions,
     StoredRecord,
 )
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Place
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.placed_record import PlacedRecord
 
 #: Keys that are held in memory at once, some 150 bytes each.
 HELD = 200_000

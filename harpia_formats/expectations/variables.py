@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_formats.expectations.plan import Places
 from harpia_formats.expectations.table import VARIABLES
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.text.spelling import nearest
 
 _variable = re.compile(r"\$\{([^{}]*)\}")
 

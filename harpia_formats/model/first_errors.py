@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from harpia_formats.model.problem import Problem, Severity
-from harpia_formats.text.sanitize import safe
+from harpia_formats.model.text.sanitize import safe
 
 #: How many errors are shown, and the most code points of the path and message of one.
 SHOWN, PATH, MESSAGE = 3, 4096, 300

@@ -11,7 +11,7 @@ from harpia_formats.model.errors import MISSING, HarpiaFormatsError
 from harpia_formats.model.first_errors import PATH, first_errors
 from harpia_formats.model.problem import Because, Problem, Severity
 from harpia_formats.model.result import Result
-from harpia_formats.text.sanitize import escaped, safe
+from harpia_formats.model.text.sanitize import escaped, safe
 
 if TYPE_CHECKING:  # most runs count no lengths: start-up time
     from harpia_formats.model.bins import LengthCounts

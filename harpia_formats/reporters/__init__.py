@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from harpia_formats.extensions import entry_points
+from harpia_formats.formats.extensions import entry_points
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.reporters.reporter import Options, Reporter
 
@@ -70,7 +70,7 @@ class UnknownReporter(ReportError):  # noqa: N818 - named like the other unknown
         self.asked = asked
 
     def __str__(self) -> str:
-        from harpia_formats.text.spelling import hint_on  # noqa: PLC0415 - only to report a mistake
+        from harpia_formats.model.text.spelling import hint_on  # noqa: PLC0415 - only to report a mistake
 
         names = [*REPORTERS, *entry_points.plugin_names(entry_points.REPORTERS)]
         return f"no reporter is called {self.asked!r}{hint_on(self.asked, names)}"

@@ -5,7 +5,7 @@ from itertools import groupby
 
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.report import Report
-from harpia_formats.text.sanitize import safe
+from harpia_formats.model.text.sanitize import safe
 
 _LABELS = {
     State.MET: "ok",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.fold import (
     FoldedFindings,
     FolderFindings,
@@ -28,7 +29,6 @@ from harpia_formats.reporters.text import (
     rule,
     statistics_lines,
 )
-from harpia_formats.text.sanitize import safe
 
 #: Without colours.
 _PLAIN = Options()

@@ -7,8 +7,8 @@ from hashlib import sha256
 
 from harpia_formats.model.problem import Place, Problem, Severity
 from harpia_formats.model.report import Group, Report
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.text import SENTENCE, dotted_path
-from harpia_formats.text.sanitize import safe
 
 #: The severities, the worst first.
 WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.NOTE)

@@ -4,8 +4,8 @@ from bisect import bisect_right
 from itertools import accumulate
 
 from harpia_formats.model.problem import Excerpt
-from harpia_formats.text.columns import columns, columns_of
-from harpia_formats.text.sanitize import escaped
+from harpia_formats.model.text.columns import columns, columns_of
+from harpia_formats.model.text.sanitize import escaped
 
 
 def frame(excerpt: Excerpt, room: int) -> tuple[str, str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from harpia_formats.model.problem import Because, Place, Problem
 from harpia_formats.model.report import Report
+from harpia_formats.model.text.sanitize import digits, safe
 from harpia_formats.reporters.fold import (
     FoldedFindings,
     FolderFindings,
@@ -30,7 +31,6 @@ from harpia_formats.reporters.text import (
     statistics_lines,
     summary_lines,
 )
-from harpia_formats.text.sanitize import digits, safe
 
 #: The most code points of the id of a record.
 _ID = 80
@@ -99,7 +99,7 @@ def _headline(problem: Problem, options: Options) -> list[str]:
     shown = [part for part in parts if part]
     if not options.wraps:
         return ["  ".join(shown)]
-    from harpia_formats.text.columns import joined  # noqa: PLC0415 - for terminals only
+    from harpia_formats.model.text.columns import joined  # noqa: PLC0415 - for terminals only
 
     spaces = ["", *["  "] * (len(shown) - 1)]
     return joined(zip(spaces, shown, strict=True), options.width, "    ")

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report, problem_as_dict, report_as_dict
 from harpia_formats.model.result import Result
+from harpia_formats.model.text.json_text import json_text
 from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.text.json_text import json_text
 
 
 def write(

@@ -11,8 +11,8 @@ from harpia_formats.model.report import (
     group_as_dict,
     problem_as_dict,
 )
+from harpia_formats.model.text.json_text import json_text
 from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.text.json_text import json_text
 
 
 def write(

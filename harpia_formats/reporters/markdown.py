@@ -6,6 +6,7 @@ Its Markdown is that of GitHub and GitLab ("GitHub Flavored Markdown Spec" 0.29)
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
+from harpia_formats.formats.rules.documentation import rule_url
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.notebook import Row, displayed
 from harpia_formats.model.problem import Problem
@@ -23,7 +24,6 @@ from harpia_formats.reporters.markdown_text import code, fenced, head, plain, ro
 from harpia_formats.reporters.places import shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import total_line, with_noun
-from harpia_formats.rules.documentation import rule_url
 
 #: The columns of the tables.
 _FILES = "file format records invalid undetermined errors warnings notes read".split()

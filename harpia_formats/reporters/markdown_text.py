@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from harpia_formats.text.sanitize import safe
+from harpia_formats.model.text.sanitize import safe
 
 #: What is written as it is. Every other ASCII character could begin or end something:
 #: markup, HTML, a cell, a mention, a reference to an issue, a link.

@@ -3,7 +3,7 @@
 import os
 from urllib.parse import quote
 
-from harpia_formats.io.urls import is_url
+from harpia_formats.files.io.urls import is_url
 from harpia_formats.reporters.reporter import Options
 
 

@@ -7,16 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.extensions import entry_points
-from harpia_formats.io.compression import CODECS
-from harpia_formats.io.data_names import OTHER_SUFFIXES, is_data_name
-from harpia_formats.io.discovery import find_sources
-from harpia_formats.io.extra_output import check_extra_output
-from harpia_formats.io.output_group import OutputGroup
-from harpia_formats.io.reader import SourceError
-from harpia_formats.io.sink import Sink, SinkError
-from harpia_formats.io.source import open_source
-from harpia_formats.io.urls import file_name_of, is_url, masked
+from harpia_formats.files.io.compression import CODECS
+from harpia_formats.files.io.data_names import OTHER_SUFFIXES, is_data_name
+from harpia_formats.files.io.discovery import find_sources
+from harpia_formats.files.io.extra_output import check_extra_output
+from harpia_formats.files.io.output_group import OutputGroup
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.sink import Sink, SinkError
+from harpia_formats.files.io.source import open_source
+from harpia_formats.files.io.urls import file_name_of, is_url, masked
+from harpia_formats.formats.extensions import entry_points
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters import REPORTERS, ReportError, reporter_named

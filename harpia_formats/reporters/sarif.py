@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from harpia_formats._version import __version__
+from harpia_formats.formats.rules import Rule
+from harpia_formats.formats.rules.documentation import rule_url
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
+from harpia_formats.model.text.json_text import json_text
 from harpia_formats.registry import all_rules, installed_rules
 from harpia_formats.reporters.findings import Finding, collected, worst_first
 from harpia_formats.reporters.reporter import Options, Reporter
@@ -21,9 +24,6 @@ from harpia_formats.reporters.sarif_objects import (
     message,
     result_of,
 )
-from harpia_formats.rules import Rule
-from harpia_formats.rules.documentation import rule_url
-from harpia_formats.text.json_text import json_text
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/"

@@ -5,9 +5,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from harpia_formats.io.compression import CODECS
-from harpia_formats.io.urls import is_url
+from harpia_formats.files.io.compression import CODECS
+from harpia_formats.files.io.urls import is_url
 from harpia_formats.model.problem import Because, Excerpt, Fix, Place, Problem, Severity
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.findings import Finding, fingerprint, first_sentences
 from harpia_formats.reporters.places import (
     absolute,
@@ -18,7 +19,6 @@ from harpia_formats.reporters.places import (
 )
 from harpia_formats.reporters.reporter import Options
 from harpia_formats.reporters.text import SENTENCE, dotted_path
-from harpia_formats.text.sanitize import safe
 
 #: The base of URIs of files in the repository, which GitHub knows by this name.
 ROOT = "%SRCROOT%"

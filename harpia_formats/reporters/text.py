@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Group, Report
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.checks import check_lines
 from harpia_formats.reporters.reporter import Options
-from harpia_formats.text.sanitize import safe
 
 #: The most code points of a message; values in it may be much longer.
 SENTENCE = 500
@@ -61,7 +61,7 @@ def label(problem: Problem, *, links: bool = False) -> str:
 
 def linked(code: str) -> str:
     """Return the code of a rule as a link for terminals, if it has an address."""
-    from harpia_formats.rules.documentation import rule_url  # noqa: PLC0415 - for terminals only
+    from harpia_formats.formats.rules.documentation import rule_url  # noqa: PLC0415 - for terminals only
 
     url = rule_url(code)
     shown = safe(code)
@@ -78,7 +78,7 @@ def fitted(
     """
     if not options.wraps:
         return list(lines)
-    from harpia_formats.text.columns import wrapped  # noqa: PLC0415 - for terminals only
+    from harpia_formats.model.text.columns import wrapped  # noqa: PLC0415 - for terminals only
 
     width = options.width
     return [part for line in lines for part in wrapped(line, width, indent, start)]

@@ -7,23 +7,25 @@ from itertools import chain, takewhile
 from pathlib import PurePath
 from typing import Any
 
-from harpia_formats.dedup.digests import Digests, digest_of
-from harpia_formats.dedup.key_text import key_text
-from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.detection.file_name import without_compression
-from harpia_formats.detection.recognize import recognize
-from harpia_formats.detection.sampled_file import Framing, framing_of, sample_file
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.framing.columns import DocumentFrames, DocumentHeader
-from harpia_formats.framing.constants import with_nulls
-from harpia_formats.framing.container import open_container
-from harpia_formats.framing.numbered import (
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.framing.columns import DocumentFrames, DocumentHeader
+from harpia_formats.files.framing.constants import with_nulls
+from harpia_formats.files.framing.container import open_container
+from harpia_formats.files.framing.numbered import (
     NumberedRecord,
     decoded_or_none,
     numbered_records,
 )
-from harpia_formats.io.reread import RereadableSource
-from harpia_formats.io.source import Source, open_source
+from harpia_formats.files.io.reread import RereadableSource
+from harpia_formats.files.io.source import Source, open_source
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.detection.file_name import without_compression
+from harpia_formats.formats.detection.recognize import recognize
+from harpia_formats.formats.detection.sampled_file import (
+    Framing,
+    framing_of,
+    sample_file,
+)
 from harpia_formats.model.format import (
     Companion,
     Container,
@@ -33,6 +35,8 @@ from harpia_formats.model.format import (
 )
 from harpia_formats.registry import all_formats
 from harpia_formats.validation.companion_error import CompanionError
+from harpia_formats.validation.dedup.digests import Digests, digest_of
+from harpia_formats.validation.dedup.key_text import key_text
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.options import Options

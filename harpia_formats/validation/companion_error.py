@@ -1,7 +1,7 @@
 """The error about a companion file that cannot be used."""
 
-from harpia_formats.io.file_kinds import OtherKindError
-from harpia_formats.io.reader import SourceError
+from harpia_formats.files.io.file_kinds import OtherKindError
+from harpia_formats.files.io.reader import SourceError
 from harpia_formats.model.errors import HarpiaFormatsError
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.detection.file_name import without_compression
-from harpia_formats.io.discovery import find_sources
-from harpia_formats.io.reader import SourceError, error_reason
-from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.reread import is_lasting
-from harpia_formats.io.side_input import check_readable
-from harpia_formats.io.source import Source
-from harpia_formats.io.urls import is_url
+from harpia_formats.files.io.discovery import find_sources
+from harpia_formats.files.io.reader import SourceError, error_reason
+from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.reread import is_lasting
+from harpia_formats.files.io.side_input import check_readable
+from harpia_formats.files.io.source import Source
+from harpia_formats.files.io.urls import is_url
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.detection.file_name import without_compression
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.merge.places import in_members

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.detection.sample import Sample
-from harpia_formats.framing.columns import DocumentHeader, RowArray
+from harpia_formats.files.framing.columns import DocumentHeader, RowArray
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.detection.sample import Sample
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
 from harpia_formats.validation.merge.repeated_ids import RepeatedIds
 from harpia_formats.validation.plan.units import (
@@ -151,7 +151,7 @@ class LocalValidation(msgspec.Struct, frozen=True):
         if is_even and self.validators.accept_any_texts(unit.columns):
             across = self._lint_table_records(unit)
         if across is None:
-            from harpia_formats.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
+            from harpia_formats.files.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
 
             rows = tuple(rows_of_block(unit.block))
             yield from self._table(

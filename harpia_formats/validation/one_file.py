@@ -6,19 +6,28 @@ from dataclasses import replace
 
 import msgspec
 
-from harpia_formats.detection.file_name import misleading_suffix
-from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
-from harpia_formats.detection.sampled_file import (
+from harpia_formats.conversion.mapping.requirements import ConversionOptionsError
+from harpia_formats.files.framing.chunk import Cursor, FramingFault
+from harpia_formats.files.framing.container import (
+    Layout,
+    OpenedContainer,
+    open_container,
+)
+from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.files.io.reread import RereadableSource
+from harpia_formats.files.io.source import (
+    ReadProgress,
+    Source,
+    SourceReader,
+    open_source,
+)
+from harpia_formats.formats.detection.file_name import misleading_suffix
+from harpia_formats.formats.detection.read_blocks import ReadBlocks, complete_frames
+from harpia_formats.formats.detection.sampled_file import (
     Framing,
     SampledFile,
     sample_file,
 )
-from harpia_formats.framing.chunk import Cursor, FramingFault
-from harpia_formats.framing.container import Layout, OpenedContainer, open_container
-from harpia_formats.io.reader import BLOCK
-from harpia_formats.io.reread import RereadableSource
-from harpia_formats.io.source import ReadProgress, Source, SourceReader, open_source
-from harpia_formats.mapping.requirements import ConversionOptionsError
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import all_formats
 from harpia_formats.validation.local import LocalValidation, RowConsumer

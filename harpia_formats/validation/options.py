@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.io.exclude import check_patterns
-from harpia_formats.io.source import ReadProgress
-from harpia_formats.mapping.columns import check_field_names
+from harpia_formats.conversion.mapping.columns import check_field_names
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.exclude import check_patterns
+from harpia_formats.files.io.source import ReadProgress
+from harpia_formats.files.parsing.csv_delimiter import check_delimiter
+from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
 from harpia_formats.model.errors import OptionError
-from harpia_formats.parsing.csv_delimiter import check_delimiter
-from harpia_formats.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -122,7 +122,7 @@ class Options:
             raise ValueError(f"row_timeout must be above 0, not {self.row_timeout}")
         check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
-            from harpia_formats.workers.engine import check_engine  # noqa: PLC0415 - most runs have none
+            from harpia_formats.files.workers.engine import check_engine  # noqa: PLC0415 - most runs have none
 
             check_engine(self.engine, self.executor)
         if self.limit is not None:
@@ -131,7 +131,7 @@ class Options:
 
 def _check_mapped(options: Options) -> None:
     """Raise `ValueError` unless the files are in one format that may be mapped."""
-    from harpia_formats.mapping.mapped_format import takes_map  # noqa: PLC0415 - only for a map: start-up time
+    from harpia_formats.conversion.mapping.mapped_format import takes_map  # noqa: PLC0415 - only for a map: start-up time
 
     if options.format is None or not takes_map(options.format):
         raise ValueError(

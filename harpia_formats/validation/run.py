@@ -8,16 +8,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from harpia_formats.framing.chunk import Cursor
-from harpia_formats.io.compression import CODECS
-from harpia_formats.io.inputs import Input, checked_inputs, sources_of_inputs
-from harpia_formats.io.reader import SourceError
-from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import BytesRead, Source
-from harpia_formats.io.urls import is_url
+from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.io.compression import CODECS
+from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.source import BytesRead, Source
+from harpia_formats.files.io.urls import is_url
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
-from harpia_formats.redaction import problems_shown, redaction_of
 from harpia_formats.registry import all_unpackers
 from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation, RowConsumer
@@ -32,6 +31,7 @@ from harpia_formats.validation.one_file import (
 )
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel.redone import RedoneUnits
+from harpia_formats.validation.redaction import problems_shown, redaction_of
 from harpia_formats.validation.run_baseline import RunBaseline
 from harpia_formats.validation.run_plans import FileOptions, RunPlans
 from harpia_formats.validation.skipped_files import end_of_run
@@ -48,8 +48,8 @@ from harpia_formats.validation.unit.validators import SharedValidators
 from harpia_formats.validation.validated_file import file_of_result, validated_file
 
 if TYPE_CHECKING:  # imported only for several processes or a schema: start-up time
+    from harpia_formats.files.workers.pool import WorkerDied, WorkerPool
     from harpia_formats.validation.parallel.small_files import Answered
-    from harpia_formats.workers.pool import WorkerDied, WorkerPool
 
 #: Bytes of a file that is validated by one process.
 LITTLE = 1024 * 1024
@@ -179,7 +179,7 @@ class Validation:
         is_far = options.executor is not None or options.engine is not None
         if is_cut_short or (not is_far and _is_little(self._inputs)):
             return nullcontext()
-        from harpia_formats.workers.pool import open_pool  # noqa: PLC0415 - only for several processes: start-up time
+        from harpia_formats.files.workers.pool import open_pool  # noqa: PLC0415 - only for several processes: start-up time
 
         return open_pool(options)
 
@@ -332,7 +332,10 @@ def _check_visible(pool: "WorkerPool", source: Source) -> None:
 
     Raises `EngineError` if they do not.
     """
-    from harpia_formats.detection.splittable import is_plain_lines, splittable_size  # noqa: PLC0415 - only for clusters: start-up time
+    from harpia_formats.formats.detection.splittable import (  # noqa: PLC0415 - only for clusters: start-up time
+        is_plain_lines,
+        splittable_size,
+    )
     from harpia_formats.validation.parallel.large_file import HEAD, WORTH  # noqa: PLC0415 - only for clusters: start-up time
 
     origin, size = source.origin, splittable_size(source.origin)

@@ -6,13 +6,13 @@ from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.io.reader import SourceError
-from harpia_formats.io.source import Source
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.source import Source
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs have none: start-up time
-    from harpia_formats.baselines.known import KnownFindings
+    from harpia_formats.validation.baselines.known import KnownFindings
 
 
 class RunBaseline:
@@ -42,7 +42,10 @@ class RunBaseline:
         """Return what is read, None if nothing is; check what is written."""
         if not self._paths:
             return None
-        from harpia_formats.baselines.known import KnownFindings, check_replaceable  # noqa: PLC0415 - only with a baseline: start-up time
+        from harpia_formats.validation.baselines.known import (  # noqa: PLC0415 - only with a baseline: start-up time
+            KnownFindings,
+            check_replaceable,
+        )
 
         if self._written:
             check_replaceable(self._written)
@@ -94,7 +97,7 @@ class RunBaseline:
         report = tally.report()
         if report.failures:
             return
-        from harpia_formats.baselines.known import (  # noqa: PLC0415 - only with a baseline: start-up time
+        from harpia_formats.validation.baselines.known import (  # noqa: PLC0415 - only with a baseline: start-up time
             found_baseline,
             key_of,
             unheld_files,

@@ -5,14 +5,14 @@ from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from harpia_formats.detection.file_name import delimiter_of
-from harpia_formats.detection.sampled_file import Framing, reread_frames
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.framing.columns import DocumentFrames
-from harpia_formats.framing.container import open_container
-from harpia_formats.framing.null_rows import rows_with_nulls
-from harpia_formats.io.reread import RereadableSource
+from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.framing.columns import DocumentFrames
+from harpia_formats.files.framing.container import open_container
+from harpia_formats.files.framing.null_rows import rows_with_nulls
+from harpia_formats.files.io.reread import RereadableSource
+from harpia_formats.formats.detection.file_name import delimiter_of
+from harpia_formats.formats.detection.sampled_file import Framing, reread_frames
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.repeated_ids import RepeatedIds
 from harpia_formats.validation.plan.file_plan import FilePlan
@@ -20,8 +20,8 @@ from harpia_formats.validation.unit.result import Findings
 from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # imported only for tables and for lints
-    from harpia_formats.parsing.csv_blocks import TableBlock
-    from harpia_formats.parsing.csv_pieces import TablePiece
+    from harpia_formats.files.parsing.csv_blocks import TableBlock
+    from harpia_formats.files.parsing.csv_pieces import TablePiece
     from harpia_formats.validation.merge.across_rows import AcrossDigests
     from harpia_formats.validation.merge.placed_rows import PlacedRow
     from harpia_formats.validation.plan.table_units import TableBatch
@@ -40,7 +40,7 @@ def table_frames(
 
     They end before the first piece for which `belongs` is false; then none is a block.
     """
-    from harpia_formats.parsing.csv_records import table_pieces, table_rows  # noqa: PLC0415 - only for tables: start-up time
+    from harpia_formats.files.parsing.csv_records import table_pieces, table_rows  # noqa: PLC0415 - only for tables: start-up time
     from harpia_formats.validation.plan.table_units import table_batches  # noqa: PLC0415 - only for tables: start-up time
 
     options = plan.run.options
@@ -73,7 +73,7 @@ def repeated_ids(plan: FilePlan, again: RereadableSource) -> RepeatedIds | None:
     """Return what finds repeated ids, None if they are not looked for."""
     if not plan.checks_ids:
         return None
-    from harpia_formats.dedup.duplicate_ids import duplicate_id_finder  # noqa: PLC0415 - only if repeated ids are looked for
+    from harpia_formats.validation.dedup.duplicate_ids import duplicate_id_finder  # noqa: PLC0415 - only if repeated ids are looked for
 
     ids = duplicate_id_finder(plan.variant, rereading(plan, again))
     return None if ids is None else RepeatedIds(ids)
@@ -166,7 +166,7 @@ def _placed_rows(
             validators.id_key,
             validators.part().validator,
         )
-    from harpia_formats.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
+    from harpia_formats.files.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
 
     opened = open_container(again.blocks())
     frames = table_frames(opened.buffer, opened.start, plan)

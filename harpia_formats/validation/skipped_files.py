@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from harpia_formats.detection.other_shape import DetectionNote
-from harpia_formats.framing.chunk import Cursor
-from harpia_formats.io.data_names import is_data_name
-from harpia_formats.io.file_kinds import OtherKindError, counted_kinds
-from harpia_formats.io.inputs import Input, input_of
-from harpia_formats.io.reader import SourceError
+from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.io.data_names import is_data_name
+from harpia_formats.files.io.file_kinds import OtherKindError, counted_kinds
+from harpia_formats.files.io.inputs import Input, input_of
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.formats.detection.other_shape import DetectionNote
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import TOO_FEW_RECORDS, FileCount
 from harpia_formats.registry import all_unpackers, rules_of

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import msgspec
 
-from harpia_formats.detection.candidates import FormatVariant
-from harpia_formats.framing.columns import DocumentFrames
-from harpia_formats.io.reread import RereadableSource
-from harpia_formats.io.source import Source
+from harpia_formats.files.framing.columns import DocumentFrames
+from harpia_formats.files.io.reread import RereadableSource
+from harpia_formats.files.io.source import Source
+from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.model.format import Companion, Format
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.companion_names import names_beside

@@ -381,7 +381,7 @@ def test_profile_counts_own_time_by_stage(modules: Modules) -> None:
 
     assert profile.stage_of(harpia_formats.__file__) == "harpia_formats"
     module = Path(harpia_formats.__file__).parent / "mapping" / "to_rows.py"
-    assert profile.stage_of(str(module)) == "harpia_formats.mapping"
+    assert profile.stage_of(str(module)) == "harpia_formats.conversion.mapping"
     assert profile.stage_of(json.__file__) == "other"
     assert profile.stage_of("<read(row)>") == "compiled from tables: read(row)"
 

@@ -18,7 +18,7 @@ from harpia_formats.conversion.containers.row_writer import (
     RowWriter,
     WriteBytes,
 )
-from harpia_formats.mapping.extras import COMPONENT_KEY
+from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 

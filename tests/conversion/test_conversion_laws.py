@@ -26,18 +26,23 @@ from conversion_laws import (
     sources,
 )
 from harpia_formats.conversion.losses.specimens import FILLED
-from harpia_formats.mapping.choices import Choices, References, Responses, Turns
-from harpia_formats.mapping.constants import constants_by_path
-from harpia_formats.mapping.fields import FieldTable
-from harpia_formats.mapping.misfits import misfits_of
-from harpia_formats.mapping.record_program import RecordProgram
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.choices import (
+    Choices,
+    References,
+    Responses,
+    Turns,
+)
+from harpia_formats.conversion.mapping.constants import constants_by_path
+from harpia_formats.conversion.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.misfits import misfits_of
+from harpia_formats.conversion.mapping.record_program import RecordProgram
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.record import Record, as_dict
-from harpia_formats.reading.reader import Reading
 from harpia_formats.registry import adapter_of, format_of, writable_formats
 from plain_conversion import records_of
 from real_conversion import Way, run, small_pieces

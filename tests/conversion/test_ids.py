@@ -9,8 +9,8 @@ import pytest
 
 from harpia_formats import ConversionError, read
 from harpia_formats.conversion.losses.specimens import FILLED
+from harpia_formats.conversion.mapping.question import HASH_DIGITS
 from harpia_formats.conversion.parallel import large_file
-from harpia_formats.mapping.question import HASH_DIGITS
 from harpia_formats.registry import adapter_of, writable_formats
 from unchecked import convert
 

@@ -15,12 +15,12 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.conversion.losses.table import FieldLine, field_lines
+from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.conversion.report import ConversionReport
-from harpia_formats.dedup.digests import Digests
-from harpia_formats.mapping.requirements import ConversionError
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.registry import adapter_of, writable_formats
+from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.unit.decoder_training import DecoderTraining
 from unchecked import convert
 
@@ -1012,7 +1012,7 @@ def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
         text=True,
     )
     unwanted = (
-        "harpia_formats.metrics",
+        "harpia_formats.evaluation.metrics",
         "harpia_formats.conversion.fill_scores",
         "harpia_formats.conversion.grouping.external_group_by",
         "harpia_formats.conversion.quarantine",

@@ -8,14 +8,14 @@ from typing import Any
 import jsonschema
 import pytest
 
+from harpia_formats.api.settings.toml_lines import TomlLines
 from harpia_formats.expectations import own
 from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.parse import parse_plan
 from harpia_formats.expectations.plan import Plan
 from harpia_formats.expectations.table import KEYS, Key, Kind
+from harpia_formats.formats.schema.bundled import schema_text
 from harpia_formats.model.expectation import Expectation, ExpectationCheck
-from harpia_formats.schema.bundled import schema_text
-from harpia_formats.settings.toml_lines import TomlLines
 
 START = '[datasets.a]\nfiles = "a.jsonl"\n'
 OTHERS = "".join(

@@ -15,9 +15,9 @@ from generated_reports import ANY_TEXT, reports, text_of
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
+from harpia_formats.model.text.sanitize import escaped
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.reporters.markdown_text import code, fenced, plain
-from harpia_formats.text.sanitize import escaped
 
 #: A parser of CommonMark with the tables of GitHub; `typer` brings it along.
 PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from harpia_formats.model.problem import Because, Excerpt, Fix, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.model.text.columns import columns
+from harpia_formats.model.text.json_text import json_text
+from harpia_formats.model.text.sanitize import UNSAFE
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.reporters.fold import Shown, note_shown, partly_shown_groups
 from harpia_formats.reporters.frame import frame
 from harpia_formats.reporters.text import statistics_lines, summary_lines, with_noun
-from harpia_formats.text.columns import columns
-from harpia_formats.text.json_text import json_text
-from harpia_formats.text.sanitize import UNSAFE
 
 SCHEMA = json.loads(
     (

@@ -12,14 +12,22 @@ import pytest
 from any_rows import ANY_ROWS
 from corpora import CORPORA
 from harpia_formats import FileCount, validate
-from harpia_formats.detection.candidates import FormatVariant, matches_of, variants_of
-from harpia_formats.detection.recognize import recognize
-from harpia_formats.detection.sampled_file import sample_file
-from harpia_formats.framing.container import open_container
-from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.files.framing.container import open_container
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.formats.detection.candidates import (
+    FormatVariant,
+    matches_of,
+    variants_of,
+)
+from harpia_formats.formats.detection.recognize import recognize
+from harpia_formats.formats.detection.sampled_file import sample_file
+from harpia_formats.formats.schema.dialect import (
+    document_schema,
+    is_whole,
+    record_schema,
+)
 from harpia_formats.model.format import Container, Dialect
 from harpia_formats.registry import all_formats
-from harpia_formats.schema.dialect import document_schema, is_whole, record_schema
 
 ROOT = Path(__file__).parents[2]
 VALID = sorted(

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.io.sink import SinkError
-from harpia_formats.mapping.choices import Choices, References, Responses
-from harpia_formats.mapping.columns import MapError
-from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.choices import Choices, References, Responses
+from harpia_formats.conversion.mapping.columns import MapError
+from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.files.io.sink import SinkError
 from harpia_formats.model.field_fates import BLANK, Fate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import SYSTEM_MESSAGE, Output, Record, Score

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import Report, validate
-from harpia_formats.dedup.digests import digest_of
-from harpia_formats.io.source import Source
+from harpia_formats.files.io.source import Source
 from harpia_formats.registry import all_rules
 from harpia_formats.validation.companion_checks import read_companion_file
+from harpia_formats.validation.dedup.digests import digest_of
 from harpia_formats.validation.options import Options
 
 RULES = all_rules()

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import validate
+from harpia_formats.formats.rules import byte_sums, look_alikes, near_duplicates
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -21,7 +22,6 @@ from harpia_formats.model.lint import (
     Lints,
     RowLint,
 )
-from harpia_formats.rules import byte_sums, look_alikes, near_duplicates
 from harpia_formats.validation.merge import across_rows
 from harpia_formats.validation.unit import selected_lints
 

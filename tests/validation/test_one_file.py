@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import FileCount, Problem, Report, validate
-from harpia_formats.io.reader import BLOCK
+from harpia_formats.files.io.reader import BLOCK
 from harpia_formats.validation.unit.row_checks import Verdict, compare_verdicts
 from harpia_formats.validation.unit.row_validator import RowValidator
 
@@ -666,16 +666,16 @@ def test_valid_file_needs_nothing_that_explains() -> None:
     """What says why something is wrong, or checks pairs, is imported only then."""
     path = FIXTURES / SEED / "valid" / "one.json"
     unwanted = (
-        "harpia_formats.framing.array",
+        "harpia_formats.files.framing.array",
         "harpia_formats.validation.diagnosis.root_causes",
         "harpia_formats.validation.companion_checks",
         "harpia_formats.conversion.run",
         "harpia_formats.validation.diagnosis.to_problem",
-        "harpia_formats.parsing.json_mistakes",
-        "harpia_formats.parsing.json_syntax",
+        "harpia_formats.files.parsing.json_mistakes",
+        "harpia_formats.files.parsing.json_syntax",
         "harpia_formats.validation.diagnosis.finding",
         "harpia_formats.validation.diagnosis.row_context",
-        "harpia_formats.parsing.locate",
+        "harpia_formats.files.parsing.locate",
         "importlib.resources",
     )
     script = f"""

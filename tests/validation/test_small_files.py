@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.io import source
-from harpia_formats.io.source import Source
-from harpia_formats.schema import validator
+from harpia_formats.files.io import source
+from harpia_formats.files.io.source import Source
+from harpia_formats.formats.schema import validator
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import small_files
 from harpia_formats.validation.run import Validation

@@ -1,7 +1,7 @@
 """The rules G2 of Alpaca's instructions, for rows that their schema allows."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _bad = '{"instruction": "%s", "input": "%s", "output": "rio"}\n'
 

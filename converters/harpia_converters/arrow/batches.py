@@ -30,7 +30,7 @@ from harpia_converters.arrow.limits import (
 )
 from harpia_converters.arrow.parquet_footer import Group, groups_of
 from harpia_converters.arrow.parquet_groups import group_plan
-from harpia_formats.arrow.package import load_pyarrow
+from harpia_formats.files.arrow.package import load_pyarrow
 
 #: Bytes that are read ahead of each column of a Parquet file, and of all columns; a
 #: store is asked for no fewer bytes than the last.

@@ -18,7 +18,7 @@ from harpia_converters.arrow.limits import (
     BadTableError,
     megabytes,
 )
-from harpia_formats.arrow.package import load_pyarrow
+from harpia_formats.files.arrow.package import load_pyarrow
 
 _BITS = 8
 #: Bytes of the size that stands before a compressed buffer.

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from harpia_formats.mapping.any_columns import any_columns, record_row
+from harpia_formats.conversion.mapping.any_columns import any_columns, record_row
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

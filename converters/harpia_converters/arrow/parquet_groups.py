@@ -14,7 +14,7 @@ from harpia_converters.arrow.limits import (
 )
 from harpia_converters.arrow.parquet_footer import Chunk, Group
 from harpia_converters.arrow.parquet_pages import Pages, longest_text, pages_of
-from harpia_formats.arrow.package import load_pyarrow
+from harpia_formats.files.arrow.package import load_pyarrow
 
 #: Bytes that a column may have beyond those in the footer, as old writers left out the
 #: header of the dictionary (PARQUET-816).

@@ -17,17 +17,17 @@ from harpia_converters.arrow.limits import (
     BadTableError,
     megabytes,
 )
-from harpia_formats.arrow.json_values import has_repeated_names, json_rows
-from harpia_formats.arrow.long_rows import LongValueError, row_pieces
-from harpia_formats.arrow.package import MissingPyarrow, load_pyarrow
-from harpia_formats.arrow.record_layout import (
+from harpia_formats.files.arrow.json_values import has_repeated_names, json_rows
+from harpia_formats.files.arrow.long_rows import LongValueError, row_pieces
+from harpia_formats.files.arrow.package import MissingPyarrow, load_pyarrow
+from harpia_formats.files.arrow.record_layout import (
     NewerLayoutError,
     is_record_layout,
     rows_of_batch,
 )
-from harpia_formats.arrow.value_sizes import batch_size, row_parts, small_parts
-from harpia_formats.io.reader import SourceError, error_reason
-from harpia_formats.io.unpacking import TextPart
+from harpia_formats.files.arrow.value_sizes import batch_size, row_parts, small_parts
+from harpia_formats.files.io.reader import SourceError, error_reason
+from harpia_formats.files.io.unpacking import TextPart
 from harpia_formats.model.exact_json import NOT_JSON, encode_lines
 
 

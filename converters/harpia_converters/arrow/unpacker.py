@@ -1,7 +1,7 @@
 """Which files are tables of Parquet, Arrow or Feather, and what makes rows of them."""
 
 from harpia_converters.arrow.any_columns import TABLE
-from harpia_formats.io.unpacking import Unpacker
+from harpia_formats.files.io.unpacking import Unpacker
 
 #: What a Parquet file begins with, one that is encrypted, a file of Arrow (Feather is
 #: the same), and the first message of a stream of Arrow.

@@ -1,7 +1,7 @@
 """The rules D2 of DeepEval's goldens and runs, for what the schema allows."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 
 def _case(more: str) -> bytes:

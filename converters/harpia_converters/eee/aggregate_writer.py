@@ -11,12 +11,12 @@ from typing import Any
 from harpia_converters.eee.aggregate_settings import AggregateSettings
 from harpia_converters.eee.versions import Version
 from harpia_formats._version import __version__
-from harpia_formats.metrics import METRICS
-from harpia_formats.metrics.metric import limits_of
-from harpia_formats.scoring.intervals import STANDARD_ERROR
-from harpia_formats.scoring.metric_score import MetricScore
-from harpia_formats.scoring.results.columns import ScoreColumn
-from harpia_formats.scoring.scores import Scores
+from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.evaluation.metrics.metric import limits_of
+from harpia_formats.evaluation.scoring.intervals import STANDARD_ERROR
+from harpia_formats.evaluation.scoring.metric_score import MetricScore
+from harpia_formats.evaluation.scoring.results.columns import ScoreColumn
+from harpia_formats.evaluation.scoring.scores import Scores
 
 #: Written for what is not known of the model or of the organization.
 _unknown = "unknown"

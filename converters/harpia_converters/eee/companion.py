@@ -202,7 +202,7 @@ def _differs(code: str, key: str, wanted: list[str]) -> Remark:
 
 def _shown(value: Any) -> str:
     """Return `value` as short JSON text."""
-    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
+    from harpia_formats.model.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
 
     return short_json(value)
 

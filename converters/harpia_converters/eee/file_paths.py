@@ -8,7 +8,7 @@ from typing import Any
 from harpia_converters.eee.aggregate_settings import AggregateSettings
 from harpia_converters.eee.companion import stem_of
 from harpia_converters.eee.versions import Version
-from harpia_formats.detection.file_name import without_compression
+from harpia_formats.formats.detection.file_name import without_compression
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem

@@ -36,7 +36,7 @@ from harpia_converters.eee.result_names import (
 )
 from harpia_converters.eee.usage import written_metadata
 from harpia_converters.eee.versions import Version, is_whole_float
-from harpia_formats.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

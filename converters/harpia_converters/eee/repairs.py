@@ -8,7 +8,7 @@ from harpia_converters.eee.lint.wording import count_of
 from harpia_converters.eee.sample_hash import DESCRIBED, RECIPES, recipe_of
 from harpia_converters.eee.turn_repairs import attributions, of_turns, texts_of
 from harpia_formats.model.repair import ADD, REMOVE, REPLACE, Repair
-from harpia_formats.text.describe import short_json
+from harpia_formats.model.text.describe import short_json
 
 BRANCH, HASH = "C201", "E103"
 TURN_COUNT, TOOL_CALL_COUNT = "E109", "E110"

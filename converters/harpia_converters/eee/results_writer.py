@@ -25,22 +25,34 @@ from harpia_converters.eee.file_paths import aggregate_name, check_valid, file_p
 from harpia_converters.eee.result_names import SIGNATURE
 from harpia_converters.eee.row_consistency import EVALUATION, RowConsistency
 from harpia_converters.eee.versions import Version, as_text
-from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.requirements import ConversionError, check_requirements
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.choices import Choices
+from harpia_formats.conversion.mapping.requirements import (
+    ConversionError,
+    check_requirements,
+)
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.evaluation.scoring.groups import score_in
+from harpia_formats.evaluation.scoring.metric_score import MetricScore
+from harpia_formats.evaluation.scoring.results.columns import (
+    ScoreColumn,
+    columns_of,
+    values_of,
+)
+from harpia_formats.evaluation.scoring.results.format import (
+    Files,
+    ResultFormat,
+    ResultRun,
+    Write,
+)
+from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
+from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Record, Score
-from harpia_formats.scoring.groups import score_in
-from harpia_formats.scoring.metric_score import MetricScore
-from harpia_formats.scoring.results.columns import ScoreColumn, columns_of, values_of
-from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun, Write
-from harpia_formats.scoring.scored_answer import ScoredAnswer
-from harpia_formats.scoring.scores import Scores
+from harpia_formats.validation.dedup.identity import IdentityReader
 
 #: The metric and the signature of the score of a row before its own are known.
 _REPLACED = "score"

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, field
 
-from harpia_formats.dedup.digests import Digests
-from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.evaluation.scoring.groups import MOST
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.scoring.groups import MOST
+from harpia_formats.validation.dedup.digests import Digests
+from harpia_formats.validation.dedup.identity import IdentityReader
 
 #: The key of rows by which an aggregate groups its results.
 EVALUATION = "evaluation_name"

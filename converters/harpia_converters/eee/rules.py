@@ -7,8 +7,8 @@ from harpia_converters.eee.lint import (
     results_rules,
     turns_rules,
 )
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _head = (
     b'{"schema_version": "0.2.0", "evaluation_id": "gsm8k/m/1", '

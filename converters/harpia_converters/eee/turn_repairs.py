@@ -6,7 +6,7 @@ from typing import Any, TypeGuard
 
 from harpia_formats.model.problem import Path
 from harpia_formats.model.repair import REPLACE, Repair
-from harpia_formats.text.describe import short_json
+from harpia_formats.model.text.describe import short_json
 
 TURN_INDEX = "E104"
 

@@ -89,7 +89,7 @@ def unknown_instance_remark() -> Remark:
 
 def _shown(metric: str) -> str:
     """Return a metric's id as short JSON text."""
-    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
+    from harpia_formats.model.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
 
     return short_json(metric)
 

@@ -10,8 +10,8 @@ from harpia_converters.harpia.rule_examples import (
     log,
     output,
 )
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 
 def _input(*more: bytes) -> bytes:

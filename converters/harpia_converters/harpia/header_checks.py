@@ -117,7 +117,7 @@ def _check_names(metric: Mapping[str, Any], path: Path) -> Iterator[Remark]:
 
 def _unknown_metric(words: list[str], path: Path) -> Remark:
     """Return the remark on a metric with other words in its id than known ones."""
-    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - start-up: needed for messages only
+    from harpia_formats.model.text.spelling import nearest  # noqa: PLC0415 - start-up: needed for messages only
 
     for word in (*words, "".join(words)):
         meant = nearest(word, _names)

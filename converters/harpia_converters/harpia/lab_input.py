@@ -55,7 +55,7 @@ def _other_spelling(key: str, name: str) -> Remark:
 
 def _no_answer(instance: Mapping[str, Any]) -> Remark:
     """Return the remark on an instance without an answer, at a misspelt key if any."""
-    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - start-up: needed for messages only
+    from harpia_formats.model.text.spelling import nearest  # noqa: PLC0415 - start-up: needed for messages only
 
     name = ANSWER[0]
     key = nearest(name, (other for other in instance if other not in REFERENCES))

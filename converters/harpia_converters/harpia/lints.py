@@ -16,7 +16,7 @@ from harpia_formats.model.lint import (
     Lints,
     RowLint,
 )
-from harpia_formats.text.describe import short_json
+from harpia_formats.model.text.describe import short_json
 
 REPEATED_ANSWER, NO_REFERENCE = "H109", "H119"
 SCORE_RANGE, NEGATIVE_TIME = "H124", "H125"

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from harpia_converters.harpia.header import read_header, write_header
 from harpia_converters.harpia.keys import ANSWER, REFERENCES, key_in
-from harpia_formats.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
     Cardinality,

@@ -18,20 +18,24 @@ from harpia_converters.harpia.keys import METRIC, TIME
 from harpia_converters.harpia.mapping import is_whole, kept_of
 from harpia_converters.harpia.metrics import Metric, same
 from harpia_converters.harpia.profile import HARPIA, enabled_in
-from harpia_formats.model.exact_json import encode
-from harpia_formats.model.metric_profile import MetricRequest
-from harpia_formats.model.record import Record
-from harpia_formats.scoring.computed_metric import ComputedMetric
-from harpia_formats.scoring.results.columns import (
+from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
+from harpia_formats.evaluation.scoring.results.columns import (
     WriteSignatures,
     columns_of,
     row_signatures,
     signature_writer,
     total_signatures,
 )
-from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
-from harpia_formats.scoring.scored_answer import ScoredAnswer
-from harpia_formats.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.format import (
+    Files,
+    ResultFormat,
+    ResultRun,
+)
+from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.metric_profile import MetricRequest
+from harpia_formats.model.record import Record
 
 #: The key of the reason that stands in the place of a score that was not computed.
 LEFT_OUT = "left out"

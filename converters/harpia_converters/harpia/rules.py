@@ -12,8 +12,8 @@ from harpia_converters.harpia.rule_examples import (
     metrics,
     output,
 )
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _another = b'}, {"id": "2", "input": "Traduza: Oi.", "actual-output": "Hi."'
 _answers = b'"expected-output": ["The bird sings."]'

@@ -15,10 +15,10 @@ from haystack.components.generators.chat.openai import (  # type: ignore[import-
 from haystack.dataclasses import ChatMessage  # type: ignore[import-not-found, unused-ignore]  # in an extra
 from haystack.utils import Secret  # type: ignore[import-not-found, unused-ignore]  # in an extra
 
-from harpia_formats.llm_judge.client.budget import Budget
-from harpia_formats.llm_judge.client.openai_client import NoReplyError, Reply
-from harpia_formats.llm_judge.definition.endpoint import MODEL
-from harpia_formats.text.sanitize import safe
+from harpia_formats.evaluation.llm_judge.client.budget import Budget
+from harpia_formats.evaluation.llm_judge.client.openai_client import NoReplyError, Reply
+from harpia_formats.evaluation.llm_judge.definition.endpoint import MODEL
+from harpia_formats.model.text.sanitize import safe
 
 #: The parameters of the default generator, as in Haystack's evaluator.
 JSON_MODE = {"response_format": {"type": "json_object"}, "seed": 42}

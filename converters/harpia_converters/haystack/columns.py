@@ -57,7 +57,7 @@ def _spellings(columns: Iterable[Path]) -> Iterator[Remark]:
     names = {str(path[-1]): path for path in columns}
     if names.keys() <= COLUMNS:
         return
-    from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - start-up: for other columns only
+    from harpia_formats.model.text.spelling import nearest  # noqa: PLC0415 - start-up: for other columns only
 
     for name in names.keys() - COLUMNS:
         meant = nearest(name, COLUMNS - names.keys())

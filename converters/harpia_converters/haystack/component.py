@@ -34,14 +34,14 @@ from harpia_converters.haystack.chat_generator import (
     replies_of,
     reply_to,
 )
-from harpia_formats.llm_judge.definition.checks import (
+from harpia_formats.evaluation.llm_judge.definition.checks import (
     check_examples,
     input_names,
     output_fields,
     row_count,
 )
-from harpia_formats.llm_judge.definition.prompt import template_text
-from harpia_formats.llm_judge.run.llm_judge import LLMJudge
+from harpia_formats.evaluation.llm_judge.definition.prompt import template_text
+from harpia_formats.evaluation.llm_judge.run.llm_judge import LLMJudge
 
 _log = logging.getLogger(__name__)
 #: Our own parameters and their defaults.
@@ -63,7 +63,7 @@ class LLMEvaluator:
 
     It differs in that `meta` has an entry or None for each result, that a missing reply
     or one without text fails its row and not the run, and in further parameters, which
-    are those of `harpia_formats.llm_judge.LLMJudge`. Cached replies belong to one chat
+    are those of `harpia_formats.evaluation.llm_judge.LLMJudge`. Cached replies belong to one chat
     generator with its parameters. Raises `ValueError` where Haystack's evaluator does,
     with other messages.
     """

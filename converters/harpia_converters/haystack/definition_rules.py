@@ -1,7 +1,7 @@
 """The rules K301-K312, for the definition of an LLMEvaluator."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _definition = (
     b'{"instructions": "Is it rude?", "inputs": [["responses", "list[str]"]], '

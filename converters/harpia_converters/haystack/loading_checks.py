@@ -7,7 +7,7 @@ from harpia_converters.haystack.phrases import listed, quoted
 from harpia_converters.haystack.values import list_in, object_in
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.text.spelling import nearest
 
 _evaluators = "haystack.components.evaluators"
 _generators = "haystack.components.generators.chat"

@@ -15,16 +15,12 @@ from msgspec.structs import replace
 from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.conversion.containers.columns import ColumnWriter
 from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES, RowBatches
-from harpia_formats.io.reader import BLOCK
-from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.constants import constants_by_path
-from harpia_formats.mapping.extras import COMPONENT_KEY
-from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import Unconvertible
-from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.scoring.results.columns import (
+from harpia_formats.conversion.mapping.choices import Choices
+from harpia_formats.conversion.mapping.constants import constants_by_path
+from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
+from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.evaluation.scoring.results.columns import (
     ScoreColumn,
     WriteSignatures,
     columns_of,
@@ -32,9 +28,18 @@ from harpia_formats.scoring.results.columns import (
     total_signatures,
     values_of,
 )
-from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun, Write
-from harpia_formats.scoring.scored_answer import ScoredAnswer
-from harpia_formats.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.format import (
+    Files,
+    ResultFormat,
+    ResultRun,
+    Write,
+)
+from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.metric_profile import ScoreError
 
 
 def _held() -> IO[bytes]:

@@ -1,8 +1,8 @@
 """The rules K1 (columns), K2 (runs), K3 (definitions) and K4 (results) of Haystack."""
 
 from harpia_converters.haystack.definition_rules import DEFINITION_RULES
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _run = (
     b'{"run_name": "a", "inputs": {"questions": ["2+2?", "3+3?"], '

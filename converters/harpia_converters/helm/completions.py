@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from harpia_converters.helm.metric_names import RIGHT_OR_WRONG, is_bookkeeping
-from harpia_formats.mapping.tool_signature import tool_signature
+from harpia_formats.conversion.mapping.tool_signature import tool_signature
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import Output, Score
 

@@ -1,7 +1,7 @@
 """The rules R1 of HELM: what a run lacks, and requests that failed."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _state = (
     b'{"instance": {"id": "id1", "input": {"text": "2+2?"}, "references": '

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_formats.io.unpacking import Unpacker
+from harpia_formats.files.io.unpacking import Unpacker
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 VENDOR = "HELM"

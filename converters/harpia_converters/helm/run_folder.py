@@ -12,14 +12,18 @@ import msgspec
 from harpia_converters.helm.remarks import FILES, STATS_FILE
 from harpia_converters.helm.run import ROWS, STATE_FILE
 from harpia_converters.helm.statistics_index import StatisticsIndex, key_of
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.chunk import BOM, Chunk, Cursor, FramingFault
-from harpia_formats.framing.columns import DocumentHeader, RowArray, document_frames
-from harpia_formats.framing.constants import with_nulls
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.io.reader import BLOCK, SourceError, error_reason
-from harpia_formats.io.unpacking import TextPart
-from harpia_formats.parsing.truncated_json import parse_truncated
+from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing.chunk import BOM, Chunk, Cursor, FramingFault
+from harpia_formats.files.framing.columns import (
+    DocumentHeader,
+    RowArray,
+    document_frames,
+)
+from harpia_formats.files.framing.constants import with_nulls
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.reader import BLOCK, SourceError, error_reason
+from harpia_formats.files.io.unpacking import TextPart
+from harpia_formats.files.parsing.truncated_json import parse_truncated
 
 #: The files that stand in front of the instances.
 _SETTINGS = ("run_spec.json", "scenario.json")

@@ -8,12 +8,12 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from harpia_formats.framing.chunk import Chunk
-from harpia_formats.framing.container import Layout, frames_of, open_container
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.io.reader import BLOCK, SourceError
-from harpia_formats.io.unpacking import TextPart
-from harpia_formats.parsing.truncated_json import parse_truncated
+from harpia_formats.files.framing.chunk import Chunk
+from harpia_formats.files.framing.container import Layout, frames_of, open_container
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.reader import BLOCK, SourceError
+from harpia_formats.files.io.unpacking import TextPart
+from harpia_formats.files.parsing.truncated_json import parse_truncated
 
 
 class _Entry(msgspec.Struct):

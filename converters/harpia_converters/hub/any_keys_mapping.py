@@ -1,6 +1,6 @@
 """The adapter of the format json: rows of any keys as records."""
 
-from harpia_formats.mapping.any_columns import any_columns, without_nulls
+from harpia_formats.conversion.mapping.any_columns import any_columns, without_nulls
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, RowCapacity
 from harpia_formats.model.record import Record
 

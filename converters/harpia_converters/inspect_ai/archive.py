@@ -1,6 +1,6 @@
 """Recognize `.eval` files: logs as zip archives, with the text of a log in JSON."""
 
-from harpia_formats.io.unpacking import Unpacker
+from harpia_formats.files.io.unpacking import Unpacker
 
 _MEMBER, _EMPTY = b"PK\x03\x04", b"PK\x05\x06"
 #: Names that the first member of a log may have; of a sample the beginning.

@@ -11,8 +11,8 @@ from harpia_converters.inspect_ai.contents import (
     content_of,
     is_other_part,
 )
-from harpia_formats.mapping.asked_chat import read_chat, write_chat
-from harpia_formats.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.asked_chat import read_chat, write_chat
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,

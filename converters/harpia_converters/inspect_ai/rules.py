@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _log = "inspect-log"
 

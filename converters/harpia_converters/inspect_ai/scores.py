@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 from harpia_converters.inspect_ai.chats import is_empty
 from harpia_converters.inspect_ai.run import Run
 from harpia_converters.inspect_ai.values import Value, values_in
-from harpia_formats.mapping.tool_signature import tool_signature
+from harpia_formats.conversion.mapping.tool_signature import tool_signature
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import Score
 

@@ -23,7 +23,7 @@ from harpia_converters.lm_eval.requests import (
 )
 from harpia_converters.lm_eval.scores import RIGHT_OR_WRONG
 from harpia_converters.lm_eval.targets import chosen, is_list_text
-from harpia_formats.mapping.preparation import has_empty_answers
+from harpia_formats.conversion.mapping.preparation import has_empty_answers
 from harpia_formats.model.adapter import FormatAdapter, ReadTyped
 from harpia_formats.model.record import Output, Record
 

@@ -26,7 +26,7 @@ from harpia_converters.lm_eval.requests import (
 )
 from harpia_converters.lm_eval.scores import ScoreReader
 from harpia_converters.lm_eval.targets import chosen, texts_of
-from harpia_formats.mapping.row_reader import HAS_PARTS
+from harpia_formats.conversion.mapping.row_reader import HAS_PARTS
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harpia_formats.mapping.content_parts import read_parts
+from harpia_formats.conversion.mapping.content_parts import read_parts
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import NOT_JSON, decode
 

@@ -1,7 +1,7 @@
 """The rules on samples of lm-evaluation-harness (A1), and on their results (A2)."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 OTHER_COUNT, OTHER_HASH = "A201", "A202"
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.mapping.tool_signature import tool_signature
+from harpia_formats.conversion.mapping.tool_signature import tool_signature
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import Score
 

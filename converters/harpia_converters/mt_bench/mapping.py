@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from harpia_converters.mt_bench.detection import KEY, QUESTION
 from harpia_converters.mt_bench.judgements import NO_SCORE
-from harpia_formats.mapping.tool_signature import tool_signature
+from harpia_formats.conversion.mapping.tool_signature import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

@@ -1,7 +1,7 @@
 """The rules B1 of MT-Bench's questions and judgements."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _question = (
     b'{"question_id": 201, "category": "math", "turns": ["2+2?", "Plus 3?"], '

@@ -9,7 +9,7 @@ from harpia_converters.nemo.detection import VENDOR
 from harpia_converters.nemo.results_tree import members_of
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.text.describe import short_json
+from harpia_formats.model.text.describe import short_json
 
 UNKNOWN_METRIC, PARAMETER_RANGE = "N301", "N302"
 #: The metrics of similarity_metrics, a closed list.

@@ -8,7 +8,7 @@ from harpia_converters.nemo.results_tree import Placed, members_of
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint
 from harpia_formats.model.problem import Path
-from harpia_formats.text.describe import path_text, short_json
+from harpia_formats.model.text.describe import path_text, short_json
 
 TEMPLATE, METRIC_KEY, NO_METRICS, TASK_TYPE = "N303", "N304", "N305", "N306"
 COUNT, CHECK, SAME_FILE = "N307", "N308", "N309"

@@ -12,7 +12,7 @@ from harpia_formats.model.metric_profile import (
     MetricRequest,
     ScoreError,
 )
-from harpia_formats.text.describe import short_json
+from harpia_formats.model.text.describe import short_json
 
 #: Keys beside the type of a metric, by which one of the open SDK is recognised.
 _sdk_keys = frozenset({"reference", "references", "candidate", "left_template"})

@@ -7,7 +7,7 @@ from typing import Any
 from harpia_converters.nemo.metric_definitions import SIMILARITY, MetricDefinitions
 from harpia_converters.nemo.templates import ANSWER, REFERENCE, expect, meant_by
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
-from harpia_formats.text.describe import short_json
+from harpia_formats.model.text.describe import short_json
 
 #: Keys of a metric that do not change what it computes.
 _about = frozenset(

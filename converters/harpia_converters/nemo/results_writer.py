@@ -11,12 +11,16 @@ from typing import Any
 import msgspec
 
 from harpia_converters.nemo.results import SHARES
+from harpia_formats.evaluation.scoring.metric_score import Group, MetricScore
+from harpia_formats.evaluation.scoring.results.format import (
+    Files,
+    ResultFormat,
+    ResultRun,
+)
+from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
+from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.scoring.metric_score import Group, MetricScore
-from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
-from harpia_formats.scoring.scored_answer import ScoredAnswer
-from harpia_formats.scoring.scores import Scores
 
 TREES = ("tasks", "groups")
 #: The name of the task or group where nothing gives one.

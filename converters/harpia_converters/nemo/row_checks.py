@@ -5,7 +5,7 @@ from typing import Any
 
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.text.describe import path_text, short_json
+from harpia_formats.model.text.describe import path_text, short_json
 
 NO_CATEGORY, UNDOCUMENTED_KEY = "N101", "N102"
 #: The documented keys of a question.

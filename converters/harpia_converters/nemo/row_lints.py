@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from harpia_formats.formats.rules.across import NEAR_DUPLICATE
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -14,8 +15,7 @@ from harpia_formats.model.lint import (
     SameMistake,
 )
 from harpia_formats.model.problem import Path
-from harpia_formats.rules.across import NEAR_DUPLICATE
-from harpia_formats.text.describe import short_json
+from harpia_formats.model.text.describe import short_json
 
 REPEATED_QUESTION, OTHER_MODEL, LIST_AS_TEXT, CATEGORY = "N111", "N112", "N113", "N114"
 

@@ -1,7 +1,7 @@
 """The rules N1 (rows), N2 (results) and N3 (configurations) of NeMo Evaluator."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _question = (
     b'"prompt": "Qual \xc3\xa9 a capital do Brasil?", '

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.text.describe import short_json
+from harpia_formats.model.text.describe import short_json
 
 #: What a template can stand for.
 REFERENCE, ANSWER = "the reference", "the answer"

@@ -14,7 +14,10 @@ from harpia_converters.openai.extra_fields import (
     without,
 )
 from harpia_converters.openai.tool_calls import CALLS
-from harpia_formats.mapping.question_fates import no_question, record_question_fates
+from harpia_formats.conversion.mapping.question_fates import (
+    no_question,
+    record_question_fates,
+)
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

@@ -11,8 +11,12 @@ from harpia_converters.openai.tool_calls import (
     read_message,
     write_message,
 )
-from harpia_formats.mapping.content_parts import PARTS, read_parts, write_parts
-from harpia_formats.mapping.question_fates import is_from_turns, no_question
+from harpia_formats.conversion.mapping.content_parts import (
+    PARTS,
+    read_parts,
+    write_parts,
+)
+from harpia_formats.conversion.mapping.question_fates import is_from_turns, no_question
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harpia_formats.mapping.content_parts import text_of_part
+from harpia_formats.conversion.mapping.content_parts import text_of_part
 
 
 def text_of(content: Any) -> str | None:

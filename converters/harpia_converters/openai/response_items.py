@@ -3,7 +3,7 @@
 from typing import Any
 
 from harpia_converters.openai.tool_calls import CALLS, read_arguments
-from harpia_formats.mapping.content_parts import read_parts
+from harpia_formats.conversion.mapping.content_parts import read_parts
 from harpia_formats.model.adapter import Row
 
 _call_keys = {"type", "call_id", "name", "arguments"}

@@ -1,7 +1,7 @@
 """The rules O of OpenAI, for rows that their schemas allow."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _asked = b'{"role": "user", "content": "Is it warm in Lima?"}'
 _answer = b'{"role": "assistant", "content": "Yes."}'

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harpia_converters.openai_evals.detection import LOG_KEY, VENDOR, log_sign
-from harpia_formats.io.unpacking import Unpacker
+from harpia_formats.files.io.unpacking import Unpacker
 from harpia_formats.model.format import Container, Dialect, Format, Remark
 
 NO_REPORT, NO_SAMPLING, OTHER_EVENTS, OTHER_COUNT = "O501", "O502", "O503", "O504"

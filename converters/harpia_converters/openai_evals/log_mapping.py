@@ -8,8 +8,8 @@ from msgspec import UNSET, UnsetType
 
 from harpia_converters.openai_evals.detection import LOG_KEY
 from harpia_converters.openai_evals.log import MATCH, SAMPLING
-from harpia_formats.mapping.asked_chat import read_chat
-from harpia_formats.mapping.tool_signature import tool_signature
+from harpia_formats.conversion.mapping.asked_chat import read_chat
+from harpia_formats.conversion.mapping.tool_signature import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

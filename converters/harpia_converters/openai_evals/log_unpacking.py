@@ -13,10 +13,10 @@ from typing import BinaryIO
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from harpia_formats.dedup.item_partitions import Item, ItemPartitions
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.io.reader import SourceError
-from harpia_formats.io.unpacking import TextPart
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.unpacking import TextPart
+from harpia_formats.validation.dedup.item_partitions import Item, ItemPartitions
 
 #: The number, the offset and the size of a line.
 _line = struct.Struct("<QQQ")

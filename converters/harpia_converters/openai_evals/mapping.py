@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_converters.openai_evals.detection import KEY
-from harpia_formats.mapping.asked_chat import read_chat, write_chat
+from harpia_formats.conversion.mapping.asked_chat import read_chat, write_chat
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,

@@ -1,7 +1,7 @@
 """The rules O5 of the logs of OpenAI's evals."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _spec = (
     b'{"spec": {"completion_fns": ["owl-1"], "eval_name": "sums.dev.v0", '

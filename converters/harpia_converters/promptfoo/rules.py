@@ -1,7 +1,7 @@
 """The rules D3 of promptfoo's results, for items that their schema allows."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 
 def _item(more: str) -> bytes:

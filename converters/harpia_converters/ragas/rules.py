@@ -1,7 +1,7 @@
 """The rules D1 of RAGAS's samples, for rows that their schema allows."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _asked = b'{"type": "human", "content": "Que horas s\xc3\xa3o em Luanda?"}'
 _called = (

@@ -1,7 +1,7 @@
 """The rules G1 of ShareGPT's conversations, for rows that their schema allows."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _asked = b'{"from": "human", "value": "Que horas s\xc3\xa3o em Luanda?"}'
 _called = (

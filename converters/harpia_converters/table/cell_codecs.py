@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from harpia_formats.files.parsing.locate import duplicates
 from harpia_formats.model.adapter import DECLINED, ChangedValue, ValueCodec, as_is
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.parsing.locate import duplicates
 
 #: The values of common cells, which are looked up instead of decoded.
 _common = {text: decode(text) for text in "true false 0 1 0.0 1.0".split()}

@@ -16,8 +16,8 @@ from harpia_converters.table.cell_codecs import (
     json_of,
 )
 from harpia_converters.table.pandas_cells import PandasCells, is_missing
-from harpia_formats.mapping.compiled_table import Read
-from harpia_formats.mapping.fields import FieldTable
+from harpia_formats.conversion.mapping.compiled_table import Read
+from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     DECLINED,
     Cardinality,

@@ -14,22 +14,26 @@ from harpia_converters.table.mapping import TABLE
 from harpia_formats.conversion.containers.csv_lines import TableEncoder
 from harpia_formats.conversion.containers.csv_table import CsvWriter
 from harpia_formats.conversion.containers.row_writer import RowBatches
-from harpia_formats.detection.file_name import delimiter_of
-from harpia_formats.mapping.complete import with_constants
-from harpia_formats.mapping.constants import constants_by_path
-from harpia_formats.mapping.requirements import ConversionError
-from harpia_formats.model.field_fates import FieldFates
-from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.scoring.results.columns import (
+from harpia_formats.conversion.mapping.complete import with_constants
+from harpia_formats.conversion.mapping.constants import constants_by_path
+from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.evaluation.scoring.results.columns import (
     ScoreColumn,
     columns_of,
     row_signatures,
     signature_writer,
     values_of,
 )
-from harpia_formats.scoring.results.format import Files, ResultFormat, ResultRun
-from harpia_formats.scoring.scored_answer import ScoredAnswer
-from harpia_formats.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.results.format import (
+    Files,
+    ResultFormat,
+    ResultRun,
+)
+from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.formats.detection.file_name import delimiter_of
+from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.metric_profile import ScoreError
 
 #: Columns that identify an answer.
 _id_columns = ("id", "model", "category")

@@ -7,8 +7,8 @@ from harpia_converters.tencent.questions import (
     EMPTIED,
     MESSAGE_KEYS,
 )
-from harpia_formats.mapping.asked_chat import with_text
-from harpia_formats.mapping.question_fates import (
+from harpia_formats.conversion.mapping.asked_chat import with_text
+from harpia_formats.conversion.mapping.question_fates import (
     is_from_turns,
     no_question,
     record_question_fates,

@@ -17,8 +17,8 @@ from harpia_converters.tencent.questions import (
     MESSAGE_KEYS,
     expected_answer,
 )
-from harpia_formats.mapping.asked_chat import with_text
-from harpia_formats.mapping.question_fates import (
+from harpia_formats.conversion.mapping.asked_chat import with_text
+from harpia_formats.conversion.mapping.question_fates import (
     CUT,
     no_question,
     record_question_fates,

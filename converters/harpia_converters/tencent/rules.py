@@ -1,7 +1,7 @@
 """The rules T of Tencent, for rows that their schemas allow."""
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _question = b'{"role": "user", "content": "Quanto \xc3\xa9 7 + 5?"}'
 _answer = b'"responses": [{"content": "12"}]'

@@ -11,7 +11,7 @@ from harpia_converters.tencent.extra_fields import (
 )
 from harpia_converters.tencent.questions import expected_answer
 from harpia_converters.tencent.table import ANSWER_COLUMNS
-from harpia_formats.mapping.question_fates import no_question
+from harpia_formats.conversion.mapping.question_fates import no_question
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import BLANK, FieldFates
 from harpia_formats.model.record import Record

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from harpia_formats.api.settings.apply import Chosen, RunSettings, chosen_by
+from harpia_formats.api.settings.table import SETTINGS, Setting
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.catalog import JSON, TEXT, ConfigPath, ListingFormat
 from harpia_formats.cli.options.common import ConfigFile, Isolated
 from harpia_formats.cli.options.given import run_settings
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.table import TableRow, write_table
-from harpia_formats.io.source import Source
-from harpia_formats.settings.apply import Chosen, RunSettings, chosen_by
-from harpia_formats.settings.table import SETTINGS, Setting
+from harpia_formats.files.io.source import Source
 
 SCHEMA = "harpia-formats/config/1"
 COLUMNS = ("Setting", "Value", "From")
@@ -72,7 +72,7 @@ def _text(value: Any) -> str:
         return f"{{ {', '.join(members)} }}" if value else "{}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_text, value))}]"
-    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - for this only
+    from harpia_formats.model.text.describe import short_json  # noqa: PLC0415 - for this only
 
     return short_json(value)
 
@@ -93,7 +93,7 @@ def _write_json(
     path: str, rows: list[tuple[Setting, Any, str]], chosen: Chosen, *, is_folder: bool
 ) -> None:
     """Write the settings as one JSON object to standard output."""
-    from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
+    from harpia_formats.model.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
 
     whole: dict[str, Any] = {
         "schema": SCHEMA,

@@ -56,20 +56,20 @@ from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT, print_error, write_stderr
 from harpia_formats.cli.output.terminal import width_of
-from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid, OnLoss
-from harpia_formats.conversion.output_files import NoTargetError
-from harpia_formats.conversion.report import ConversionReport
-from harpia_formats.conversion.run import Conversion
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.mapping.choices import (
+from harpia_formats.conversion.mapping.choices import (
     Prompt,
     ReferenceFrom,
     References,
     Turns,
 )
+from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid, OnLoss
+from harpia_formats.conversion.output_files import NoTargetError
+from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.conversion.run import Conversion
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.reporter import Options as ReportOptions
-from harpia_formats.text.sanitize import safe
-from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 
 def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it long

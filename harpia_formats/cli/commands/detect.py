@@ -16,7 +16,7 @@ from harpia_formats.cli.output.problems import print_failures, print_unmatched
 from harpia_formats.cli.output.progress import Progress, UnitsDone, When
 from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
 from harpia_formats.cli.output.table import TableRow, write_table
-from harpia_formats.detection.result import SCHEMA, Detected, detected_as_dict
+from harpia_formats.formats.detection.result import SCHEMA, Detected, detected_as_dict
 
 #: The columns on a terminal, and the index of the one that holds the notes.
 COLUMNS, NOTES_IN = ("Path", "Format", "Sure", "Why", "Container"), 3
@@ -41,9 +41,9 @@ def detect(  # noqa: PLR0913 - one parameter for each option
     - 2: something could not be read
     - 3: a bug in harpia-formats
     """
-    from harpia_formats.detection.detect_files import detect_files  # noqa: PLC0415 - formats are loaded when they are used
-    from harpia_formats.io.exclude import Exclusion, check_patterns  # noqa: PLC0415 - for the same reason
-    from harpia_formats.io.inputs import checked_inputs  # noqa: PLC0415 - for the same reason
+    from harpia_formats.files.io.exclude import Exclusion, check_patterns  # noqa: PLC0415 - for the same reason
+    from harpia_formats.files.io.inputs import checked_inputs  # noqa: PLC0415 - for the same reason
+    from harpia_formats.formats.detection.detect_files import detect_files  # noqa: PLC0415 - formats are loaded when they are used
 
     check_patterns(exclude or ())
     exclusion = Exclusion(exclude or ())
@@ -52,7 +52,7 @@ def detect(  # noqa: PLR0913 - one parameter for each option
     with progress:
         found = tuple(_noted(files, progress))
     if redact:
-        from harpia_formats.redaction.detected import redacted_detection  # noqa: PLC0415 - most runs show values
+        from harpia_formats.validation.redaction.detected import redacted_detection  # noqa: PLC0415 - most runs show values
 
         found = tuple(map(redacted_detection, found))
     if output_format == JSON:
@@ -84,7 +84,7 @@ def _noted(files: Iterable[Detected], progress: Progress) -> Iterator[Detected]:
 
 def _print_skipped(files: Iterable[Detected]) -> None:
     """Print how many files of each kind were passed over."""
-    from harpia_formats.io.file_kinds import counted_kinds  # noqa: PLC0415 - most runs pass over nothing
+    from harpia_formats.files.io.file_kinds import counted_kinds  # noqa: PLC0415 - most runs pass over nothing
 
     kinds = counted_kinds(file.skipped for file in files if file.skipped)
     write_stderr(f"note: passed over: {kinds}\n")
@@ -92,7 +92,7 @@ def _print_skipped(files: Iterable[Detected]) -> None:
 
 def _write_json(found: Sequence[Detected]) -> None:
     """Write one JSON object with all files to standard output."""
-    from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
+    from harpia_formats.model.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
 
     whole = {"schema": SCHEMA, "files": [detected_as_dict(file) for file in found]}
     text_writer(sys.stdout)(shown_data(json_text(whole, indent=True)) + "\n")

@@ -25,8 +25,8 @@ from harpia_formats.cli.output.problems import print_problems
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import write_stderr
-from harpia_formats.comparison.diff import Comparison
-from harpia_formats.comparison.report import DifferenceReport
+from harpia_formats.conversion.comparison.diff import Comparison
+from harpia_formats.conversion.comparison.report import DifferenceReport
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.reporters.reporter import Options as ReportOptions
 

@@ -46,7 +46,7 @@ def formats(
     if output_format == TEXT:
         write_lines()
         return ExitCode.OK
-    from harpia_formats.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
+    from harpia_formats.model.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
 
     text_writer(sys.stdout)(json_text(as_object(), indent=True) + "\n")
     return ExitCode.OK

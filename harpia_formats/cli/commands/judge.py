@@ -41,7 +41,7 @@ from harpia_formats.cli.options.judging import (
 )
 from harpia_formats.cli.options.values import column_map
 from harpia_formats.cli.output.progress import When
-from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.files.framing.limits import ROW_LIMIT
 
 
 def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it long

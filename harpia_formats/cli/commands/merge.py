@@ -18,13 +18,13 @@ from harpia_formats.cli.options.subsets import (
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.streams import print_error
 from harpia_formats.cli.output.subset_lines import print_written
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.subsets.merge import (
+from harpia_formats.conversion.subsets.merge import (
     DuplicateIdsError,
     OnDuplicate,
     merge_files,
 )
-from harpia_formats.subsets.options import SubsetOptions
+from harpia_formats.conversion.subsets.options import SubsetOptions
+from harpia_formats.files.framing.limits import ROW_LIMIT
 
 
 def merge(  # noqa: PLR0913 - one parameter for each option of the command

@@ -35,11 +35,11 @@ from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.expectations.parse import read_plan
 from harpia_formats.expectations.plan import Plan
 from harpia_formats.expectations.run import Preflight
+from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
 from harpia_formats.reporters import reporter_named
 from harpia_formats.reporters.checks import check_lines
-from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 #: Reporters for people, which show the check list themselves.
 _WITH_CHECKS = ("full", "concise")
@@ -186,8 +186,8 @@ def _init(files: list[str], to_file: str | None, *, overwrite: bool) -> ExitCode
     if to_file in {None, "-"}:
         text_writer(sys.stdout)(shown_data(found.text))
         return ExitCode.OK
-    from harpia_formats.io.files_read import FilesRead  # noqa: PLC0415 - only on request
-    from harpia_formats.io.write_file import write_file  # noqa: PLC0415 - only on request
+    from harpia_formats.files.io.files_read import FilesRead  # noqa: PLC0415 - only on request
+    from harpia_formats.files.io.write_file import write_file  # noqa: PLC0415 - only on request
     from harpia_formats.registry import all_unpackers  # noqa: PLC0415 - only on request
 
     FilesRead(files, unpackers=all_unpackers()).check(str(to_file))

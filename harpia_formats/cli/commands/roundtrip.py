@@ -33,10 +33,10 @@ from harpia_formats.cli.output.difference_lines import print_differences
 from harpia_formats.cli.output.problems import print_problems
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
-from harpia_formats.comparison.report import DifferenceReport
-from harpia_formats.comparison.round_trip import RoundTrip
+from harpia_formats.conversion.comparison.report import DifferenceReport
+from harpia_formats.conversion.comparison.round_trip import RoundTrip
+from harpia_formats.conversion.mapping.choices import Prompt, References, Turns
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
-from harpia_formats.mapping.choices import Prompt, References, Turns
 from harpia_formats.reporters.reporter import Options as ReportOptions
 
 

@@ -18,9 +18,9 @@ from harpia_formats.cli.options.subsets import (
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.streams import print_error
 from harpia_formats.cli.output.subset_lines import print_copied
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.subsets.options import SubsetOptions
-from harpia_formats.subsets.sample import copy_sample
+from harpia_formats.conversion.subsets.options import SubsetOptions
+from harpia_formats.conversion.subsets.sample import copy_sample
+from harpia_formats.files.framing.limits import ROW_LIMIT
 
 
 def sample(  # noqa: PLR0913 - one parameter for each option of the command

@@ -12,11 +12,11 @@ from harpia_formats.cli.options.catalog import (
     StrictSchema,
 )
 from harpia_formats.cli.output.streams import text_writer
+from harpia_formats.formats.schema.bundled import schema_ids, schema_text
+from harpia_formats.formats.schema.dialect import item_schema
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Path
 from harpia_formats.registry import UnknownFormat, formats_named
-from harpia_formats.schema.bundled import schema_ids, schema_text
-from harpia_formats.schema.dialect import item_schema
 
 
 def schema(
@@ -35,7 +35,7 @@ def schema(
     name, rows_path = _schema_of(id_, dialect, strict=strict)
     content = _record_schema(name, rows_path) if rows_path else _schema_text(name)
     if as_python:
-        from harpia_formats.schema.to_python import as_python as to_python  # noqa: PLC0415 - only for --as-python
+        from harpia_formats.formats.schema.to_python import as_python as to_python  # noqa: PLC0415 - only for --as-python
 
         content = to_python(name, json.loads(content))
     text_writer(sys.stdout)(content)
@@ -87,7 +87,7 @@ def _dialect_of(format_: Format, name: str | None) -> Dialect:
     for dialect in format_.dialects:
         if name is None or dialect.name == name:
             return dialect
-    from harpia_formats.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
+    from harpia_formats.model.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
 
     names = [dialect.name for dialect in format_.dialects if dialect.name]
     hint = hint_on(name or "", names) or " (it has only one)"

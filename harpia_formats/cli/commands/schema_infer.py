@@ -24,10 +24,14 @@ from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
 from harpia_formats.conversion.output_files import check_output
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.inference.options import ENUM_LIMIT, MAP_KEYS, InferOptions
-from harpia_formats.inference.run import Inference
-from harpia_formats.inference.write import schema_json, write_schema
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.validation.inference.options import (
+    ENUM_LIMIT,
+    MAP_KEYS,
+    InferOptions,
+)
+from harpia_formats.validation.inference.run import Inference
+from harpia_formats.validation.inference.write import schema_json, write_schema
 
 
 def schema_infer(  # noqa: PLR0913 - a parameter for each option

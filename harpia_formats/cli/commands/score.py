@@ -73,17 +73,17 @@ from harpia_formats.cli.output.streams import (
     text_writer,
     write_stderr,
 )
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.mapping.choices import ReferenceFrom
-from harpia_formats.recipes.table import Applied, ScoreRun
+from harpia_formats.conversion.mapping.choices import ReferenceFrom
+from harpia_formats.evaluation.recipes.table import Applied, ScoreRun
+from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.evaluation.scoring.nameless_files import split_names
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.stored_run import scoring_of
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
-from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
-from harpia_formats.scoring.nameless_files import split_names
-from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.scores import Scores
-from harpia_formats.scoring.stored_run import scoring_of
-from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 
 def score(  # noqa: PLR0913 - a parameter for each option, which also makes it long

@@ -32,12 +32,12 @@ from harpia_formats.cli.options.scoring import (
 from harpia_formats.cli.options.values import column_map, comma_separated
 from harpia_formats.cli.output.problems import print_problems
 from harpia_formats.cli.output.progress import Progress, When
-from harpia_formats.recipes.table import ScoreRun
+from harpia_formats.evaluation.recipes.table import ScoreRun
+from harpia_formats.evaluation.scoring.agreement import Agreement
+from harpia_formats.evaluation.scoring.agreement_options import FIELD
+from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.reporters.score_tables import CSV, TABLE, Form
-from harpia_formats.scoring.agreement import Agreement
-from harpia_formats.scoring.agreement_options import FIELD
-from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
-from harpia_formats.scoring.options import ScoreOptions
 
 
 def score_agreement(  # noqa: PLR0913 - one parameter for each option of the command
@@ -105,8 +105,10 @@ def score_agreement(  # noqa: PLR0913 - one parameter for each option of the com
 
 def _labels_of(definition: Path, fields: list[str]) -> tuple[object, ...]:
     """Return the labels that the definition of a judge declares, in their order."""
-    from harpia_formats.llm_judge.definition.declared_labels import declared_labels  # noqa: PLC0415 - few runs read a definition
-    from harpia_formats.llm_judge.errors import JudgeError  # noqa: PLC0415 - few runs read a definition
+    from harpia_formats.evaluation.llm_judge.definition.declared_labels import (
+        declared_labels,  # noqa: PLC0415 - few runs read a definition
+    )
+    from harpia_formats.evaluation.llm_judge.errors import JudgeError  # noqa: PLC0415 - few runs read a definition
 
     try:
         return declared_labels(definition, fields)

@@ -64,20 +64,20 @@ from harpia_formats.cli.output.problems import print_problems, print_unread
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import print_notes, shown_data, text_writer
-from harpia_formats.mapping.choices import ReferenceFrom
-from harpia_formats.recipes.table import Applied, CompareRun
-from harpia_formats.reporters.reporter import Options as ReportOptions
-from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
-from harpia_formats.scoring.bootstrap import LEVEL, REPLICATES, SEED
-from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.comparison_of import comparison_of
-from harpia_formats.scoring.nameless_files import split_names
-from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.questions_needed import (
+from harpia_formats.conversion.mapping.choices import ReferenceFrom
+from harpia_formats.evaluation.recipes.table import Applied, CompareRun
+from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
+from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.comparison_of import comparison_of
+from harpia_formats.evaluation.scoring.nameless_files import split_names
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.questions_needed import (
     check_difference,
     with_questions_needed,
 )
-from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
+from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
+from harpia_formats.reporters.reporter import Options as ReportOptions
+from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
 
 
 def score_compare(  # noqa: PLR0913 - one parameter for each option of the command

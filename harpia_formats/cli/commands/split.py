@@ -27,11 +27,11 @@ from harpia_formats.cli.options.values import comma_separated
 from harpia_formats.cli.output.problems import print_problems
 from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.subset_lines import print_written
-from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.conversion.subsets.division import Division, parsed_ratio
+from harpia_formats.conversion.subsets.options import SubsetOptions
+from harpia_formats.conversion.subsets.split import Split
+from harpia_formats.files.framing.limits import ROW_LIMIT
 from harpia_formats.model.report import ValidationFailed
-from harpia_formats.subsets.division import Division, parsed_ratio
-from harpia_formats.subsets.options import SubsetOptions
-from harpia_formats.subsets.split import Split
 
 
 def split(  # noqa: PLR0913 - one parameter for each option of the command

@@ -36,13 +36,13 @@ from harpia_formats.cli.output.streams import (
     text_writer,
     write_stderr,
 )
-from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.evaluation.statistics.options import TOP, StatsOptions
+from harpia_formats.evaluation.statistics.result import Statistics
+from harpia_formats.evaluation.statistics.run import StatisticsRun
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
+from harpia_formats.model.text.json_text import json_text
 from harpia_formats.reporters.reporter import Options as ReportOptions
-from harpia_formats.statistics.options import TOP, StatsOptions
-from harpia_formats.statistics.result import Statistics
-from harpia_formats.statistics.run import StatisticsRun
-from harpia_formats.text.json_text import json_text
-from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 
 def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it long

@@ -70,12 +70,12 @@ from harpia_formats.cli.output.report import (
 )
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import write_stderr
-from harpia_formats.framing.limits import ROW_LIMIT
-from harpia_formats.io.inputs import Input
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.inputs import Input
+from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.model.report import Report
 from harpia_formats.validation.options import ROW_TIMEOUT, Options
 from harpia_formats.validation.run import Validation
-from harpia_formats.workers.awaited import CLUSTER_TIMEOUT
 
 
 def validate(  # noqa: PLR0913 - a parameter for each option, which also makes it long
@@ -191,7 +191,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
         _check_diff(given)
     if fix or unsafe_fixes or diff:
         from harpia_formats.cli.run_fix import fix_files  # noqa: PLC0415 - only for repairs: start-up time
-        from harpia_formats.repair.options import FixOptions  # noqa: PLC0415 - only for repairs: start-up time
+        from harpia_formats.validation.repair.options import FixOptions  # noqa: PLC0415 - only for repairs: start-up time
 
         wanted = FixOptions(
             unsafe=unsafe_fixes, diff=diff, output=output, overwrite=overwrite
@@ -253,7 +253,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
 
 def _mapped_format(paths: Sequence[str]) -> str:
     """Return the format whose columns or keys are mapped in files."""
-    from harpia_formats.mapping.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map: start-up time
+    from harpia_formats.conversion.mapping.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map: start-up time
 
     return require_mapped_format(paths)
 

@@ -67,13 +67,13 @@ def _rules() -> Iterator[Value]:
 
 
 def _metrics() -> Iterator[Value]:
-    from harpia_formats.metrics import METRICS  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.metrics import METRICS  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, metric.summary) for name, metric in METRICS.items())
 
 
 def _metric_parameters() -> Iterator[Value]:
-    from harpia_formats.metrics import METRICS  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.metrics import METRICS  # noqa: PLC0415 - imported for what is asked only
 
     for name, metric in METRICS.items():
         yield from ((f"{name}.{each}=", "") for each in metric.parameters)
@@ -86,7 +86,7 @@ def _filling_metrics() -> Iterator[Value]:
 
 
 def _profiles() -> Iterator[Value]:
-    from harpia_formats.scoring.profiles import profile_names  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.scoring.profiles import profile_names  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, "") for name in profile_names())
 
@@ -98,13 +98,13 @@ def _reporters() -> Iterator[Value]:
 
 
 def _fields() -> Iterator[Value]:
-    from harpia_formats.scoring.groups import GROUPED  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.scoring.groups import GROUPED  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, "") for name in (*GROUPED, "metadata."))
 
 
 def _tests() -> Iterator[Value]:
-    from harpia_formats.scoring.p_values import TESTS  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.evaluation.scoring.p_values import TESTS  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, "") for name in TESTS)
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from harpia_formats.cli.options.declare import choice, text
-from harpia_formats.metrics.label_reading import POWERS
+from harpia_formats.evaluation.metrics.label_reading import POWERS
 
 LABELS = "Labels"
 

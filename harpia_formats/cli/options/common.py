@@ -13,7 +13,7 @@ from harpia_formats.cli.options.declare import (
 )
 from harpia_formats.cli.options.values import delimiter, one_of, worker_count
 from harpia_formats.cli.output.progress import When
-from harpia_formats.framing.limits import ROW_LIMIT
+from harpia_formats.files.framing.limits import ROW_LIMIT
 
 #: The heading of the help page above what spreads the work.
 PROCESSES = "Processes"

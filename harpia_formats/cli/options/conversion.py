@@ -5,6 +5,12 @@ from typing import Annotated
 
 from harpia_formats.cli.options.common import input_format, output
 from harpia_formats.cli.options.declare import MISSING, READING, choice, flag, text
+from harpia_formats.conversion.mapping.choices import (
+    Prompt,
+    References,
+    Responses,
+    Turns,
+)
 from harpia_formats.conversion.options import (
     FILLING_METRICS,
     ContainerKind,
@@ -12,8 +18,7 @@ from harpia_formats.conversion.options import (
     OnInvalid,
     OnLoss,
 )
-from harpia_formats.io.compression import CODECS
-from harpia_formats.mapping.choices import Prompt, References, Responses, Turns
+from harpia_formats.files.io.compression import CODECS
 
 CONVERSION, LOSSES = "Conversion", "Losses"
 

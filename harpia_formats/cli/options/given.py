@@ -2,8 +2,8 @@
 
 import typer
 
+from harpia_formats.api.settings.apply import RunSettings
 from harpia_formats.cli.exit_codes import UsageError
-from harpia_formats.settings.apply import RunSettings
 
 #: What typer knows of a command and its options when it calls it.
 Context = typer.Context

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from harpia_formats.cli.options.common import output
 from harpia_formats.cli.options.declare import flag, number
-from harpia_formats.inference.seen import TEXT_LIMIT
+from harpia_formats.validation.inference.seen import TEXT_LIMIT
 
 #: The heading of the help page above what is written into the schema.
 SCHEMA = "Schema"

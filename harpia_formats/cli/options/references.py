@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from harpia_formats.cli.options.declare import READING, choice
-from harpia_formats.mapping.choices import ReferenceFrom
+from harpia_formats.conversion.mapping.choices import ReferenceFrom
 
 ReferencesFrom = Annotated[
     ReferenceFrom,

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from harpia_formats.cli.options.declare import choice, number
-from harpia_formats.statistics.options import MOST_TOP
+from harpia_formats.evaluation.statistics.options import MOST_TOP
 
 #: The values of `--output-format`.
 TEXT, JSON = "text", "json"

@@ -6,7 +6,7 @@ import typer
 
 from harpia_formats.cli.options.common import input_format, output
 from harpia_formats.cli.options.declare import choice, text
-from harpia_formats.subsets.merge import OnDuplicate
+from harpia_formats.conversion.subsets.merge import OnDuplicate
 
 #: The headings of the help pages of `split`.
 VERDICTS, VALUES, SHARES = "By validity", "By a field", "By shares"

@@ -29,7 +29,7 @@ class OneOf(Generic[Choice]):
         """
         if text in self.choices:
             return self.choices[text]
-        from harpia_formats.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
+        from harpia_formats.model.text.spelling import nearest  # noqa: PLC0415 - for mistakes only
 
         near = nearest(text, self.choices)
         known = f"these; did you mean {near}?" if near else ", ".join(self.choices)
@@ -68,7 +68,7 @@ def column_map(values: Iterable[str] | None) -> dict[str, str] | None:
     """
     if not values:
         return None
-    from harpia_formats.mapping.columns import parse_column_map  # noqa: PLC0415 - `judge --help` needs none of it
+    from harpia_formats.conversion.mapping.columns import parse_column_map  # noqa: PLC0415 - `judge --help` needs none of it
 
     return parse_column_map(comma_separated(values))
 
@@ -78,7 +78,7 @@ def delimiter(text: str) -> str:
 
     Raises `typer.BadParameter` if it is none.
     """
-    from harpia_formats.parsing.csv_delimiter import delimiter_named  # noqa: PLC0415 - most runs read no table
+    from harpia_formats.files.parsing.csv_delimiter import delimiter_named  # noqa: PLC0415 - most runs read no table
 
     try:
         return delimiter_named(text)
@@ -102,7 +102,7 @@ def constants_by_field(values: Iterable[str] | None) -> dict[str, str]:
 
     Raises `ConversionError` for other text and for a field that is set twice.
     """
-    from harpia_formats.mapping.requirements import ConversionError  # noqa: PLC0415 - `validate` converts nothing
+    from harpia_formats.conversion.mapping.requirements import ConversionError  # noqa: PLC0415 - `validate` converts nothing
 
     found: dict[str, str] = {}
     for text in values or ():

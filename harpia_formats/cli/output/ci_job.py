@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT, write_stderr
-from harpia_formats.io.reader import error_reason
+from harpia_formats.files.io.reader import error_reason
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.reporter import Options, WriteReport
-from harpia_formats.text.sanitize import safe
 
 #: The variables with the folder of the repository: of GitHub, GitLab and Azure.
 ROOTS = ("GITHUB_WORKSPACE", "CI_PROJECT_DIR", "BUILD_SOURCESDIRECTORY")

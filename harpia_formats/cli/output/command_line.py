@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable
 
-from harpia_formats.io.urls import masked
+from harpia_formats.files.io.urls import masked
 
 #: Options that change nothing in a report, which is the same without them.
 _WITH_VALUE = frozenset(

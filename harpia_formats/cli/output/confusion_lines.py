@@ -5,9 +5,9 @@ from typing import TextIO
 
 from harpia_formats.cli.output.fitted_table import table_lines
 from harpia_formats.cli.output.terminal import fitted, width_of
-from harpia_formats.scoring.confusion_tables import confusion_tables
-from harpia_formats.scoring.scores import Scores
-from harpia_formats.text.sanitize import safe
+from harpia_formats.evaluation.scoring.confusion_tables import confusion_tables
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.text.sanitize import safe
 
 #: The most labels of a table in a terminal.
 MOST = 12

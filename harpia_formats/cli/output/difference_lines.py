@@ -9,11 +9,14 @@ from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
 from harpia_formats.cli.output.problems import print_unread
 from harpia_formats.cli.output.streams import text_writer, write_stderr
 from harpia_formats.cli.output.terminal import fitted
-from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
+from harpia_formats.conversion.comparison.report import (
+    DifferenceReport,
+    FieldDifferences,
+)
 from harpia_formats.model.exact_json import encode
+from harpia_formats.model.text.describe import HiddenValue
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.text import position
-from harpia_formats.text.describe import HiddenValue
-from harpia_formats.text.sanitize import safe
 
 #: Code points of a value, and of a sentence.
 _VALUE, _SENTENCE = 150, 400

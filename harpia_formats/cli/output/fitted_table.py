@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 
-from harpia_formats.text.columns import shown_columns, wrapped
+from harpia_formats.model.text.columns import shown_columns, wrapped
 
 
 def table_lines(  # noqa: PLR0913 - how a table looks

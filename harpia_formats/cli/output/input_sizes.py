@@ -4,9 +4,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from harpia_formats.io.exclude import Exclusion
-from harpia_formats.io.inputs import sources_of_inputs
-from harpia_formats.io.source import Source
+from harpia_formats.files.io.exclude import Exclusion
+from harpia_formats.files.io.inputs import sources_of_inputs
+from harpia_formats.files.io.source import Source
 from harpia_formats.registry import all_unpackers
 
 #: Seconds that the search for files may take.

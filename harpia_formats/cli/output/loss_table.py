@@ -6,8 +6,8 @@ from harpia_formats.cli.output.fitted_table import has_room, table_lines
 from harpia_formats.cli.output.table import CELL
 from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
 from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.text import position, with_noun
-from harpia_formats.text.sanitize import safe
 
 #: The columns of the table. The last one has places, which may be long paths: in a
 #: narrow terminal they are below the rows.

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
-from harpia_formats.text.columns import columns
+from harpia_formats.model.text.columns import columns
 
 #: Columns of a line, where no word is wider.
 WIDTH = 80

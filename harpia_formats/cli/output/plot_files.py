@@ -7,8 +7,8 @@ from harpia_formats.cli.output.streams import print_notes, write_stderr
 from harpia_formats.model.result import Result
 
 if TYPE_CHECKING:  # most runs draw nothing: start-up time
-    from harpia_formats.figures.files import PictureFiles
-    from harpia_formats.scoring.results.format import Observer
+    from harpia_formats.evaluation.figures.files import PictureFiles
+    from harpia_formats.evaluation.scoring.results.format import Observer
 
 
 class PlotFiles:
@@ -31,8 +31,11 @@ class PlotFiles:
         written.
         """
         if given:
-            from harpia_formats.figures.files import PictureFiles, picture_file  # noqa: PLC0415 - most runs draw nothing: start-up time
-            from harpia_formats.io.files_read import FilesRead  # noqa: PLC0415 - most runs draw nothing: start-up time
+            from harpia_formats.evaluation.figures.files import (  # noqa: PLC0415 - most runs draw nothing: start-up time
+                PictureFiles,
+                picture_file,
+            )
+            from harpia_formats.files.io.files_read import FilesRead  # noqa: PLC0415 - most runs draw nothing: start-up time
             from harpia_formats.registry import all_unpackers  # noqa: PLC0415 - most runs draw nothing: start-up time
 
             reads = FilesRead(inputs, exclude=exclude, unpackers=all_unpackers())

@@ -8,10 +8,10 @@ from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT, print_error, write_stderr
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import NO_RECORDS, BaselineUse, FileCount, Report
-from harpia_formats.text.sanitize import safe
+from harpia_formats.model.text.sanitize import safe
 
 if TYPE_CHECKING:  # only `detect` needs it
-    from harpia_formats.detection.result import Detected
+    from harpia_formats.formats.detection.result import Detected
 
 
 def print_problems(
@@ -39,7 +39,7 @@ def print_unread(*reports: Report) -> None:
     skipped = [file.skipped for report in reports for file in report.skipped]
     excluded = sum(report.excluded for report in reports)
     if skipped:
-        from harpia_formats.io.file_kinds import counted_kinds  # noqa: PLC0415 - most runs pass over nothing
+        from harpia_formats.files.io.file_kinds import counted_kinds  # noqa: PLC0415 - most runs pass over nothing
 
         kinds = counted_kinds(skipped)
         write_stderr(f"note: passed over: {kinds}{_documents_of(reports)}\n")

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from harpia_formats.cli.output.terminal import USUAL_WIDTH, width_of
-from harpia_formats.io.source import ReadProgress
+from harpia_formats.files.io.source import ReadProgress
 
 #: Seconds that a run lasts before anything is shown.
 DELAY = 0.5
@@ -143,7 +143,7 @@ class Progress:
 
     def _show(self, reader: ReadProgress) -> None:
         """Draw the bar, or write a line, for what was read."""
-        from harpia_formats.text.progress_line import progress_text  # noqa: PLC0415 - only for long runs: start-up time
+        from harpia_formats.model.text.progress_line import progress_text  # noqa: PLC0415 - only for long runs: start-up time
 
         if self._whole is None:
             from harpia_formats.cli.output.input_sizes import count_and_bytes  # noqa: PLC0415 - for the same reason
@@ -163,8 +163,8 @@ class Progress:
 
     def _draw(self, name: str, done: int, total: int | None, text: str) -> None:
         """Draw the bar, or write a line."""
-        from harpia_formats.text.progress_line import progress_bar  # noqa: PLC0415 - only for long runs: start-up time
-        from harpia_formats.text.sanitize import safe  # noqa: PLC0415 - for the same reason
+        from harpia_formats.model.text.progress_line import progress_bar  # noqa: PLC0415 - only for long runs: start-up time
+        from harpia_formats.model.text.sanitize import safe  # noqa: PLC0415 - for the same reason
 
         name = safe(name)
         if self._is_lines:

@@ -4,9 +4,9 @@ import json
 import textwrap
 from collections.abc import Iterator
 
-from harpia_formats.rules import Rule
-from harpia_formats.text.columns import wrapped
-from harpia_formats.text.sanitize import safe
+from harpia_formats.formats.rules import Rule
+from harpia_formats.model.text.columns import wrapped
+from harpia_formats.model.text.sanitize import safe
 
 #: Columns of a page.
 WIDTH = 88

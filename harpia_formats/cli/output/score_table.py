@@ -7,10 +7,14 @@ from harpia_formats.cli.output.confusion_lines import confusion_lines
 from harpia_formats.cli.output.fitted_table import table_lines
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT
 from harpia_formats.cli.output.terminal import fitted, width_of
-from harpia_formats.scoring.metric_score import Group, MetricScore, uneven_notes
-from harpia_formats.scoring.scores import Scores
-from harpia_formats.text.columns import columns
-from harpia_formats.text.sanitize import safe
+from harpia_formats.evaluation.scoring.metric_score import (
+    Group,
+    MetricScore,
+    uneven_notes,
+)
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.text.columns import columns
+from harpia_formats.model.text.sanitize import safe
 
 #: Spaces between two columns.
 _GAP = 3

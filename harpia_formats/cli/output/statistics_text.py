@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harpia_formats.cli.output.number_table import WIDTH, number_table, wrapped
-from harpia_formats.mapping.mapped_format import has_free_names
-from harpia_formats.statistics.result import UNITS, Statistics
-from harpia_formats.text.columns import columns
-from harpia_formats.text.sanitize import safe
+from harpia_formats.conversion.mapping.mapped_format import has_free_names
+from harpia_formats.evaluation.statistics.result import UNITS, Statistics
+from harpia_formats.model.text.columns import columns
+from harpia_formats.model.text.sanitize import safe
 
 #: Columns of the longest bar of a histogram, and of a value.
 BAR, VALUE = 40, 50

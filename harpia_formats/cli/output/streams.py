@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TextIO, cast
 
 from harpia_formats.cli.output.terminal import fitted
-from harpia_formats.text.sanitize import escaped_lines, safe
+from harpia_formats.model.text.sanitize import escaped_lines, safe
 
 #: Code points of an error message; a path can be long.
 MESSAGE_LIMIT = 5_000

@@ -1,8 +1,8 @@
 """Messages about rows that were copied."""
 
 from harpia_formats.cli.output.streams import MESSAGE_LIMIT, print_notes, write_stderr
-from harpia_formats.subsets.result import Subset
-from harpia_formats.text.sanitize import safe
+from harpia_formats.conversion.subsets.result import Subset
+from harpia_formats.model.text.sanitize import safe
 
 
 def _print_notes(done: Subset) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from harpia_formats.cli.output.fitted_table import has_room, table_lines
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.terminal import wants_color, width_of
-from harpia_formats.text.columns import columns
-from harpia_formats.text.sanitize import safe
+from harpia_formats.model.text.columns import columns
+from harpia_formats.model.text.sanitize import safe
 
 #: Code points of a cell; a path that is cut cannot be clicked.
 CELL = 4096

@@ -71,7 +71,7 @@ def fitted(lines: Iterable[str], stream: TextIO) -> list[str]:
     width = width_of(stream)
     if width is None:
         return list(lines)
-    from harpia_formats.text.columns import wrapped  # noqa: PLC0415 - for terminals only
+    from harpia_formats.model.text.columns import wrapped  # noqa: PLC0415 - for terminals only
 
     found: list[str] = []
     for line in lines:

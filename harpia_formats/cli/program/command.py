@@ -61,7 +61,7 @@ class Group(TyperGroup):
 
 def unknown_command(asked: str, names: Sequence[str]) -> UsageError:
     """Return the error for a command that does not exist, with the nearest name."""
-    from harpia_formats.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
+    from harpia_formats.model.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
 
     longer = [name for name in names if name.startswith(asked)]
     hint = f"; did you mean {longer[0]}?" if len(longer) == 1 else hint_on(asked, names)

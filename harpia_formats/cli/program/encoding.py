@@ -55,7 +55,7 @@ def with_encoding(arguments: Mapping[str, Any], encoding: str) -> dict[str, Any]
     Raises `UsageError` beside an option that writes the bytes of an input, and
     `OptionError` for a name that is no encoding.
     """
-    from harpia_formats.io.encodings import EncodedPath, checked_encoding  # noqa: PLC0415 - only with the option
+    from harpia_formats.files.io.encodings import EncodedPath, checked_encoding  # noqa: PLC0415 - only with the option
 
     for name, option in _OF_BYTES.items():
         if arguments.get(name) is True:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from harpia_formats.text.columns import columns, wrapped
+from harpia_formats.model.text.columns import columns, wrapped
 
 #: The most columns of a page, however wide the terminal is, and the least.
 WIDEST, NARROWEST = 100, 40

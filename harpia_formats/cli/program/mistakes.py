@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from harpia_formats.cli.output.streams import print_error, write_stderr
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.text.spelling import nearest
 
 #: The class of all mistakes. Which module defines it depends on the release of typer.
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]

@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harpia_formats.arrow.package import load_pyarrow, require_pyarrow
-from harpia_formats.arrow.record_layout import batch_of_rows, record_schema
 from harpia_formats.conversion.containers.row_writer import (
     EncodedRows,
     RowEncoder,
     WriteBytes,
     encode_rows,
 )
+from harpia_formats.files.arrow.package import load_pyarrow, require_pyarrow
+from harpia_formats.files.arrow.record_layout import batch_of_rows, record_schema
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode, encode
 

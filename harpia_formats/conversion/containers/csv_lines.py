@@ -12,9 +12,9 @@ from itertools import chain
 from typing import cast
 
 from harpia_formats.conversion.containers.row_writer import EncodedRows, items_of
+from harpia_formats.files.parsing.csv_delimiter import COMMA
 from harpia_formats.model.adapter import Row
-from harpia_formats.parsing.csv_delimiter import COMMA
-from harpia_formats.text.csv_safe import marked
+from harpia_formats.model.text.csv_safe import marked
 
 #: What stands for an empty line, which no reader would take for a row.
 _BLANK_LINE = '""'

@@ -10,7 +10,7 @@ from harpia_formats.conversion.containers.row_writer import (
     WriteBytes,
     spool,
 )
-from harpia_formats.mapping.columns import check_columns_unique
+from harpia_formats.conversion.mapping.columns import check_columns_unique
 from harpia_formats.model.adapter import Row
 
 #: Bytes of lines that are read and changed together, except for the last block.

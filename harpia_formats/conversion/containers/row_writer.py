@@ -12,7 +12,7 @@ from operator import itemgetter
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Protocol
 
-from harpia_formats.io.reader import BLOCK
+from harpia_formats.files.io.reader import BLOCK
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode_lines
 

@@ -16,17 +16,17 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.grouping.same_answers import merged_answers
-from harpia_formats.dedup.digests import Digests, digest_of
-from harpia_formats.dedup.item_partitions import Item, ItemPartitions
-from harpia_formats.dedup.repeated_digests import (
+from harpia_formats.conversion.mapping.question import question_of
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.record import Record, record_of
+from harpia_formats.validation.dedup.digests import Digests, digest_of
+from harpia_formats.validation.dedup.item_partitions import Item, ItemPartitions
+from harpia_formats.validation.dedup.repeated_digests import (
     Occurrence,
     RepeatedDigests,
     repeated_digest_batches,
 )
-from harpia_formats.mapping.question import question_of
-from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.model.field_fates import FieldFates
-from harpia_formats.model.record import Record, record_of
 
 #: Values that are compared as texts; for more, equal digests are proof.
 NAMED = 100_000

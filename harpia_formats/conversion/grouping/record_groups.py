@@ -10,13 +10,13 @@ from harpia_formats.conversion.grouping.external_group_by import (
     ExternalGroupBy,
     base_id,
 )
-from harpia_formats.mapping.question import differing_fields
-from harpia_formats.mapping.requirements import ConversionError
+from harpia_formats.conversion.mapping.question import differing_fields
+from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
-from harpia_formats.text.describe import short_json
-from harpia_formats.text.spelling import hint_on
+from harpia_formats.model.text.describe import short_json
+from harpia_formats.model.text.spelling import hint_on
 
 
 class RecordGroup(NamedTuple):

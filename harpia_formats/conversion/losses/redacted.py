@@ -5,7 +5,7 @@ from dataclasses import replace
 from harpia_formats.conversion.loss_counts import FateCount, FateCounts
 from harpia_formats.conversion.report import ConversionReport, FileLosses
 from harpia_formats.model.field_fates import FieldFate
-from harpia_formats.redaction.reports import Redaction
+from harpia_formats.validation.redaction.reports import Redaction
 
 
 def redacted_conversion(

@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from harpia_formats.conversion.mapping.choices import Choices, Responses
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.source_names import REST
-from harpia_formats.mapping.choices import Choices, Responses
-from harpia_formats.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import Cardinality, FormatAdapter
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible

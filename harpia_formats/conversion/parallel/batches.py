@@ -5,13 +5,13 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.parallel.units import ConvertedUnits
-from harpia_formats.reading.column_rows import encoded_rows, joined_batches
-from harpia_formats.reading.row_batch import RowBatch
+from harpia_formats.conversion.reading.column_rows import encoded_rows, joined_batches
+from harpia_formats.conversion.reading.row_batch import RowBatch
+from harpia_formats.files.workers.ordered import submit_in_order
+from harpia_formats.files.workers.pool import Task
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.memory_files import MemoryFiles
 from harpia_formats.validation.plan.units import SentBytes
-from harpia_formats.workers.ordered import submit_in_order
-from harpia_formats.workers.pool import Task
 
 if TYPE_CHECKING:  # it imports this module
     from harpia_formats.conversion.parallel.large_file import ConversionWorkers

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from harpia_formats.conversion.containers.csv_lines import TableEncoder
 from harpia_formats.conversion.containers.row_writer import EncodedRows, RowEncoder
 from harpia_formats.conversion.parallel.job import PartFates
-from harpia_formats.dedup.digests import digests_of
 from harpia_formats.model.field_fates import FieldFate
 from harpia_formats.model.problem import Place
+from harpia_formats.validation.dedup.digests import digests_of
 
 
 class FateLog:

@@ -6,16 +6,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harpia_formats.conversion.chunks import ChunkConverter
+from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.clock import Clock
+from harpia_formats.conversion.reading.record_stream import RecordStream
 from harpia_formats.conversion.report import ConversionTotals
-from harpia_formats.dedup.digests import Digests
-from harpia_formats.detection.sampled_file import Framing
-from harpia_formats.detection.splittable import is_plain_lines, splittable_size
-from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import Source
-from harpia_formats.mapping.select_model import ModelSelection
-from harpia_formats.reading.record_stream import RecordStream
+from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.source import Source
+from harpia_formats.files.workers.pool import PendingTask, Task, WorkerPool
+from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.formats.detection.splittable import is_plain_lines, splittable_size
+from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.one_file import OpenFile
@@ -24,7 +25,6 @@ from harpia_formats.validation.parallel.handed_out import HandedOut
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import RowRange
 from harpia_formats.validation.unit.result import Findings
-from harpia_formats.workers.pool import PendingTask, Task, WorkerPool
 
 if TYPE_CHECKING:  # most files are too small for it: start-up time
     from harpia_formats.conversion.parallel.units import ConvertedUnits

@@ -11,16 +11,16 @@ from harpia_formats.conversion.by_record import RecordConverter
 from harpia_formats.conversion.chunks import ChunkConverter
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.losses.problems import ConversionProblems
+from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.parallel.collected import FateLog, RowBlocks
 from harpia_formats.conversion.parallel.job import ConversionJob
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.conversion.reading.record_stream import RecordStream
+from harpia_formats.conversion.reading.row_batch import RowBatch
 from harpia_formats.conversion.report import ConversionTotals, StopConversion
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.mapping.select_model import ModelSelection
+from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.report import FileCount
-from harpia_formats.reading.placed_record import PlacedRecord
-from harpia_formats.reading.record_stream import RecordStream
-from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.registry import format_of
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import FileMerge
@@ -30,7 +30,7 @@ from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # for a type only
     from harpia_formats.conversion.loss_counts import FateCounts
-    from harpia_formats.parsing.csv_blocks import TableBlock
+    from harpia_formats.files.parsing.csv_blocks import TableBlock
     from harpia_formats.validation.plan.table_units import TableBatch
 
 

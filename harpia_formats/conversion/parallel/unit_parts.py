@@ -11,14 +11,14 @@ from harpia_formats.conversion.parallel.row_converter import (
     RowConverter,
 )
 from harpia_formats.conversion.parallel.row_files import RowFile, StoredRows
-from harpia_formats.detection.sampled_file import Framing
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import RangeReader, read_range
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.parsing.csv_blocks import TableBlock
-from harpia_formats.parsing.csv_pieces import TableFault
-from harpia_formats.parsing.csv_records import rows_of_block
-from harpia_formats.reading.column_rows import decoded_rows
+from harpia_formats.conversion.reading.column_rows import decoded_rows
+from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing.byte_ranges import RangeReader, read_range
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.parsing.csv_blocks import TableBlock
+from harpia_formats.files.parsing.csv_pieces import TableFault
+from harpia_formats.files.parsing.csv_records import rows_of_block
+from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.validation.parallel.unit_bytes import unit_frames, unit_reader
 from harpia_formats.validation.plan.table_units import BATCH, start_of
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes

@@ -5,13 +5,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harpia_formats.conversion.parallel.job import Part
-from harpia_formats.detection.sampled_file import Framing
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import RangeReader, range_blocks, read_range
-from harpia_formats.framing.chunk import Chunk, Cursor, count_newlines
-from harpia_formats.framing.lines import line_rows
+from harpia_formats.conversion.reading.row_batch import RowBatch
+from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing.byte_ranges import (
+    RangeReader,
+    range_blocks,
+    read_range,
+)
+from harpia_formats.files.framing.chunk import Chunk, Cursor, count_newlines
+from harpia_formats.files.framing.lines import line_rows
+from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.model.problem import Place
-from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.parallel.cut import FilePart
 from harpia_formats.validation.parallel.handed_out import HandedOut
@@ -58,7 +62,7 @@ def records_in(part: FilePart, unit: RowRange, *, is_table: bool) -> int:
     """
     given = unit.bytes
     if is_table and isinstance(given, FileBytes):
-        from harpia_formats.parsing.csv_ranges import count_records  # noqa: PLC0415 - only for tables
+        from harpia_formats.files.parsing.csv_ranges import count_records  # noqa: PLC0415 - only for tables
 
         end = given.begin + given.size
         return count_records(read_range(given.origin, given.begin, end))

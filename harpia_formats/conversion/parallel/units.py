@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from harpia_formats.conversion.containers.row_writer import EncodedRows
+from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER
 from harpia_formats.conversion.options import Ids, OnInvalid
 from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows, Part
 from harpia_formats.conversion.parallel.row_files import (
@@ -28,25 +29,24 @@ from harpia_formats.conversion.parallel.worker import (
     convert_unit,
     prepare,
 )
-from harpia_formats.detection.sampled_file import Framing
-from harpia_formats.io.temp_folder import temporary_folder
-from harpia_formats.mapping.to_rows import ID_IS_NUMBER
+from harpia_formats.conversion.reading.record_stream import RecordStream
+from harpia_formats.conversion.reading.row_batch import RowBatch
+from harpia_formats.files.io.temp_folder import temporary_folder
+from harpia_formats.files.workers.ordered import MAX_LOSSES
+from harpia_formats.files.workers.pool import (
+    TASKS_PER_WORKER,
+    PendingTask,
+    Task,
+    WorkerDied,
+)
+from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.model.problem import Place
-from harpia_formats.reading.record_stream import RecordStream
-from harpia_formats.reading.row_batch import RowBatch
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.cut import BUNDLE, FilePart
 from harpia_formats.validation.parallel.handed_out import HandedOut
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
 from harpia_formats.validation.unit.result import Findings
-from harpia_formats.workers.ordered import MAX_LOSSES
-from harpia_formats.workers.pool import (
-    TASKS_PER_WORKER,
-    PendingTask,
-    Task,
-    WorkerDied,
-)
 
 if TYPE_CHECKING:  # it imports this module
     from harpia_formats.conversion.parallel.large_file import ConversionWorkers

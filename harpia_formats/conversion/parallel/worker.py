@@ -19,10 +19,10 @@ from harpia_formats.conversion.parallel.row_files import (
     unit_file,
 )
 from harpia_formats.conversion.parallel.unit_parts import TooManyRows, UnitParts
-from harpia_formats.io.reader import SourceError
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.workers.same_file import difference_from
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
 from harpia_formats.validation.unit.validators import FileValidators
-from harpia_formats.workers.same_file import difference_from
 
 
 class _ThreadState(threading.local):

@@ -1,5 +1,8 @@
 """The page of a comparison of scores: both scores, differences and tests."""
 
+from harpia_formats.evaluation.scoring.charts import difference_charts
+from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.compared import ComparedScore, alpha_of
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import alerts, files_section
 from harpia_formats.reporters.html.scores_page import (
@@ -14,9 +17,6 @@ from harpia_formats.reporters.score_tables.comparison import (
     needed_text,
 )
 from harpia_formats.reporters.text import p_text, with_noun
-from harpia_formats.scoring.charts import difference_charts
-from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.compared import ComparedScore, alpha_of
 
 _COLUMNS = (
     "metric",

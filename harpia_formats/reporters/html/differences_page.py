@@ -5,11 +5,16 @@ from typing import Any
 from markupsafe import Markup
 from msgspec import UNSET
 
-from harpia_formats.comparison.differences import Difference
-from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
+from harpia_formats.conversion.comparison.differences import Difference
+from harpia_formats.conversion.comparison.report import (
+    DifferenceReport,
+    FieldDifferences,
+)
+from harpia_formats.evaluation.plots import Bar, bars
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.report import Report
-from harpia_formats.plots import Bar, bars
+from harpia_formats.model.text.describe import HiddenValue
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.html.examples import place_markup
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import (
@@ -18,8 +23,6 @@ from harpia_formats.reporters.html.report_page import (
     findings_section,
 )
 from harpia_formats.reporters.html.tables import charts, code, sentence, table
-from harpia_formats.text.describe import HiddenValue
-from harpia_formats.text.sanitize import safe
 
 #: Code points of a value.
 _VALUE = 600

@@ -6,9 +6,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from harpia_formats.evaluation.plots import STYLE
 from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.plots import STYLE
-from harpia_formats.text.sanitize import escaped
+from harpia_formats.model.text.sanitize import escaped
 
 try:
     from jinja2 import Environment, FunctionLoader, StrictUndefined

@@ -6,13 +6,13 @@ from itertools import zip_longest
 from markupsafe import Markup
 
 from harpia_formats.model.problem import Place, Problem
+from harpia_formats.model.text.sanitize import digits, safe
 from harpia_formats.reporters.frame import excerpt_parts
 from harpia_formats.reporters.html.environment import macro
 from harpia_formats.reporters.html.marked_text import marked_markup, record_markup
 from harpia_formats.reporters.html.record_text import read_record_text
 from harpia_formats.reporters.html.room import Room
 from harpia_formats.reporters.text import dotted_path, position
-from harpia_formats.text.sanitize import digits, safe
 
 #: Bytes of all examples without the texts of their records, and of these texts.
 _EXAMPLES, _RECORDS = 200_000, 250_000

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup
 
+from harpia_formats.evaluation.plots import Bar, bars
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import Group
-from harpia_formats.plots import Bar, bars
 from harpia_formats.reporters.fold import group_pointer
 from harpia_formats.reporters.html.environment import macro, render
 from harpia_formats.reporters.html.examples import Examples

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
+from harpia_formats.model.text.sanitize import escaped
 from harpia_formats.reporters.html.record_text import RecordText
-from harpia_formats.text.sanitize import escaped
 
 #: Lines of a record that are shown: at its beginning, and on each side of the mark.
 _HEAD, _SIDE = 8, 14

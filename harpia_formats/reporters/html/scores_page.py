@@ -5,6 +5,14 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
+from harpia_formats.evaluation.scoring.charts import score_charts
+from harpia_formats.evaluation.scoring.confusion_tables import confusion_tables
+from harpia_formats.evaluation.scoring.metric_score import (
+    Group,
+    MetricScore,
+    uneven_notes,
+)
+from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import (
     alerts,
@@ -13,10 +21,6 @@ from harpia_formats.reporters.html.report_page import (
 )
 from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
 from harpia_formats.reporters.text import with_noun
-from harpia_formats.scoring.charts import score_charts
-from harpia_formats.scoring.confusion_tables import confusion_tables
-from harpia_formats.scoring.metric_score import Group, MetricScore, uneven_notes
-from harpia_formats.scoring.scores import Scores
 
 #: Scores above the page.
 _CARDS = 8

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Sequence
 
 from markupsafe import Markup, escape
 
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.html.environment import macro
 from harpia_formats.reporters.html.room import Room
-from harpia_formats.text.sanitize import safe
 
 #: Bytes of a table, of a list of sentences, and of all charts of a section.
 _ROOM, _SENTENCES, _CHARTS = 80_000, 30_000, 80_000

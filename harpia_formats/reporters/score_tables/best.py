@@ -3,9 +3,9 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from harpia_formats.evaluation.scoring.compared import ComparedScore, alpha_of
 from harpia_formats.reporters.score_tables.columns import Column, Key
 from harpia_formats.reporters.score_tables.table import Better
-from harpia_formats.scoring.compared import ComparedScore, alpha_of
 
 _TESTED = (
     "Bold: the best, and all that are not significantly worse (p of a paired test by "

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from harpia_formats.reporters.score_tables.table import Better
-from harpia_formats.scoring.metric_score import (
+from harpia_formats.evaluation.scoring.metric_score import (
     DOWN,
     UP,
     Group,
@@ -13,6 +12,7 @@ from harpia_formats.scoring.metric_score import (
     arrow_of,
     score_name,
 )
+from harpia_formats.reporters.score_tables.table import Better
 
 #: The metric and the name of a score.
 Key = tuple[str, str]

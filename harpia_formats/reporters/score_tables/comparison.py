@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.compared import ComparedScore
 from harpia_formats.reporters.score_tables.best import best_tested
 from harpia_formats.reporters.score_tables.columns import columns_of
 from harpia_formats.reporters.score_tables.notes import (
@@ -26,8 +28,6 @@ from harpia_formats.reporters.score_tables.table import (
     ScoreTable,
 )
 from harpia_formats.reporters.text import p_text
-from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.compared import ComparedScore
 
 _TEXTS = ("score", "A", "B")
 _NUMBERS = ("A - B", "p", "p (Holm)", "detected", "questions")

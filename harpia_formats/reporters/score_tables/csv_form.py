@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from harpia_formats.conversion.containers.csv_lines import TableEncoder
+from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.result import Result
-from harpia_formats.scoring.scores import Scores
 
 #: The first column of scores: whether all answers of a system are meant.
 _SCOPE, _SYSTEM, _GROUP = "scope", "system", "group"

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from harpia_formats.model.result import Result
-from harpia_formats.text.json_text import json_text
+from harpia_formats.model.text.json_text import json_text
 
 
 def lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: ARG001 - the same for each form

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from harpia_formats.model.result import Result
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.score_tables.shown import tables_of
 from harpia_formats.reporters.score_tables.table import (
     Better,
@@ -18,7 +19,6 @@ from harpia_formats.reporters.score_tables.table import (
     Note,
     ScoreTable,
 )
-from harpia_formats.text.sanitize import safe
 
 _ARROWS = {
     Better.HIGHER: r" $\uparrow$",

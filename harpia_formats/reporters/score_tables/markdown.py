@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 
 from harpia_formats.model.result import Result
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.markdown_text import code, head, row
 from harpia_formats.reporters.score_tables.shown import tables_of
 from harpia_formats.reporters.score_tables.table import (
@@ -14,7 +15,6 @@ from harpia_formats.reporters.score_tables.table import (
     Number,
     ScoreTable,
 )
-from harpia_formats.text.sanitize import safe
 
 #: What consumers make a link, a mention or a picture of, even if it is escaped.
 #: `pass@1` is none: mentions begin a word, and addresses have a dot.

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from harpia_formats.scoring.metric_score import MetricScore
+from harpia_formats.evaluation.scoring.metric_score import MetricScore
 
 #: Digits behind the point of scores without an interval.
 _USUAL = {"0-1": 3, "0-100": 1}

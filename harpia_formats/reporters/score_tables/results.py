@@ -4,6 +4,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from operator import attrgetter
 
+from harpia_formats.evaluation.scoring.metric_score import (
+    Group,
+    MetricScore,
+    uneven_notes,
+)
+from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.reporters.score_tables.best import Best
 from harpia_formats.reporters.score_tables.columns import Column, columns_of
 from harpia_formats.reporters.score_tables.notes import (
@@ -26,8 +32,6 @@ from harpia_formats.reporters.score_tables.table import (
     Number,
     ScoreTable,
 )
-from harpia_formats.scoring.metric_score import Group, MetricScore, uneven_notes
-from harpia_formats.scoring.scores import Scores
 
 _UNTESTED = "Differences between systems were not tested; score compare tests them."
 _ALL, _EMPTY = "(all)", "(empty)"

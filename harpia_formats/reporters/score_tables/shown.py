@@ -1,11 +1,11 @@
 """The tables that are published of a result."""
 
+from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.score_tables.comparison import comparison_tables
 from harpia_formats.reporters.score_tables.results import scores_table
 from harpia_formats.reporters.score_tables.table import ScoreTable
-from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.scores import Scores
 
 
 def tables_of(result: Result) -> tuple[ScoreTable, ...]:

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.formats.schema.references import resolve
 from harpia_formats.model.problem import Path
-from harpia_formats.schema.references import resolve
 from harpia_formats.validation.diagnosis.exact_paths import schema_object_at
 
 #: Keywords that are followed by a name or a number in a path through a schema.

@@ -1,6 +1,6 @@
 """Messages and help on a file that cannot be cut into rows."""
 
-from harpia_formats.framing.chunk import FramingFault
+from harpia_formats.files.framing.chunk import FramingFault
 
 #: The rule, message and help for each kind of fault.
 _messages = {

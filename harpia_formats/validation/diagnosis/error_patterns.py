@@ -12,9 +12,9 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.formats.schema.references import resolve
+from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.problem import Path
-from harpia_formats.schema.references import resolve
-from harpia_formats.schema.validator import schema_validator_of
 
 #: Errors of a record for which a schema is built at most.
 MOST_ERRORS = 32

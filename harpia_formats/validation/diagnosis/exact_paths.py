@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from harpia_formats.formats.schema.references import resolve
 from harpia_formats.model.problem import Path
-from harpia_formats.schema.references import resolve
 
 
 def value_at(record: Any, path: Path) -> Any:

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from harpia_formats.files.parsing.json_fault import Fault, FaultKind
+from harpia_formats.files.parsing.json_syntax import find_fault
+from harpia_formats.files.parsing.locate import repeated_paths
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.parsing.json_fault import Fault, FaultKind
-from harpia_formats.parsing.json_syntax import find_fault
-from harpia_formats.parsing.locate import repeated_paths
 from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.root_causes import Cause
 

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Because, Problem, pointer_of
-from harpia_formats.redaction.words import SchemaWords
-from harpia_formats.rules import Rule
-from harpia_formats.text.describe import (
+from harpia_formats.model.text.describe import (
     LISTED,
     HiddenValue,
     hidden_value,
@@ -24,6 +23,7 @@ from harpia_formats.validation.diagnosis.keyword_messages import (
 from harpia_formats.validation.diagnosis.root_causes import Cause
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.diagnosis.to_problem import problem_of
+from harpia_formats.validation.redaction.words import SchemaWords
 
 _KEY_NAME = HiddenValue("one of its keys")
 

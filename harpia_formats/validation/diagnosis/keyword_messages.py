@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from harpia_formats.model.problem import Because, Fix, pointer_of
-from harpia_formats.text.describe import (
+from harpia_formats.model.text.describe import (
     LISTED,
     HiddenValue,
     alternatives,
@@ -19,7 +19,7 @@ from harpia_formats.text.describe import (
     short_json,
     short_literal,
 )
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.text.spelling import nearest
 from harpia_formats.validation.diagnosis.engine_errors import EngineError
 from harpia_formats.validation.diagnosis.exact_paths import schema_at
 

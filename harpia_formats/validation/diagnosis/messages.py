@@ -3,13 +3,13 @@
 from typing import Any
 
 from harpia_formats.model.problem import Fix, pointer_of
-from harpia_formats.text.describe import (
+from harpia_formats.model.text.describe import (
     LISTED,
     alternatives,
     path_text,
     short_json,
 )
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.text.spelling import nearest
 from harpia_formats.validation.diagnosis.conditions import tested_paths
 from harpia_formats.validation.diagnosis.engine_errors import EngineError, known_keys
 from harpia_formats.validation.diagnosis.exact_paths import schema_object_at, value_at

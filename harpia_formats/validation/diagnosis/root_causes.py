@@ -13,7 +13,7 @@ from typing import Any
 
 from harpia_formats.model.format import Advice, Advise
 from harpia_formats.model.problem import Path, pointer_of
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.text.spelling import nearest
 from harpia_formats.validation.diagnosis.conditions import (
     AppliedCondition,
     tested_paths,

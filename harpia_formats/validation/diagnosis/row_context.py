@@ -7,10 +7,10 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
-from harpia_formats.framing.chunk import Cursor, code_points
+from harpia_formats.files.framing.chunk import Cursor, code_points
+from harpia_formats.files.parsing.locate import Duplicate, duplicates
+from harpia_formats.files.parsing.pointer_index import PointerIndex
 from harpia_formats.model.problem import Excerpt, Path, Place, pointer_of
-from harpia_formats.parsing.locate import Duplicate, duplicates
-from harpia_formats.parsing.pointer_index import PointerIndex
 
 #: Code points of a line that a code frame shows around a place.
 FRAME = 100

@@ -3,12 +3,12 @@
 import json
 from typing import Any
 
+from harpia_formats.files.parsing.json_fault import Fault
+from harpia_formats.files.parsing.locate import Duplicate, member_value
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Because, Path, Problem, pointer_of
-from harpia_formats.parsing.json_fault import Fault
-from harpia_formats.parsing.locate import Duplicate, member_value
-from harpia_formats.rules import Rule
-from harpia_formats.text.describe import path_text, short_json
+from harpia_formats.model.text.describe import path_text, short_json
 from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.finding import Finding, RepeatedKey
 from harpia_formats.validation.diagnosis.keyword_messages import ProblemText

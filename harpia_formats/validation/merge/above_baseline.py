@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harpia_formats.baselines.known import KnownFindings
 from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.validation.baselines.known import KnownFindings
 
 if TYPE_CHECKING:  # the tally imports this module
     from harpia_formats.validation.merge.tally import FileGroups

@@ -9,12 +9,6 @@ from itertools import chain, islice, zip_longest
 
 import msgspec
 
-from harpia_formats.dedup.digests import Digests, digest_of
-from harpia_formats.dedup.pair_digests import PairDigests
-from harpia_formats.dedup.repeated_digests import (
-    RepeatedDigests,
-    repeated_digest_batches,
-)
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -23,6 +17,12 @@ from harpia_formats.model.lint import (
     SameMistake,
 )
 from harpia_formats.model.problem import Path
+from harpia_formats.validation.dedup.digests import Digests, digest_of
+from harpia_formats.validation.dedup.pair_digests import PairDigests
+from harpia_formats.validation.dedup.repeated_digests import (
+    RepeatedDigests,
+    repeated_digest_batches,
+)
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.merge.placed_rows import PlacedRow

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault, is_blank
-from harpia_formats.framing.columns import DocumentHeader, RowArray
+from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault, is_blank
+from harpia_formats.files.framing.columns import DocumentHeader, RowArray
 from harpia_formats.model.problem import Path
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.merge.outcomes import Outcomes
@@ -21,7 +21,7 @@ from harpia_formats.validation.unit.record_numbers import RecordSet
 from harpia_formats.validation.unit.result import NO_FINDINGS, UnitResult, add_counts
 
 if TYPE_CHECKING:  # only for tables: start-up time
-    from harpia_formats.parsing.csv_blocks import TableBlock
+    from harpia_formats.files.parsing.csv_blocks import TableBlock
     from harpia_formats.validation.plan.table_units import TableBatch
 
 #: What a file is cut into.
@@ -97,7 +97,7 @@ class FileMerge:
             limit = self.plan.run.options.limit
             if limit is None or self.records + frame.count <= limit:
                 return TableRecords(self.columns, frame, self.records, self.is_usable)
-            from harpia_formats.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
+            from harpia_formats.files.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
 
             frame = tuple(rows_of_block(frame))
         pieces = self._pieces_within_limit(frame)

@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
-from harpia_formats.framing.columns import DocumentFrames
-from harpia_formats.framing.numbered import NumberedRecord, numbered_records
-from harpia_formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
+from harpia_formats.files.framing.columns import DocumentFrames
+from harpia_formats.files.framing.numbered import NumberedRecord, numbered_records
+from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.unit.across_values import AcrossReader, Compared
 from harpia_formats.validation.unit.row_validator import RowValidator
 
 if TYPE_CHECKING:  # only for tables: start-up time
-    from harpia_formats.parsing.csv_pieces import TablePiece, TableRow
+    from harpia_formats.files.parsing.csv_pieces import TablePiece, TableRow
 
 
 class PlacedRow(Protocol):
@@ -129,7 +129,7 @@ def json_rows(
 
 def table_rows(pieces: "Iterable[TablePiece]", name: str) -> Iterator[PlacedRow]:
     """Yield the records in the pieces of the table called `name`."""
-    from harpia_formats.parsing.csv_pieces import TableFault, TableRow  # noqa: PLC0415 - only for tables: start-up time
+    from harpia_formats.files.parsing.csv_pieces import TableFault, TableRow  # noqa: PLC0415 - only for tables: start-up time
 
     columns: tuple[str, ...] = ()
     number = 0

@@ -9,7 +9,7 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.validation.unit.result import Findings
 
 if TYPE_CHECKING:  # most files are not unpacked
-    from harpia_formats.io.unpacked_text import TextPlaces
+    from harpia_formats.files.io.unpacked_text import TextPlaces
 
 
 def placed(findings: Findings, records: int, lines: int) -> Findings:

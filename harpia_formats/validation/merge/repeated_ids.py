@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.rules.across import REPEATED_ID
+from harpia_formats.formats.rules.across import REPEATED_ID
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.unit.collector import Collector
 
 if TYPE_CHECKING:  # imported only if repeated ids are looked for: start-up time
-    from harpia_formats.dedup.duplicate_ids import DuplicateId, DuplicateIdFinder
+    from harpia_formats.validation.dedup.duplicate_ids import (
+        DuplicateId,
+        DuplicateIdFinder,
+    )
     from harpia_formats.validation.diagnosis.finding import Finding
 
 
@@ -45,7 +48,7 @@ class RepeatedIds(msgspec.Struct, frozen=True):
 
 def _collect(repeat: "DuplicateId", collector: Collector, id_key: str) -> None:
     """Add the finding on a record with a repeated id to the collector."""
-    from harpia_formats.dedup.duplicate_ids import duplicate_id_remark  # noqa: PLC0415 - only for repeated ids
+    from harpia_formats.validation.dedup.duplicate_ids import duplicate_id_remark  # noqa: PLC0415 - only for repeated ids
     from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - only for repeated ids
     from harpia_formats.validation.diagnosis.row_context import RowContext  # noqa: PLC0415 - only for repeated ids
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.baselines import DESCRIBED
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Path, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
-from harpia_formats.rules import Rule
+from harpia_formats.validation.baselines import DESCRIBED
 from harpia_formats.validation.plan.units import Demand, GroupKey
 from harpia_formats.validation.unit.collector import GROUP_LIMIT
 from harpia_formats.validation.unit.result import Findings
 from harpia_formats.validation.unit.shared_groups import group_pointer
 
 if TYPE_CHECKING:  # most runs have no baseline, and unpack nothing
-    from harpia_formats.baselines.known import KnownFindings
-    from harpia_formats.io.unpacked_text import TextPlaces
+    from harpia_formats.files.io.unpacked_text import TextPlaces
+    from harpia_formats.validation.baselines.known import KnownFindings
 
 #: The pointer under which the groups beyond `GROUP_LIMIT` are counted together.
 GROUP_REST = "/…"

@@ -4,10 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from harpia_formats.framing.byte_ranges import line_ranges
-from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
-from harpia_formats.framing.columns import DocumentFrames, DocumentHeader, RowArray
-from harpia_formats.io.remote.file import RemoteFile
+from harpia_formats.files.framing.byte_ranges import line_ranges
+from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
+from harpia_formats.files.framing.columns import (
+    DocumentFrames,
+    DocumentHeader,
+    RowArray,
+)
+from harpia_formats.files.io.remote.file import RemoteFile
 from harpia_formats.validation.parallel.memory_files import MemoryFiles
 from harpia_formats.validation.plan.units import (
     FileBytes,
@@ -71,7 +75,7 @@ def table_ranges_in(
     path: Path, begin: int, total: int, size: int
 ) -> Iterator[FilePart]:
     """Yield the units of a table from the record at byte `begin` on."""
-    from harpia_formats.parsing.csv_ranges import csv_ranges  # noqa: PLC0415 - only for tables: start-up time
+    from harpia_formats.files.parsing.csv_ranges import csv_ranges  # noqa: PLC0415 - only for tables: start-up time
 
     # A worker may have another working folder.
     file = path.absolute()

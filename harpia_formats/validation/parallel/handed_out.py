@@ -10,19 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
-from harpia_formats.detection.read_blocks import ReadBlocks, complete_frames
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import RangeReader
-from harpia_formats.framing.chunk import Chunk, Cursor, FramingFault
-from harpia_formats.framing.columns import (
+from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing.byte_ranges import RangeReader
+from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
+from harpia_formats.files.framing.columns import (
     DocumentFrames,
     DocumentHeader,
     RowArray,
 )
-from harpia_formats.framing.lines import line_rows
-from harpia_formats.io.reader import SourceError, error_reason
-from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import BytesRead, ReadProgress
+from harpia_formats.files.framing.lines import line_rows
+from harpia_formats.files.io.reader import SourceError, error_reason
+from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.source import BytesRead, ReadProgress
+from harpia_formats.files.workers.ordered import submit_in_order
+from harpia_formats.files.workers.pool import PendingTask, Task, WorkerPool
+from harpia_formats.formats.detection.read_blocks import ReadBlocks, complete_frames
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
@@ -39,8 +41,6 @@ from harpia_formats.validation.parallel.cut import (
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import FileBytes, RowRange
 from harpia_formats.validation.unit.result import Findings
-from harpia_formats.workers.ordered import submit_in_order
-from harpia_formats.workers.pool import PendingTask, Task, WorkerPool
 
 #: Bytes of rows that this process holds for workers, unless they are a single unit.
 HELD = 16 * 1024 * 1024

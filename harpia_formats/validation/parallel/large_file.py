@@ -3,8 +3,14 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from harpia_formats.framing.chunk import Chunk, FramingFault, count_newlines, is_blank
-from harpia_formats.io.source import ReadProgress
+from harpia_formats.files.framing.chunk import (
+    Chunk,
+    FramingFault,
+    count_newlines,
+    is_blank,
+)
+from harpia_formats.files.io.source import ReadProgress
+from harpia_formats.files.workers.pool import PendingTask, Task, WorkerDied, WorkerPool
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
@@ -24,7 +30,6 @@ from harpia_formats.validation.unit.result import (
     UnitResult,
     unvalidated,
 )
-from harpia_formats.workers.pool import PendingTask, Task, WorkerDied, WorkerPool
 
 #: Bytes that are validated here first: enough to learn how most rows look.
 HEAD = 1024 * 1024

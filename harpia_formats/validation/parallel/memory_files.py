@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
 
-from harpia_formats.io.temp_folder import temporary_folder
+from harpia_formats.files.io.temp_folder import temporary_folder
 from harpia_formats.validation.plan.units import FileBytes
 
 #: Where Linux keeps files in memory.

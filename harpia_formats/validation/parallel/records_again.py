@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from harpia_formats.detection.read_blocks import ReadBlocks
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import RangeReader
-from harpia_formats.framing.chunk import Cursor
+from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing.byte_ranges import RangeReader
+from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.parsing.csv_blocks import TableBlock
+from harpia_formats.files.parsing.csv_pieces import TableFault, TablePiece
+from harpia_formats.formats.detection.read_blocks import ReadBlocks
 from harpia_formats.model.report import FileCount
-from harpia_formats.parsing.csv_blocks import TableBlock
-from harpia_formats.parsing.csv_pieces import TableFault, TablePiece
 from harpia_formats.validation.parallel.handed_out import HandedOut
 from harpia_formats.validation.plan.table_units import TableBatch
 from harpia_formats.validation.second_pass import table_frames

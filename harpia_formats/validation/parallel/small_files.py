@@ -6,12 +6,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.detection.splittable import splittable_size
-from harpia_formats.io.reader import SourceError
-from harpia_formats.io.remote.file import RemoteFile
-from harpia_formats.io.source import Source
-from harpia_formats.workers.ordered import submit_in_order
-from harpia_formats.workers.pool import PendingTask, Task, WorkerDied, WorkerPool
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.source import Source
+from harpia_formats.files.workers.ordered import submit_in_order
+from harpia_formats.files.workers.pool import PendingTask, Task, WorkerDied, WorkerPool
+from harpia_formats.formats.detection.splittable import splittable_size
 
 if TYPE_CHECKING:  # imported only if there are many files: start-up time
     from harpia_formats.validation.plan.run_plan import RunPlan

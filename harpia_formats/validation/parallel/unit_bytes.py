@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from harpia_formats.framing.byte_buffer import ByteBuffer
-from harpia_formats.framing.byte_ranges import RangeReader
-from harpia_formats.framing.chunk import Chunk, Frames
-from harpia_formats.framing.lines import line_rows
+from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing.byte_ranges import RangeReader
+from harpia_formats.files.framing.chunk import Chunk, Frames
+from harpia_formats.files.framing.lines import line_rows
 from harpia_formats.validation.plan.units import FileBytes, RowRange
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from harpia_formats.detection.splittable import splittable_size
-from harpia_formats.framing.chunk import Chunk, Cursor, is_blank
-from harpia_formats.io.reader import SourceError, error_reason
-from harpia_formats.io.source import Source
+from harpia_formats.files.framing.chunk import Chunk, Cursor, is_blank
+from harpia_formats.files.io.reader import SourceError, error_reason
+from harpia_formats.files.io.source import Source
+from harpia_formats.files.workers.same_file import difference_from
+from harpia_formats.formats.detection.splittable import splittable_size
 from harpia_formats.model.report import FileCount
 from harpia_formats.registry import all_unpackers
 from harpia_formats.validation.companion_names import names_beside
@@ -53,7 +54,6 @@ from harpia_formats.validation.unit.result import (
 )
 from harpia_formats.validation.unit.rows import validate_rows
 from harpia_formats.validation.unit.validators import FileValidators, SharedValidators
-from harpia_formats.workers.same_file import difference_from
 
 if TYPE_CHECKING:  # most runs count no lengths: start-up time
     from harpia_formats.model.bins import LengthCounts

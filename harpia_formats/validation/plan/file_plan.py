@@ -5,30 +5,33 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.detection.candidates import FormatVariant, variants_of
-from harpia_formats.detection.other_delimiter import OTHER_DELIMITER, delimiter_note
-from harpia_formats.detection.other_shape import DetectionNote
-from harpia_formats.detection.recognize import (
+from harpia_formats.conversion.mapping.columns import require_columns
+from harpia_formats.conversion.mapping.requirements import ConversionOptionsError
+from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.formats.detection.other_delimiter import (
+    OTHER_DELIMITER,
+    delimiter_note,
+)
+from harpia_formats.formats.detection.other_shape import DetectionNote
+from harpia_formats.formats.detection.recognize import (
     Recognition,
     recognize,
     recognize_as,
     require_documented,
     why_contested,
 )
-from harpia_formats.detection.sample import Sample
-from harpia_formats.detection.sampled_file import Framing, framing_of
-from harpia_formats.detection.unknown_format import unknown_format
-from harpia_formats.mapping.columns import require_columns
-from harpia_formats.mapping.requirements import ConversionOptionsError
+from harpia_formats.formats.detection.sample import Sample
+from harpia_formats.formats.detection.sampled_file import Framing, framing_of
+from harpia_formats.formats.detection.unknown_format import unknown_format
+from harpia_formats.formats.rules.across import REPEATED_ID
+from harpia_formats.formats.schema.dialect import document_schema
+from harpia_formats.formats.schema.load import Schema
 from harpia_formats.model.format import Container, Format, telling_columns
 from harpia_formats.registry import all_formats, format_of
-from harpia_formats.rules.across import REPEATED_ID
-from harpia_formats.schema.dialect import document_schema
-from harpia_formats.schema.load import Schema
 from harpia_formats.validation.plan.run_plan import RunPlan, new_key
 
 if TYPE_CHECKING:  # only for clusters: start-up time
-    from harpia_formats.workers.same_file import FileFingerprint
+    from harpia_formats.files.workers.same_file import FileFingerprint
 
 UNKNOWN_FORMAT = "S301"
 

@@ -7,13 +7,13 @@ from functools import lru_cache
 
 import msgspec
 
-from harpia_formats.io.reader import BLOCK
+from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.formats.rules import Rule
+from harpia_formats.formats.schema.load import Schema
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import INTERNAL_ERROR
 from harpia_formats.registry import format_of, rules_of
-from harpia_formats.rules import Rule
-from harpia_formats.schema.load import Schema
 from harpia_formats.validation.options import Options
 
 #: Selections of rules and formats that are remembered: each file of a run asks for
@@ -120,7 +120,7 @@ def run_plan_of(  # noqa: PLR0913 - a plan has so many parts
 
 def is_guarded(schema: Schema) -> bool:
     """Return whether a user's schema is used only in a process that can be killed."""
-    from harpia_formats.schema.bounded import is_bounded  # noqa: PLC0415 - only with a schema of the user: start-up time
+    from harpia_formats.formats.schema.bounded import is_bounded  # noqa: PLC0415 - only with a schema of the user: start-up time
 
     # Without POSIX there are no such processes.
     return os.name == "posix" and not is_bounded(schema)

@@ -7,12 +7,16 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from harpia_formats.dedup.digests import digests_of
-from harpia_formats.dedup.identity import MemberReader, member_at, member_reader
-from harpia_formats.dedup.key_text import key_text
+from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.lint import AcrossRows, Agreement, FileLint, TextColumns
 from harpia_formats.model.problem import Path
-from harpia_formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.validation.dedup.digests import digests_of
+from harpia_formats.validation.dedup.identity import (
+    MemberReader,
+    member_at,
+    member_reader,
+)
+from harpia_formats.validation.dedup.key_text import key_text
 
 #: The values of a row that a rule compares: the text of its key, and of its value.
 Compared = tuple[str, str]

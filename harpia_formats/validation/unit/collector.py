@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harpia_formats.framing.chunk import Cursor
+from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.formats.rules import Rule
+from harpia_formats.formats.schema.load import Schema
 from harpia_formats.model.problem import (
     Excerpt,
     Path,
@@ -12,8 +14,6 @@ from harpia_formats.model.problem import (
     Problem,
     Severity,
 )
-from harpia_formats.rules import Rule
-from harpia_formats.schema.load import Schema
 from harpia_formats.validation.plan.units import Demand, GroupKey
 from harpia_formats.validation.unit.result import NO_FINDINGS, Findings
 from harpia_formats.validation.unit.shared_groups import (
@@ -24,10 +24,10 @@ from harpia_formats.validation.unit.shared_groups import (
 )
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
-    from harpia_formats.io.unpacked_text import TextPlaces
-    from harpia_formats.redaction.words import SchemaWords
+    from harpia_formats.files.io.unpacked_text import TextPlaces
     from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
     from harpia_formats.validation.diagnosis.row_context import RowContext
+    from harpia_formats.validation.redaction.words import SchemaWords
 
 #: Returns the row that a finding is about.
 RowOf = Callable[["Finding"], "RowContext"]
@@ -223,8 +223,8 @@ class Collector:
             from harpia_formats.validation.diagnosis.to_problem import problem_of  # noqa: PLC0415 - imported only where a row has a problem
 
             return problem_of(finding, rule, row, schema)
-        from harpia_formats.redaction.words import SchemaWords  # noqa: PLC0415 - most runs show values
         from harpia_formats.validation.diagnosis.hidden_values import hidden_problem_of  # noqa: PLC0415 - most runs show values
+        from harpia_formats.validation.redaction.words import SchemaWords  # noqa: PLC0415 - most runs show values
 
         if self._words is None or self._words[0] is not schema:
             self._words = schema, SchemaWords(schema)

@@ -5,16 +5,16 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.framing.chunk import Chunk
-from harpia_formats.model.exact_json import NOT_JSON
-from harpia_formats.schema.decoder_types import UnsupportedSchemaError
-from harpia_formats.schema.load import Schema
-from harpia_formats.schema.typed_decoder import (
+from harpia_formats.files.framing.chunk import Chunk
+from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
+from harpia_formats.formats.schema.load import Schema
+from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,
     decoder_of_any_item,
     typed_decoder_of,
 )
+from harpia_formats.model.exact_json import NOT_JSON
 
 #: Rows or bytes of a chunk that has a decoder built before it is validated.
 FIRST_ROWS, FIRST_BYTES = 16, 32 * 1024

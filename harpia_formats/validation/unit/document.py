@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.framing.constants import may_have_constants, with_nulls
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.framing.constants import may_have_constants, with_nulls
 from harpia_formats.model.format import Dialect
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.finding import Finding

@@ -15,16 +15,16 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.schema.load import Schema, SchemaError
-from harpia_formats.schema.user_schema import CheckedSchema, check_schema
-from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks, Verdict
-from harpia_formats.validation.unit.row_validator import RowValidator
-from harpia_formats.workers.killable import (
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.workers.killable import (
     CallTimedOut,
     KillableProcess,
     ProcessDied,
 )
+from harpia_formats.formats.schema.load import Schema, SchemaError
+from harpia_formats.formats.schema.user_schema import CheckedSchema, check_schema
+from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks, Verdict
+from harpia_formats.validation.unit.row_validator import RowValidator
 
 UNDETERMINED = "V901"
 #: Seconds that the check of a schema may take, and building a validator from it.

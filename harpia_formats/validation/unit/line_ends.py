@@ -2,8 +2,8 @@
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.rules.doubtful_text import MIXED_LINE_ENDS
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.formats.rules.doubtful_text import MIXED_LINE_ENDS
 from harpia_formats.validation.unit.collector import Collector
 
 #: The first LF and the first CRLF, as far as there are any.

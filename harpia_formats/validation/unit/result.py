@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.framing.chunk import Cursor
+from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.plan.file_plan import FilePlan

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.schema.load import Schema
+from harpia_formats.formats.schema.load import Schema
 from harpia_formats.validation.diagnosis.row_limits import (
     FINDINGS,
     MORE_ERRORS,

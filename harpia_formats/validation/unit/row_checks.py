@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harpia_formats.dedup.identity import IdentityReader
+from harpia_formats.formats.schema.load import Schema
 from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
-from harpia_formats.schema.load import Schema
+from harpia_formats.validation.dedup.identity import IdentityReader
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings

@@ -5,12 +5,12 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.framing.chunk import Chunk, is_blank
-from harpia_formats.framing.numbered import decoded_or_none
+from harpia_formats.files.framing.chunk import Chunk, is_blank
+from harpia_formats.files.framing.numbered import decoded_or_none
+from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint, SameMistake, TextColumns
 from harpia_formats.model.problem import Path
-from harpia_formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.unit.across_values import (
     AcrossReader,

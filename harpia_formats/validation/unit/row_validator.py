@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.framing.chunk import Chunk, is_blank
-from harpia_formats.framing.limits import DEPTH_LIMIT
-from harpia_formats.model.exact_json import NOT_JSON
-from harpia_formats.parsing.duplicate_keys import (
+from harpia_formats.files.framing.chunk import Chunk, is_blank
+from harpia_formats.files.framing.limits import DEPTH_LIMIT
+from harpia_formats.files.parsing.duplicate_keys import (
     has_no_repeated_keys,
     reencodes_to_same_colons,
 )
-from harpia_formats.schema.load import Schema
-from harpia_formats.schema.typed_decoder import TypedDecoder
-from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.load import Schema
+from harpia_formats.formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.model.exact_json import NOT_JSON
 from harpia_formats.validation.diagnosis.row_limits import at_most, is_wide
 from harpia_formats.validation.unit.decoder_training import DecoderTraining
 from harpia_formats.validation.unit.row_causes import RowCauses

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from harpia_formats.dedup.digests import digests_of
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.framing.null_rows import NullRows, rows_with_nulls
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.framing.null_rows import NullRows, rows_with_nulls
+from harpia_formats.validation.dedup.digests import digests_of
 from harpia_formats.validation.diagnosis.row_limits import MORE_ERRORS, MORE_FINDINGS
 from harpia_formats.validation.plan.units import CutRows
 from harpia_formats.validation.unit.collector import Collector

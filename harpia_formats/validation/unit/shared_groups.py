@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Path, Severity, pointer_of
-from harpia_formats.rules import Rule
 from harpia_formats.validation.plan.units import GroupKey
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time

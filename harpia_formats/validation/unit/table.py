@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harpia_formats.detection.file_name import delimiter_of
-from harpia_formats.framing.chunk import Cursor
-from harpia_formats.mapping.columns import CORRECT_MAP, check_columns_exist
+from harpia_formats.conversion.mapping.columns import CORRECT_MAP, check_columns_exist
+from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.parsing.csv_delimiter import (
+    DELIMITERS,
+    WIDE_DELIMITERS,
+    named,
+)
+from harpia_formats.files.parsing.csv_pieces import TableBlank, TableFault, TableRow
+from harpia_formats.formats.detection.file_name import delimiter_of
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
-from harpia_formats.parsing.csv_delimiter import DELIMITERS, WIDE_DELIMITERS, named
-from harpia_formats.parsing.csv_pieces import TableBlank, TableFault, TableRow
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import TableRows

@@ -2,8 +2,8 @@
 
 from array import array
 
+from harpia_formats.files.parsing.csv_blocks import TableBlock
 from harpia_formats.model.lint import TextColumns
-from harpia_formats.parsing.csv_blocks import TableBlock
 from harpia_formats.validation.unit.row_linter import RowLinter
 
 

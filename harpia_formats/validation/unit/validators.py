@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.detection.candidates import (
+from harpia_formats.formats.detection.candidates import (
     FormatVariant,
     Variants,
     first_match,
     variants_of,
 )
-from harpia_formats.detection.sampled_file import Framing
+from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.formats.schema.dialect import (
+    document_schema,
+    item_schema,
+    record_schema,
+)
+from harpia_formats.formats.schema.load import Schema
+from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import (
     Container,
     Dialect,
@@ -24,9 +30,7 @@ from harpia_formats.model.format import (
 )
 from harpia_formats.model.problem import Path, Severity
 from harpia_formats.registry import all_formats
-from harpia_formats.schema.dialect import document_schema, item_schema, record_schema
-from harpia_formats.schema.load import Schema
-from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.validation.dedup.identity import IdentityReader
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.row_checks import RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator
@@ -47,7 +51,7 @@ def _identity_of(plan: FilePlan) -> IdentityReader | None:
     """Return what reads the ids of a file's records, None if it is not needed."""
     if not plan.checks_ids:
         return None
-    from harpia_formats.dedup.duplicate_ids import identity_reader_of  # noqa: PLC0415 - only if repeated ids are looked for
+    from harpia_formats.validation.dedup.duplicate_ids import identity_reader_of  # noqa: PLC0415 - only if repeated ids are looked for
 
     return identity_reader_of(plan.variant)
 
@@ -115,7 +119,7 @@ class FileValidators:
         """
         found = self._any_texts.get(columns)
         if found is None:
-            from harpia_formats.schema.any_values import allows_any  # noqa: PLC0415 - only for tables: start-up time
+            from harpia_formats.formats.schema.any_values import allows_any  # noqa: PLC0415 - only for tables: start-up time
 
             # Nothing is checked of a record but its schema.
             found = self._any_texts[columns] = (
@@ -331,7 +335,7 @@ class FileValidators:
 
 
 def _shown(label: str) -> str:
-    from harpia_formats.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
+    from harpia_formats.model.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
 
     return short_json(label)
 

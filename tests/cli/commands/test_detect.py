@@ -10,8 +10,8 @@ import pytest
 import command_runs
 from command_runs import COMMAND, TIMEOUT, Result
 from harpia_formats import detect
-from harpia_formats.detection.result import SCHEMA, detected_as_dict
-from harpia_formats.python_api.score_wording import with_score_arguments
+from harpia_formats.api.python_api.score_wording import with_score_arguments
+from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 QUESTION = b'{"messages":[{"role":"user","content":"Oi"}],"ref_answer":"Hi"}\n'

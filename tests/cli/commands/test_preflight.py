@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 
 import harpia_formats
+from harpia_formats.formats.schema.bundled import schema_text
 from harpia_formats.reporters import REPORTERS
-from harpia_formats.schema.bundled import schema_text
 from in_process import InProcess
 
 QUESTIONS = "".join(

@@ -6,9 +6,9 @@ import pytest
 
 import command_runs
 from harpia_formats import validate
-from harpia_formats.schema.bundled import schema_ids
-from harpia_formats.schema.load import built_in_schema
-from harpia_formats.schema.to_python import as_python
+from harpia_formats.formats.schema.bundled import schema_ids
+from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.to_python import as_python
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 FIXTURES = Path(__file__).parents[3] / "fixtures"

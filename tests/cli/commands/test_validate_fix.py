@@ -252,7 +252,7 @@ def test_a_file_that_changes_meanwhile_is_refused(bad: Path) -> None:
     path = bad / "rows.jsonl"
     code = (
         "import sys; from pathlib import Path\n"
-        "from harpia_formats.repair import run\n"
+        "from harpia_formats.validation.repair import run\n"
         "blocks = run.blocks_again\n"
         "def changed(file, state):\n"
         "    path = Path(file.source.origin)\n"

@@ -10,8 +10,10 @@ from harpia_formats.cli.completion.answer import answer
 from harpia_formats.cli.completion.candidates import candidates
 from harpia_formats.cli.completion.scripts import LINE, REQUEST, WORD_BREAKS
 from harpia_formats.cli.completion.values import BY_NOUN, FILES, values_of
-from harpia_formats.mapping.choices import Turns
-from harpia_formats.metrics import METRICS
+from harpia_formats.conversion.mapping.choices import Turns
+from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.evaluation.scoring.p_values import TESTS
+from harpia_formats.evaluation.scoring.profiles import profile_names
 from harpia_formats.registry import (
     FAMILIES,
     all_formats,
@@ -20,8 +22,6 @@ from harpia_formats.registry import (
     writable_formats,
 )
 from harpia_formats.reporters import REPORTERS
-from harpia_formats.scoring.p_values import TESTS
-from harpia_formats.scoring.profiles import profile_names
 
 EVERYTHING: Any = get_command(app_for([]))
 

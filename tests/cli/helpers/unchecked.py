@@ -8,11 +8,11 @@ from typing import Any
 
 import harpia_formats
 from harpia_formats import ValidationFailed
-from harpia_formats.comparison.report import DifferenceReport
+from harpia_formats.conversion.comparison.report import DifferenceReport
 from harpia_formats.conversion.report import ConversionReport
-from harpia_formats.scoring.options import ScoreOptions
-from harpia_formats.scoring.scores import Scores
-from harpia_formats.scoring.stored_run import scoring_of
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.stored_run import scoring_of
 
 
 def _result(run: Callable[..., Any], *inputs: Any, **options: Any) -> Any:

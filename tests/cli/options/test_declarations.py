@@ -9,21 +9,21 @@ from typer.main import get_command
 
 from command_runs import run
 from harpia_formats import cli
+from harpia_formats.api.settings.table import SETTINGS, Kind, Setting
 from harpia_formats.cli.app import COMMANDS, app_for
 from harpia_formats.cli.options.values import listed
+from harpia_formats.conversion.mapping.choices import References, Responses, Turns
 from harpia_formats.conversion.options import (
     FILLING_METRICS,
     ContainerKind,
     OnInvalid,
     OnLoss,
 )
-from harpia_formats.figures.kinds import kinds_of
-from harpia_formats.mapping.choices import References, Responses, Turns
-from harpia_formats.metrics import METRICS
+from harpia_formats.evaluation.figures.kinds import kinds_of
+from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.evaluation.scoring.profiles import profile_names
 from harpia_formats.registry import result_formats
 from harpia_formats.reporters import REPORTERS
-from harpia_formats.scoring.profiles import profile_names
-from harpia_formats.settings.table import SETTINGS, Kind, Setting
 
 HERE = Path(str(cli.__file__)).parent
 
@@ -99,7 +99,9 @@ def test_help_lists_every_metric() -> None:
 
 def test_help_lists_every_format_of_verdicts() -> None:
     """The help of judge --to, which must not import the judge, has each format."""
-    formats = pytest.importorskip("harpia_formats.llm_judge.run.write_verdicts")
+    formats = pytest.importorskip(
+        "harpia_formats.evaluation.llm_judge.run.write_verdicts"
+    )
     page = option("judge", "--to").help
 
     assert all(f"{each} (" in page for each in formats.VerdictFormat)

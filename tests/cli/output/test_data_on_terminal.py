@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from command_runs import on_terminal, run
-from harpia_formats.io.sink import TerminalStream
+from harpia_formats.files.io.sink import TerminalStream
 
 #: Controls of both ranges, and a mark that turns text around.
 HOSTILE = "\x1b[2Jq\x9b31m\u202etxt\x07 \x7f"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harpia_formats.cli.output.fitted_table import has_room, table_lines
 from harpia_formats.cli.output.table import TableRow, write_table
-from harpia_formats.text.columns import columns
+from harpia_formats.model.text.columns import columns
 
 NAMES = ("field", "lost or changed", "share")
 ROWS = [

@@ -8,7 +8,7 @@ from typer.main import get_command
 
 from harpia_formats.cli.app import app_for, run
 from harpia_formats.cli.program.help_page import Style, help_page, option_name
-from harpia_formats.text.columns import wrapped
+from harpia_formats.model.text.columns import wrapped
 
 EVERYTHING: Any = get_command(app_for([]))
 #: All commands by their words; no word is the program itself.

@@ -14,7 +14,7 @@ from typer.main import get_command
 from harpia_formats.cli.app import app_for, run
 from harpia_formats.cli.completion.values import values_of
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.text.spelling import nearest
 
 EVERYTHING: Any = get_command(app_for([]))
 ROW = (

@@ -13,10 +13,10 @@ from harpia_formats.conversion.grouping.external_group_by import (
     ExternalGroupBy,
     MergedRecord,
 )
-from harpia_formats.dedup import item_partitions
-from harpia_formats.mapping.question import QUESTION_FIELDS
+from harpia_formats.conversion.mapping.question import QUESTION_FIELDS
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, Output, Record
+from harpia_formats.validation.dedup import item_partitions
 
 
 def grouped(key: str, records: list[Record]) -> list[MergedRecord]:

@@ -22,6 +22,22 @@ from harpia_formats.conversion.grouping.record_groups import RecordGroups
 from harpia_formats.conversion.header import header_row
 from harpia_formats.conversion.ids import with_hash_as_id, with_number_as_id
 from harpia_formats.conversion.losses.problems import SKIP_HELP
+from harpia_formats.conversion.mapping.choices import ReferenceFrom
+from harpia_formats.conversion.mapping.constants import constants_by_path
+from harpia_formats.conversion.mapping.extras import (
+    COMPONENT_KEY,
+    restore_extras,
+    split_extras,
+)
+from harpia_formats.conversion.mapping.gt_reference import with_gt_as_reference
+from harpia_formats.conversion.mapping.misfits import misfits_of
+from harpia_formats.conversion.mapping.requirements import row_requirements
+from harpia_formats.conversion.mapping.select_model import (
+    ModelSelection,
+    split_by_model,
+)
+from harpia_formats.conversion.mapping.targets import header_needs_rows
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.options import (
     ContainerKind,
     ConvertOptions,
@@ -33,24 +49,15 @@ from harpia_formats.conversion.remedies import with_remedies
 from harpia_formats.conversion.report import LOSSES
 from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.conversion.written_rows import WrittenRowCheck
-from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.extensions.formats_and_rules import imported
-from harpia_formats.io.file_names import path_component
-from harpia_formats.mapping.choices import ReferenceFrom
-from harpia_formats.mapping.constants import constants_by_path
-from harpia_formats.mapping.extras import COMPONENT_KEY, restore_extras, split_extras
-from harpia_formats.mapping.gt_reference import with_gt_as_reference
-from harpia_formats.mapping.misfits import misfits_of
-from harpia_formats.mapping.requirements import row_requirements
-from harpia_formats.mapping.select_model import ModelSelection, split_by_model
-from harpia_formats.mapping.targets import header_needs_rows
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.files.io.file_names import path_component
+from harpia_formats.formats.extensions.formats_and_rules import imported
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Header, Record
 from harpia_formats.registry import adapter_of
+from harpia_formats.validation.dedup.identity import IdentityReader
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from row_files import FileRow, RowFile
 

@@ -15,9 +15,9 @@ from harpia_formats.conversion.parallel import (  # noqa: F401 - loaded to be pa
     units,
     worker,
 )
+from harpia_formats.conversion.reading import column_buffer, column_rows
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.model.problem import Severity
-from harpia_formats.reading import column_buffer, column_rows
 from plain_conversion import Outcome, at_of, quarantine_of
 from row_files import RowFile
 

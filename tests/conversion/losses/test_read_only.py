@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from harpia_formats.conversion.losses import by_format_pair, field_map_markdown
-from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.choices import Choices
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.registry import adapter_of, readable_formats, writable_formats
 
 WRITABLE = writable_formats()

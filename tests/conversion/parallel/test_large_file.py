@@ -15,9 +15,9 @@ from harpia_formats.conversion.options import ContainerKind, ConvertOptions
 from harpia_formats.conversion.parallel import large_file, units
 from harpia_formats.conversion.parallel.job import ConversionJob, Part
 from harpia_formats.conversion.parallel.worker import convert_unit
+from harpia_formats.conversion.reading import column_buffer, column_rows
 from harpia_formats.conversion.run import Conversion
-from harpia_formats.io.reader import SourceError
-from harpia_formats.reading import column_buffer, column_rows
+from harpia_formats.files.io.reader import SourceError
 from harpia_formats.validation.parallel import cut
 from harpia_formats.validation.plan.units import RowRange
 

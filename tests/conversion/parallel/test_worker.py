@@ -16,12 +16,12 @@ from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel import unit_parts, worker
 from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows, Part
 from harpia_formats.conversion.parallel.worker import convert_unit
-from harpia_formats.detection.sampled_file import Framing
-from harpia_formats.framing.chunk import Cursor
-from harpia_formats.io.reader import BLOCK
+from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.formats.rules import selected_rules
 from harpia_formats.model.format import Remark
 from harpia_formats.registry import all_formats, rules_for, writable_formats
-from harpia_formats.rules import selected_rules
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan import file_plan
 from harpia_formats.validation.plan.file_plan import FilePlan

@@ -20,13 +20,13 @@ from harpia_formats import (
     to_table,
     write,
 )
-from harpia_formats.arrow.package import MissingPyarrow
+from harpia_formats.api.testing import filled, records
 from harpia_formats.conversion.containers import arrow_table
 from harpia_formats.conversion.containers.arrow_table import TableWriter, table_writer
 from harpia_formats.conversion.containers.row_writer import encode_rows
+from harpia_formats.files.arrow.package import MissingPyarrow
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.record import as_dict
-from harpia_formats.testing import filled, records
 
 pa = pytest.importorskip("pyarrow", reason="the extra arrow is not installed")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -139,7 +139,7 @@ def test_without_pyarrow_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without the package the extra is named before anything is read."""
-    monkeypatch.setattr("harpia_formats.arrow.package.find_spec", lambda _: None)
+    monkeypatch.setattr("harpia_formats.files.arrow.package.find_spec", lambda _: None)
     with pytest.raises(MissingPyarrow, match=r"harpia-formats\[arrow\]"):
         write([Record(prompt="p")], to="parquet", output=tmp_path / "a.parquet")
 

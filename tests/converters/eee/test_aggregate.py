@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from corpora import CORPORA
 from harpia_converters.eee import aggregate
+from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.model.format import Container
-from harpia_formats.testing.mutation import mutants
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = CORPORA / "eee" / "samples"

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from harpia_converters.eee import versions
 from harpia_converters.eee.lint.across import rules_of
-from harpia_formats.dedup.identity import member_at
+from harpia_formats.validation.dedup.identity import member_at
 from harpia_formats.validation.unit.across_values import (
     AcrossReader,
     digests_of_compared,

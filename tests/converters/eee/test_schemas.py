@@ -12,7 +12,7 @@ import jsonschema_rs
 import pytest
 
 from corpora import CORPORA
-from harpia_formats.testing.mutation import copy_of, mutants
+from harpia_formats.api.testing.mutation import copy_of, mutants
 
 ROOT = Path(__file__).parents[3]
 SCHEMAS = ROOT / "schemas" / "eee"

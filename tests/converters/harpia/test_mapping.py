@@ -13,15 +13,15 @@ from msgspec.structs import replace
 from corpora import CORPORA
 from harpia_converters.harpia.lab_input import FORMAT
 from harpia_converters.harpia.mapping import LAB_INPUT, write_any
-from harpia_formats.comparison.differences import differences, same
-from harpia_formats.mapping.choices import Choices, Responses
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.api.testing import filled
+from harpia_formats.api.testing.strategies import TEXTS, VALUES, records
+from harpia_formats.conversion.comparison.differences import differences, same
+from harpia_formats.conversion.mapping.choices import Choices, Responses
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.formats.schema.dialect import document_schema, record_schema
+from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
-from harpia_formats.schema.dialect import document_schema, record_schema
-from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing import filled
-from harpia_formats.testing.strategies import TEXTS, VALUES, records
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())

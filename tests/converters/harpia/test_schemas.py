@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from harpia_converters.harpia import header_checks, lab_input, log, output, rules
+from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.model.format import Dialect
-from harpia_formats.schema.typed_decoder import typed_decoder_of
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "harpia"
 DIALECTS = [

@@ -25,7 +25,7 @@ from haystack.dataclasses import ChatMessage  # type: ignore[import-not-found, u
 from haystack.tracing.tracer import NullSpan  # type: ignore[import-not-found, unused-ignore]  # noqa: E402 - after the skip
 
 from harpia_converters.haystack.component import LLMEvaluator as Ours  # noqa: E402 - after the skip
-from harpia_formats.llm_judge import LLMJudge  # noqa: E402 - after the skip
+from harpia_formats.evaluation.llm_judge import LLMJudge  # noqa: E402 - after the skip
 
 BOTH = pytest.mark.parametrize("kind", [Ours, Theirs], ids=["ours", "theirs"])
 EXAMPLE = {"inputs": {"predicted_answers": "Olá"}, "outputs": {"score": 1}}

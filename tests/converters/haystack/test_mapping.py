@@ -12,16 +12,20 @@ from msgspec.structs import replace
 
 from harpia_converters.haystack.columns import FORMAT
 from harpia_converters.haystack.mapping import COLUMNS
-from harpia_formats.comparison.differences import differences, same
-from harpia_formats.mapping.choices import Choices, References, Responses
-from harpia_formats.mapping.extras import EXTRAS_KEY, restore_extras, split_extras
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.api.testing import filled
+from harpia_formats.api.testing.strategies import TEXTS, VALUES, records
+from harpia_formats.conversion.comparison.differences import differences, same
+from harpia_formats.conversion.mapping.choices import Choices, References, Responses
+from harpia_formats.conversion.mapping.extras import (
+    EXTRAS_KEY,
+    restore_extras,
+    split_extras,
+)
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.formats.schema.dialect import document_schema
+from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
-from harpia_formats.schema.dialect import document_schema
-from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing import filled
-from harpia_formats.testing.strategies import TEXTS, VALUES, records
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdir())
 SCHEMA_VALIDATOR = schema_validator_of(document_schema(FORMAT.dialects[0]))

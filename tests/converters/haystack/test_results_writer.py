@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.metrics.library import OWN_LIBRARY
+from harpia_formats.evaluation.metrics.library import OWN_LIBRARY
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.registry import readable_formats
 from unchecked import score

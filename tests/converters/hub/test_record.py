@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_converters.hub import record
-from harpia_formats.schema.typed_decoder import typed_decoder_of
-from harpia_formats.testing.mutation import mutants
+from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 
 ROOT = Path(__file__).parents[3]
 FULL = [

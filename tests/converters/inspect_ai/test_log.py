@@ -16,9 +16,9 @@ from harpia_formats import (
     validate,
 )
 from harpia_formats.conversion.parallel import large_file
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.model.record import Output, Score
-from harpia_formats.reading.placed_record import PlacedRecord
-from harpia_formats.reading.reader import Reading
 from harpia_formats.validation.parallel import cut
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "inspect-log" / "valid"

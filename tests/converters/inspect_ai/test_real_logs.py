@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from corpora import CORPORA
 from harpia_formats import Record, Report, read, validate
+from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.model.record import Output, Score
-from harpia_formats.reading.reader import Reading
 
 ROOT = Path(__file__).parents[3]
 LOGS = CORPORA / "neighbours" / "inspect"

@@ -17,9 +17,9 @@ from harpia_converters.mt_bench.mapping import (
     join_question,
 )
 from harpia_formats import validate
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import as_dict
-from harpia_formats.rules import Rule
 
 ROOT = Path(__file__).parents[3]
 REAL = CORPORA / "neighbours" / "mt-bench"

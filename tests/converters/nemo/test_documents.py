@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_converters.nemo import config, results
+from harpia_formats.api.testing.mutation import copy_of, mutants
 from harpia_formats.model.format import Dialect, Remark
-from harpia_formats.testing.mutation import copy_of, mutants
 
 ROOT = Path(__file__).parents[3]
 DIALECTS = {

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from harpia_converters.nemo import config, results, rules
 from harpia_converters.nemo import input as questions
 from harpia_converters.nemo import output as answers
+from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.formats.rules import Rule
+from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.model.format import Dialect, Format, Remark
-from harpia_formats.rules import Rule
-from harpia_formats.schema.typed_decoder import typed_decoder_of
-from harpia_formats.testing.mutation import mutants
 
 ROOT = Path(__file__).parents[3]
 FORMATS: tuple[Format, ...] = (questions.FORMAT, answers.FORMAT)

@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from harpia_converters.nemo.profile import NEMO, NEMO_CUSTOM, NEMO_SDK
 from harpia_formats import validate
-from harpia_formats.mapping.requirements import holds_answers
+from harpia_formats.conversion.mapping.requirements import holds_answers
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.select_metrics import select_metrics
+from harpia_formats.evaluation.scoring.verdicts import holds_verdicts
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
     MetricProfile,
     ScoreError,
 )
 from harpia_formats.registry import adapter_of, readable_formats
-from harpia_formats.scoring.scores import Scores
-from harpia_formats.scoring.select_metrics import select_metrics
-from harpia_formats.scoring.verdicts import holds_verdicts
 from unchecked import score
 
 pytest.importorskip("sacrebleu", reason="BLEU and ROUGE need the extra score")

@@ -11,8 +11,8 @@ from corpora import CORPORA
 from harpia_converters.openai.request_mapping import REQUESTS
 from harpia_converters.openai.result_mapping import RESULTS
 from harpia_formats import ConversionError, convert, read, validate
-from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.choices import Choices
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.record import Record

@@ -12,8 +12,8 @@ from corpora import CORPORA
 from harpia_converters.openai.chat_mapping import CHAT
 from harpia_converters.openai.preference_mapping import PREFERENCE
 from harpia_formats import convert, detect, read, validate
-from harpia_formats.mapping.choices import Choices, References
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.choices import Choices, References
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.record import Output, Record

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from harpia_formats import convert, read, score, validate
+from harpia_formats.conversion.reading.partners import Partners
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.record import Record
-from harpia_formats.reading.partners import Partners
 from harpia_formats.validation.companion_error import CompanionError
 
 QUESTIONS = [

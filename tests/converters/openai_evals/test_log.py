@@ -16,10 +16,10 @@ from harpia_converters.openai_evals import log, rules
 from harpia_converters.openai_evals.log_mapping import LOG
 from harpia_converters.openai_evals.log_unpacking import open_log
 from harpia_formats import convert, detect, validate
-from harpia_formats.io.reader import SourceError
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import as_dict
-from harpia_formats.rules import Rule
 
 ROOT = Path(__file__).parents[3]
 REAL = CORPORA / "neighbours" / "openai" / "evals_run_log.jsonl"

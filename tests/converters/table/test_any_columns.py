@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from harpia_converters.table import any_columns
+from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.user_schema import check_schema
 from harpia_formats.model.format import Container
-from harpia_formats.schema.load import built_in_schema
-from harpia_formats.schema.user_schema import check_schema
 
 SCHEMA = built_in_schema("csv")
 

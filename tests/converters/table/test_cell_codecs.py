@@ -4,10 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_converters.table.cell_codecs import as_json, repeats_key
+from harpia_formats.api.testing.strategies import VALUES
+from harpia_formats.files.parsing.locate import duplicates
 from harpia_formats.model.adapter import DECLINED
 from harpia_formats.model.exact_json import decode, encode
-from harpia_formats.parsing.locate import duplicates
-from harpia_formats.testing.strategies import VALUES
 
 #: Pieces of objects in which keys are often there twice, and colons stand in texts.
 KEYS = st.sampled_from(['"a"', '"b"', '"a:"', r'"a\u003a"', r'"\u0061"', '"模"'])

@@ -12,16 +12,16 @@ from msgspec.structs import replace
 from harpia_converters.table import mapping
 from harpia_converters.table.any_columns import FORMAT
 from harpia_converters.table.mapping import TABLE
-from harpia_formats.comparison.differences import differences, same
-from harpia_formats.mapping.choices import Choices, Responses
-from harpia_formats.mapping.columns import FIELDS
-from harpia_formats.mapping.to_rows import RecordMapper
+from harpia_formats.api.testing import filled
+from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, records
+from harpia_formats.conversion.comparison.differences import differences, same
+from harpia_formats.conversion.mapping.choices import Choices, Responses
+from harpia_formats.conversion.mapping.columns import FIELDS
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.formats.schema.dialect import record_schema
+from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score
-from harpia_formats.schema.dialect import record_schema
-from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing import filled
-from harpia_formats.testing.strategies import EXTRA, TEXTS, VALUES, records
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/csv").glob("[nv]*/*.csv"))
 SCHEMA_VALIDATOR = schema_validator_of(record_schema(FORMAT.dialects[0]))

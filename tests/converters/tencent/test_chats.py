@@ -16,12 +16,7 @@ from harpia_converters.tencent.answers import (
 from harpia_converters.tencent.chats import write_any_chat, write_chat
 from harpia_converters.tencent.manual_mapping import any_turns, write_turns
 from harpia_converters.tencent.mapping import MESSAGES
-from harpia_formats.mapping.choices import Choices
-from harpia_formats.mapping.to_rows import RecordMapper
-from harpia_formats.model.exact_json import encode
-from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import Output, Record
-from harpia_formats.testing.strategies import (
+from harpia_formats.api.testing.strategies import (
     EXTRA,
     OUTPUTS,
     TEXTS,
@@ -29,6 +24,11 @@ from harpia_formats.testing.strategies import (
     records,
     some,
 )
+from harpia_formats.conversion.mapping.choices import Choices
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.record import Output, Record
 
 #: Extra keys of a row that a record keeps, those of its last answer among them.
 KEPT = some(

@@ -13,10 +13,10 @@ from jsonschema import Draft7Validator
 
 from corpora import CORPORA
 from harpia_converters.tencent import manual, messages, outputs, rules, table
+from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.user_schema import check_schema
 from harpia_formats.model.format import Dialect
-from harpia_formats.schema.load import built_in_schema
-from harpia_formats.schema.user_schema import check_schema
-from harpia_formats.testing.mutation import mutants
 
 ROOT = Path(__file__).parents[3]
 CORPUS = CORPORA / "harpia"

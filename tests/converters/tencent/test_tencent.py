@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_converters.tencent import manual, messages, outputs, rules, table
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.format import Dialect, Remark
-from harpia_formats.rules import Rule
 
 FORMATS = {each.FORMAT.id: each.FORMAT for each in (messages, outputs, manual, table)}
 ROWS = [each.dialects[0] for each in FORMATS.values() if each is not table.FORMAT]

@@ -2,22 +2,28 @@
 
 import pytest
 
-from harpia_formats.comparison.differences import Difference
-from harpia_formats.comparison.report import DifferenceReport, FieldDifferences
+from harpia_formats.conversion.comparison.differences import Difference
+from harpia_formats.conversion.comparison.report import (
+    DifferenceReport,
+    FieldDifferences,
+)
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.conversion.report import ConversionReport, FileLosses
+from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.compared import ComparedScore, ComparedSystem
+from harpia_formats.evaluation.scoring.metric_score import Group as ScoreGroup
+from harpia_formats.evaluation.scoring.metric_score import (
+    MetricScore,
+    ScoreDistribution,
+)
+from harpia_formats.evaluation.scoring.paired import Comparison
+from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.problem import Excerpt, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
-from harpia_formats.scoring.compare_report import ComparisonReport
-from harpia_formats.scoring.compared import ComparedScore, ComparedSystem
-from harpia_formats.scoring.metric_score import Group as ScoreGroup
-from harpia_formats.scoring.metric_score import MetricScore, ScoreDistribution
-from harpia_formats.scoring.paired import Comparison
-from harpia_formats.scoring.scores import Scores
 from strict_page import StrictPage
 
 COUNT = 800

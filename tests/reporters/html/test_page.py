@@ -12,10 +12,10 @@ import harpia_formats
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Because, Excerpt, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.model.text.sanitize import escaped
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html import REPORTER
 from harpia_formats.reporters.html.page import page_of
-from harpia_formats.text.sanitize import escaped
 from strict_page import StrictPage
 
 _BAD_ROW = '{"sample_id": "r%d", "score": "<b>1</b>", "text": "%s"}\n'

@@ -3,10 +3,10 @@
 import json
 
 import harpia_formats
+from harpia_formats.evaluation.statistics.options import StatsOptions
+from harpia_formats.evaluation.statistics.run import StatisticsRun
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
-from harpia_formats.statistics.options import StatsOptions
-from harpia_formats.statistics.run import StatisticsRun
 from strict_page import StrictPage
 
 MARKUP = "<script>alert(1)</script>&\x1b"

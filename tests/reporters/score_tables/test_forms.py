@@ -17,10 +17,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 import harpia_formats as hf
+from harpia_formats.evaluation.scoring.metric_score import (
+    Group,
+    MetricScore,
+    ScoreDistribution,
+)
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.text.sanitize import safe
 from harpia_formats.reporters.score_tables.numbers import decimals_for, number_text
-from harpia_formats.scoring.metric_score import Group, MetricScore, ScoreDistribution
-from harpia_formats.scoring.scores import Scores
-from harpia_formats.text.sanitize import safe
 from table_texts import (
     FOUR,
     NASTY,

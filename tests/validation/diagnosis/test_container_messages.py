@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.framing.chunk import Cursor, FramingFault
+from harpia_formats.files.framing.chunk import Cursor, FramingFault
 from harpia_formats.registry import all_rules
 from harpia_formats.validation.diagnosis.container_messages import container_message
 

@@ -19,10 +19,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.detection import sampled_file as head
-from harpia_formats.framing import array, byte_buffer, byte_ranges
-from harpia_formats.framing import container as layout
-from harpia_formats.io.source import open_source
+from harpia_formats.files.framing import array, byte_buffer, byte_ranges
+from harpia_formats.files.framing import container as layout
+from harpia_formats.files.io.source import open_source
+from harpia_formats.files.workers.same_file import difference_from
+from harpia_formats.formats.detection import sampled_file as head
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation import one_file
@@ -33,7 +34,6 @@ from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.run import Validation
 from harpia_formats.validation.unit import collector as collectors
-from harpia_formats.workers.same_file import difference_from
 
 ROOT = Path(__file__).parents[3]
 VALID = ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"

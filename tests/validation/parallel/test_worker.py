@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from harpia_formats.detection.sampled_file import sample_file
-from harpia_formats.framing.chunk import Cursor
-from harpia_formats.framing.container import open_container
+from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.framing.container import open_container
+from harpia_formats.files.workers.same_file import FileFingerprint
+from harpia_formats.formats.detection.sampled_file import sample_file
 from harpia_formats.model.problem import Problem
 from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.validation.options import Options
@@ -39,7 +40,6 @@ from harpia_formats.validation.unit.result import (
     UnitResult,
 )
 from harpia_formats.validation.unit.row_validator import RowValidator
-from harpia_formats.workers.same_file import FileFingerprint
 
 ROOT = Path(__file__).parents[3]
 ROWS = (ROOT / "fixtures/eee@0.2.0/valid/runs.jsonl").read_bytes().splitlines()

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from harpia_formats.framing.chunk import Cursor
+from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path, Problem
 from harpia_formats.registry import all_rules

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from harpia_formats import validate
+from harpia_formats.files.workers import killable
+from harpia_formats.formats.schema.bounded import is_bounded
+from harpia_formats.formats.schema.load import SchemaError
 from harpia_formats.model.report import Report
-from harpia_formats.schema.bounded import is_bounded
-from harpia_formats.schema.load import SchemaError
 from harpia_formats.validation.unit import guarded_rows
-from harpia_formats.workers import killable
 
 #: Seconds that a row may take in these tests.
 LIMIT = 0.3

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import iter_problems, validate
-from harpia_formats.dedup.identity import IdentityReader
-from harpia_formats.framing.chunk import Chunk, Cursor
-from harpia_formats.framing.container import frames
-from harpia_formats.parsing.duplicate_keys import colons
-from harpia_formats.schema.load import built_in_schema
-from harpia_formats.schema.validator import schema_validator_of
-from harpia_formats.testing.mutation import mutants
+from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.framing.container import frames
+from harpia_formats.files.parsing.duplicate_keys import colons
+from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.validation.dedup.identity import IdentityReader
 from harpia_formats.validation.unit.decoder_training import FIRST_ROWS
 from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import Report, validate
-from harpia_formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.validation.diagnosis.root_causes import root_causes
 from harpia_formats.validation.diagnosis.row_limits import FINDINGS, VALUES, is_wide
 from harpia_formats.validation.diagnosis.wide_records import WideErrors

@@ -11,8 +11,8 @@ from harpia_converters.eee.lint.identity import recipe_of_row
 from harpia_converters.eee.lint.wording import quoted
 from harpia_converters.eee.sample_hash import DESCRIBED
 from harpia_converters.eee.versions import Version
+from harpia_formats.formats.rules.id_kinds import id_kind_lint
 from harpia_formats.model.lint import AcrossRows, Agreement, Disagreement
-from harpia_formats.rules.id_kinds import id_kind_lint
 
 EVALUATION, MODEL, ID_TYPE = "E301", "E302", "E303"
 HASH, NAME, RECIPE = "E304", "E305", "E306"

@@ -1,8 +1,8 @@
 """E3: rules across the rows of a file of samples."""
 
 from harpia_converters.eee.lint.example_rows import HASH_A, HASH_C, SINGLE, single
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _shape = "eee@0.2.0"
 _second = single(b'"sample_id": "1"', b'"sample_id": "2"')

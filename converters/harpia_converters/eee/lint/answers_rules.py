@@ -1,8 +1,8 @@
 """E130 to E132: rules on what verdicts, turns and counts say of the texts of a row."""
 
 from harpia_converters.eee.lint.example_rows import AGENTIC, SINGLE, agentic, single
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _shape = "eee@0.2.0"
 _by_match = single(b'"regex"', b'"exact_match"')

@@ -1,8 +1,8 @@
 """E10 and E12: rules on what a row is about, its texts and its keys."""
 
 from harpia_converters.eee.lint.example_rows import AGENTIC, SINGLE, agentic, single
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _shape = "eee@0.2.0"
 

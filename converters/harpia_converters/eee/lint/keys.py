@@ -11,7 +11,7 @@ from harpia_converters.eee.versions import Version
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint
 from harpia_formats.model.problem import Path
-from harpia_formats.text.spelling import nearest
+from harpia_formats.model.text.spelling import nearest
 
 METRICS, UNKNOWN, FRACTION = "E124", "E125", "E128"
 

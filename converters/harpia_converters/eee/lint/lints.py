@@ -15,9 +15,9 @@ from harpia_converters.eee.lint import (
     turns,
 )
 from harpia_converters.eee.versions import Version
+from harpia_formats.formats.rules.samples import SCORED_EMPTY
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, SameMistake
-from harpia_formats.rules.samples import SCORED_EMPTY
 
 #: Empty prompts and references, which E122 is on, and types of ids: E303.
 _covered = frozenset({"V306", "V307", "X104"})

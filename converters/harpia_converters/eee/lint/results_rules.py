@@ -1,8 +1,8 @@
 """E11 and E12: rules on attribution, scores, token counts and times."""
 
 from harpia_converters.eee.lint.example_rows import AGENTIC, SINGLE, agentic, single
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _shape = "eee@0.2.0"
 _item = SINGLE[SINGLE.index(b'[{"turn_idx"') : SINGLE.index(b"}], ") + 2]

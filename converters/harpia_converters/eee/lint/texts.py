@@ -12,7 +12,7 @@ from harpia_converters.eee.versions import Version
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint
 from harpia_formats.model.problem import Path
-from harpia_formats.text.describe import path_text
+from harpia_formats.model.text.describe import path_text
 
 CHOICES, EMPTY = "E121", "E122"
 

@@ -1,8 +1,8 @@
 """E10 and E12: rules on the turns of a conversation and what is counted of them."""
 
 from harpia_converters.eee.lint.example_rows import AGENTIC, agentic
+from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
-from harpia_formats.rules import Rule
 
 _shape = "eee@0.2.0"
 

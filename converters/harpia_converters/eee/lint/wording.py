@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harpia_formats.text.describe import short_json
+from harpia_formats.model.text.describe import short_json
 
 
 def quoted(value: Any) -> str:

@@ -1,0 +1,217 @@
+"""Apply settings to the options of a run and of its files."""
+
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harpia_formats.api.settings.error import SettingsError
+from harpia_formats.api.settings.find import (
+    SettingsFinder,
+    given_settings,
+    shown_path,
+    working_folder,
+)
+from harpia_formats.files.io.source import Source
+from harpia_formats.files.io.urls import is_url
+from harpia_formats.validation.options import Options
+
+if TYPE_CHECKING:  # most runs have no settings
+    from harpia_formats.api.settings.parse import Settings
+
+#: What the patterns of settings choose for one file: its format, None if no pattern
+#: matches, and rules that are ignored; None as a whole if the file is left out.
+Chosen = tuple[str | None, tuple[str, ...]] | None
+
+
+class RunSettings:
+    """The settings of one run and of each of its files.
+
+    Settings of a whole run are those of the working folder. Each file has those of the
+    closest file above it, one without any those of the working folder.
+    """
+
+    def __init__(self, path: str | None = None, *, isolated: bool = False) -> None:
+        """Read the settings of the run; `path` names a file that all have.
+
+        There are none at all if it is `isolated`. Raises `SettingsError`.
+        """
+        self._finder = SettingsFinder()
+        self._is_searched = path is None and not isolated
+        #: The settings of the run, None without any.
+        self.run: Settings | None = None
+        if path is not None:
+            self.run = given_settings(path)
+        elif not isolated and (folder := working_folder()) is not None:
+            self.run = self._finder.of_folder(folder)
+        #: The settings of files that hold others for a whole run, by their paths.
+        self.unused: dict[str, list[str]] = {}
+        #: The options and the names of those that the user gave, set by `apply`.
+        self._base = Options()
+        self._given: Collection[str] = ()
+        #: The settings of files by the folder in their names.
+        self._folders: dict[str, Settings | None] = {}
+        self._options: dict[tuple[Settings | None, Chosen], Options] = {}
+
+    def value(self, name: str, otherwise: Any, given: Collection[str]) -> Any:
+        """Return a setting of the run, or `otherwise` if it is `given` or not set."""
+        if self.run is None or name in given:
+            return otherwise
+        return self.run.values.get(name, otherwise)
+
+    def paths(
+        self, name: str, otherwise: Sequence[str] | None, given: Collection[str]
+    ) -> list[str]:
+        """Return a setting of the run whose items are `FILE` or `NAME=FILE`.
+
+        Paths start from the folder of the settings. It is `otherwise` if that is
+        `given` or the setting is not set.
+        """
+        if self.run is None or name in given or name not in self.run.values:
+            return list(otherwise or ())
+        from harpia_formats.reporters.report_file import report_file  # noqa: PLC0415 - most runs have no settings
+
+        files = map(report_file, self.run.values[name])
+        return [
+            f"{file.reporter.name}={self._from_folder(file.place)}" for file in files
+        ]
+
+    def _from_folder(self, place: str) -> str:
+        """Return a path that starts from the folder of the run's settings, or a URL."""
+        assert self.run is not None  # noqa: S101 - asked for only with settings
+        if is_url(place):
+            return place
+        return shown_path(os.path.join(self.run.root, place))  # noqa: PTH118 - links are not resolved
+
+    def apply(self, options: Options, given: Collection[str]) -> Options:
+        """Return the options of the run: those of the user with the settings.
+
+        `given` are the names of options that the user gave, which stay as they are.
+        Raises `SettingsError` if they cannot be combined with the settings.
+        """
+        self._base, self._given = options, given
+        if self.run is None:
+            return options
+        values = _values(self.run, given, of_run=True)
+        if "write-baseline" in given:
+            values.pop("baseline", None)
+        if "baseline" in values:
+            if options.fail_fast:
+                reason = "cannot be combined with --fail-fast: it counts all findings"
+                raise SettingsError(self.run.path, "baseline", reason)
+            values["baseline"] = self._from_folder(values["baseline"])
+        self._base = replace(options, **values)
+        return self._of(self.run, (None, ()))
+
+    def file_options(self, source: Source) -> Options | None:
+        """Return the options of a file, None for one that its settings leave out.
+
+        It is the same object for files of the same options. Raises `SettingsError`.
+        """
+        settings = self.of_source(source)
+        if settings is None:
+            return self._base
+        chosen = chosen_by(settings, source, self._given)
+        return None if chosen is None else self._of(settings, chosen)
+
+    def _of(
+        self, settings: "Settings", chosen: tuple[str | None, tuple[str, ...]]
+    ) -> Options:
+        """Return the options of files for which settings choose the same."""
+        key = (settings, chosen)
+        found = self._options.get(key)
+        if found is None:
+            found = _options_of(self._base, settings, chosen, self._given)
+            self._options[key] = found
+        return found
+
+    def of_source(self, source: Source) -> "Settings | None":
+        """Return the settings of a file. Raises `SettingsError`."""
+        if not self._is_searched or not isinstance(source.origin, Path):
+            return self.run
+        # As it is named: making paths absolute takes time where files are many.
+        folder = os.path.dirname(os.fspath(source.origin))  # noqa: PTH120 - slow for many files
+        if folder in self._folders:
+            return self._folders[folder]
+        found = self._finder.of_folder(os.path.abspath(folder))  # noqa: PTH100 - links are not resolved
+        self._folders[folder] = found = found or self.run
+        if found is not None and found is not self.run:
+            from harpia_formats.api.settings.table import BY_NAME  # noqa: PLC0415 - most runs have no settings
+
+            names = [name for name in found.values if BY_NAME[name].of_run]
+            self.unused[found.path] = names
+        return found
+
+
+def chosen_by(settings: "Settings", source: Source, given: Collection[str]) -> Chosen:
+    """Return what the patterns of settings choose for a file."""
+    from harpia_formats.files.io.exclude import matches, parts_of  # noqa: PLC0415 - most runs have no settings
+
+    values, parts = settings.values, _parts_below(source, settings.root)
+
+    def matching(patterns: Any) -> list[str]:
+        return [one for one in patterns if matches(parts, parts_of(one))]
+
+    if "exclude" not in given and matching(values.get("exclude", ())):
+        return None
+    formats: Mapping[str, str] = values.get("formats", {})
+    named = matching(formats)
+    ignores: Mapping[str, tuple[str, ...]] = values.get("per-file-ignores", {})
+    ignored = [rule for one in matching(ignores) for rule in ignores[one]]
+    return (formats[named[-1]] if named else None), tuple(dict.fromkeys(ignored))
+
+
+def _options_of(
+    run: Options,
+    settings: "Settings",
+    chosen: tuple[str | None, tuple[str, ...]],
+    given: Collection[str],
+) -> Options:
+    """Return the options of a file by its settings and what their patterns choose."""
+    values = _values(settings, given, of_run=False)
+    for name in ("select", "ignore", "lint", "exclude"):
+        values.pop(name, None)
+    format_, ignored = chosen
+    ignore = run.ignore
+    if "select" not in given:
+        values["select"] = settings.values.get("select", ())
+        values["lint"] = run.lint or settings.values.get("lint", False)
+        ignore = (*settings.values.get("ignore", ()), *ignore)
+    values["ignore"] = (*ignore, *ignored)
+    if run.schema is not None:
+        # They are about formats.
+        values.pop("strict", None)
+    elif run.format is None:
+        values["format"] = format_
+    return replace(run, **values)
+
+
+def _values(
+    settings: "Settings", given: Collection[str], *, of_run: bool
+) -> dict[str, Any]:
+    """Return the settings that are options of a validation and not `given`."""
+    from harpia_formats.api.settings.table import OPTION_FIELDS, SETTINGS  # noqa: PLC0415 - most runs have no settings
+
+    return {
+        setting.field: settings.values[setting.name]
+        for setting in SETTINGS
+        if setting.of_run == of_run
+        and setting.field in OPTION_FIELDS
+        and setting.name in settings.values
+        and setting.name not in given
+    }
+
+
+def _parts_below(source: Source, root: str) -> tuple[str, ...]:
+    """Return the steps from a folder to a file; its name if it is not below the folder.
+
+    What is no local file has the steps of its name, such as a URL.
+    """
+    if not isinstance(source.origin, Path):
+        return tuple(filter(None, source.name.split("/")))
+    path = os.path.abspath(source.origin)  # noqa: PTH100 - many small files
+    below = root.rstrip(os.sep) + os.sep
+    if not path.startswith(below):
+        return (os.path.basename(path),)  # noqa: PTH119 - many small files
+    return Path(path[len(below) :]).parts

@@ -1,0 +1,258 @@
+"""Fit a record to what a row can hold, by the choices of the user.
+
+Each step takes a record and yields records that hold less of one kind: references,
+answers, scores, chats. What is lost by that is added to the fates.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.conversion.mapping.chats import fit_chats
+from harpia_formats.conversion.mapping.choices import Choices, References, Responses
+from harpia_formats.conversion.mapping.preparation import attribution_without
+from harpia_formats.conversion.mapping.tool_signature import part_of
+from harpia_formats.model.adapter import Cardinality, RowCapacity
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.record import Output, Record, Score
+
+#: The detail of the fate of a score that is that of several answers together.
+JOINT_SCORE = "the score of all answers together"
+#: That of scores without a number, or without whether the answer is right.
+NO_VERDICT = "those without a number or is_correct"
+#: The fields of a score that say how well an answer was scored, and with what.
+_joint_fields = ("metric", "value", "is_correct", "result_id", "signature")
+_verdict_paths = frozenset({"outputs.scores.value", "outputs.scores.is_correct"})
+
+
+def fit_record(
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+) -> Iterator[Record]:
+    """Yield what `record` becomes, one record for each row.
+
+    Raises `Unconvertible` where the choices forbid that.
+    """
+    record = _with_answers_of_model(record, choices, fates)
+    groups = list(_split(record, capacity, choices, fates))
+    if len(groups) > 1 and record.id is not UNSET:
+        fates.changed("id", "with # and a number behind it")
+        for number, parts in enumerate(groups, 1):
+            for part in parts:
+                yield replace(part, id=f"{part.id}#{number}")
+    else:
+        for parts in groups:
+            yield from parts
+
+
+def _split(
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+) -> Iterator[list[Record]]:
+    """Yield lists of the records of rows: those of one list have the same id."""
+    has_score = capacity.scores is Cardinality.ONE
+    for by_reference in _split_references(record, capacity, choices, fates):
+        for by_output in _split_outputs(by_reference, capacity, choices, fates):
+            if not has_score:
+                yield [fit_chats(by_output, capacity, choices, fates)]
+                continue
+            parts = [
+                fit_chats(by_score, capacity, choices, fates)
+                for by_score in _split_scores(by_output, capacity, choices, fates)
+            ]
+            if len(parts) == 1 or _are_scores_named(parts, capacity):
+                yield parts
+            else:
+                yield from ([part] for part in parts)
+
+
+def _are_scores_named(parts: list[Record], capacity: RowCapacity) -> bool:
+    """Tell whether the rows of several scores of one answer differ without their id."""
+    if capacity.score_name is None:
+        return False
+    names = [
+        capacity.score_name(score)
+        for part in parts
+        for output in part.outputs
+        for score in output.scores or ()
+    ]
+    return None not in names and len({*names}) == len(names)
+
+
+def _with_answers_of_model(
+    record: Record, choices: Choices, fates: FieldFates
+) -> Record:
+    """Return `record` with the answers of the chosen model only."""
+    if choices.model is None:
+        return record
+    outputs = [output for output in record.outputs if output.model == choices.model]
+    if len(outputs) < len(record.outputs):
+        fates.dropped("outputs", "of another model")
+    return replace(record, outputs=outputs)
+
+
+def _split_references(
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+) -> Iterator[Record]:
+    references = record.references
+    if (
+        references is UNSET
+        or len(references) < 2  # noqa: PLR2004 - several
+        or capacity.references is not Cardinality.ONE
+    ):
+        yield record
+    elif choices.references is References.FAIL:
+        reason = f"there are {len(references)} references, and a row holds one"
+        raise Unconvertible("references", reason, "choose with --references")
+    elif choices.references is References.FIRST:
+        fates.dropped("references", "all but the first")
+        yield replace(record, references=references[:1])
+    else:
+        fates.split("references", "one row each")
+        for reference in references:
+            yield replace(record, references=[reference])
+
+
+def _split_outputs(
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+) -> Iterator[Record]:
+    outputs = record.outputs
+    if len(outputs) < 2 or capacity.outputs in {Cardinality.MANY, Cardinality.NONE}:  # noqa: PLR2004 - several
+        yield record
+        return
+    if choices.responses is Responses.FAIL:
+        reason = f"there are {len(outputs)} answers, and a row holds one"
+        raise Unconvertible("outputs", reason, "choose with --responses")
+    is_joint = _is_scored_together(outputs)
+    if choices.responses is Responses.FIRST:
+        fates.dropped("outputs", "all but the first")
+        first = outputs[0]
+        if is_joint:
+            first = _without_joint_score(first, capacity, fates)
+        yield replace(record, outputs=[first])
+        return
+    if choices.responses is Responses.EXPAND and is_joint and _can_list(capacity):
+        yield record
+        return
+    if choices.responses is Responses.LIST:
+        groups = _lists_by_model(outputs, capacity)
+    else:
+        groups = [[output] for output in outputs]
+        if is_joint:
+            groups[0] = [_without_joint_score(outputs[0], capacity, fates)]
+    if len(groups) > 1:
+        fates.split("outputs", "one row each")
+    for group in groups:
+        yield replace(record, outputs=group)
+
+
+def _lists_by_model(outputs: list[Output], capacity: RowCapacity) -> list[list[Output]]:
+    """Return the outputs of each model; raises `Unconvertible` if no row can list."""
+    if capacity.outputs is not Cardinality.MANY_OF_ONE_MODEL:
+        reason = "a row has no place for a list of answers"
+        raise Unconvertible("outputs", reason, "choose with --responses")
+    by_model: dict[Any, list[Output]] = {}
+    for output in outputs:
+        by_model.setdefault(output.model, []).append(output)
+    return list(by_model.values())
+
+
+def _can_list(capacity: RowCapacity) -> bool:
+    """Tell whether a row can hold several answers with the score of all of them."""
+    return (
+        capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
+        and capacity.scores is not Cardinality.NONE
+    )
+
+
+def _is_scored_together(outputs: list[Output]) -> bool:
+    """Tell whether several outputs are a list that may have been scored as a whole.
+
+    The answers are of one model, and only the first has a score: alone, the others
+    would need scores that nobody gave them, and the first one that may not be its own.
+    """
+    first, *others = outputs
+    return bool(first.scores) and all(
+        not other.scores and other.model == first.model for other in others
+    )
+
+
+def _without_joint_score(
+    output: Output, capacity: RowCapacity, fates: FieldFates
+) -> Output:
+    """Return the first of several answers without the score of all of them."""
+    if capacity.scores is Cardinality.NONE:
+        return output
+    scores = []
+    for score in output.scores or ():
+        given = [name for name in _joint_fields if getattr(score, name) is not UNSET]
+        for name in given:
+            fates.dropped(f"outputs.scores.{name}", JOINT_SCORE)
+        bare = replace(score, **dict.fromkeys(given, UNSET))
+        if bare not in scores:
+            scores.append(bare)
+    return replace(output, scores=scores)
+
+
+def _split_scores(
+    record: Record, capacity: RowCapacity, choices: Choices, fates: FieldFates
+) -> Iterator[Record]:
+    if not record.outputs or any(output.scores for output in record.outputs[1:]):
+        yield record
+        return
+    output, *others = record.outputs
+    if output.scores is UNSET or len(output.scores) < 2:  # noqa: PLR2004 - several
+        yield record
+        return
+    scores = output.scores
+    if capacity.needs_verdict:
+        scores = _with_verdicts(scores, fates)
+    if len(scores) == 1:
+        yield replace(record, outputs=[replace(output, scores=scores), *others])
+    elif choices.responses is Responses.FAIL:
+        reason = f"there are {len(scores)} scores, and a row holds one"
+        raise Unconvertible("outputs.scores", reason, "choose with --responses")
+    else:
+        fates.split("outputs.scores", "one row each")
+        filters = [part_of(score.signature or "", "filter") for score in scores]
+        for score, own in zip(scores, filters, strict=True):
+            steps = attribution_without(output, frozenset(filters) - {own})
+            first = replace(output, scores=[score], attribution=steps)
+            yield replace(record, outputs=[first, *others])
+
+
+def _with_verdicts(scores: list[Score], fates: FieldFates) -> list[Score]:
+    """Return scores without those that lack a number or a verdict.
+
+    All of them are returned if all do, and one that has no value at all is returned,
+    since it may still get one.
+    """
+    kept = [
+        score
+        for score in scores
+        if score.value is UNSET
+        or (score.value is not None and score.is_correct is not UNSET)
+    ]
+    if not kept or len(kept) == len(scores):
+        return scores
+    fates.dropped("outputs.scores", NO_VERDICT)
+    return kept
+
+
+def refuse_joint_score(error: Unconvertible, fates: FieldFates) -> None:
+    """Raise `Unconvertible` if `error` is that a score of several answers was dropped.
+
+    The fates tell whether it was. --set has no part in that: the score is known.
+    """
+    is_joint = any(entry.how == JOINT_SCORE for entry in fates.entries)
+    if not is_joint or error.path not in _verdict_paths:
+        return
+    reason = (
+        "the answers of the record have one score together, which is not that of one "
+        "of them, and a row holds one answer with its score"
+    )
+    help_ = (
+        "a row of eee@0.3.0 holds all of them, with --responses list; --responses "
+        "first --score em scores the first of them alone, if there is a reference"
+    )
+    raise Unconvertible(error.path, reason, help_) from error

@@ -1,0 +1,297 @@
+"""Prepare records for a target: the prompt that was sent, one filter, a derived answer.
+
+A task of likelihoods has no text of an answer. Where a row must have one, the choice
+with the highest likelihood is the answer that the task took; of anything else of this
+kind no answer is known, and an empty one would be a false statement.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.conversion.mapping.choices import ALL_FILTERS, Choices, Prompt
+from harpia_formats.conversion.mapping.tool_signature import part_of
+from harpia_formats.model.adapter import EMPTY_FOR_NULL, Cardinality, FormatAdapter
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.record import Output, Record
+
+#: The detail of the fate of choices that no prompt names either.
+UNANSWERABLE = "the question cannot be answered without them"
+#: The beginning of the detail of the fate of what other filters have, before the name.
+OTHER_FILTERS = "all but those of the filter "
+_DERIVED = "derived: the choice of the highest likelihood"
+_no_answer_help = (
+    "--on-invalid skip leaves such records out; a format with choices and scores, such "
+    "as record, keeps them whole"
+)
+
+
+def has_empty_answers(target: FormatAdapter) -> bool:
+    """Tell whether rows of a format have an empty text for an answer without one."""
+    return any(
+        mapping.record_path == "outputs.text" and mapping.codec is EMPTY_FOR_NULL
+        for mapping in target.fields
+    )
+
+
+@dataclass(slots=True)
+class Preparation:
+    """Changes the records of one conversion before they are fitted to rows."""
+
+    target: FormatAdapter
+    choices: Choices
+    _is_formatted: bool = field(init=False)
+    _needs_text: bool = field(init=False)
+    _lacks_choices: bool = field(init=False)
+    _chooses_filter: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        filter_ = self.choices.filter
+        has_one_score = self.target.capacity.scores is Cardinality.ONE
+        self._is_formatted = self.choices.prompt is Prompt.FORMATTED
+        self._needs_text = has_empty_answers(self.target)
+        self._lacks_choices = not self.target.carries("choices")
+        self._chooses_filter = has_one_score if filter_ is None else not self._has_all
+
+    @property
+    def _has_all(self) -> bool:
+        return self.choices.filter == ALL_FILTERS
+
+    def prepared(self, record: Record, fates: FieldFates) -> Record:
+        """Return `record` as it is to be fitted; what changes is added to `fates`.
+
+        Raises `Unconvertible` for an answer that is not known, and for a record without
+        a score of the chosen filter.
+        """
+        if self._is_formatted:
+            record = self._with_formatted_prompt(record, fates)
+        if self._lacks_choices and record.choices and not _names_choices(record):
+            fates.dropped("choices", UNANSWERABLE)
+        if self._chooses_filter and record.outputs:
+            record = _with_filter(record, self.choices.filter, fates)
+        if self._needs_text and any(one.text is None for one in record.outputs):
+            record = _with_derived_text(record, fates)
+        return record
+
+    def _with_formatted_prompt(self, record: Record, fates: FieldFates) -> Record:
+        """Return `record` with the prompt that the model got, where that is known.
+
+        Raises `Unconvertible` if the answers are to several prompts.
+        """
+        given = dict.fromkeys(
+            output.formatted_prompt
+            for output in record.outputs
+            if output.formatted_prompt is not UNSET
+        )
+        asked = () if record.messages is UNSET else record.messages
+        others = [turn for turn in asked if turn.get("role") != "system"]
+        if not given or [turn.get("role") for turn in others] not in ([], ["user"]):
+            return record
+        if len(given) > 1:
+            reason = (
+                "its answers are to several formatted prompts, and a record has one"
+            )
+            raise Unconvertible("prompt", reason, "choose one model with --model")
+        (prompt,) = given
+        if prompt == record.prompt:
+            return record
+        fates.changed(
+            "prompt" if record.messages is UNSET else "messages", "the formatted prompt"
+        )
+        if not self.target.carries("outputs.formatted_prompt"):
+            fates.merged("outputs.formatted_prompt", "is the prompt")
+        messages: Any = UNSET
+        if record.messages is not UNSET:
+            messages = [
+                {**turn, "content": prompt} if turn.get("role") == "user" else turn
+                for turn in record.messages
+            ]
+            return replace(record, messages=messages)
+        return replace(record, prompt=prompt)
+
+
+def _filters_of(outputs: Iterable[Output]) -> list[str]:
+    """Return the filters of which answers have scores."""
+    scores = [score for output in outputs for score in output.scores or ()]
+    named = (part_of(score.signature or "", "filter") for score in scores)
+    return [name for name in dict.fromkeys(named) if name]
+
+
+def _methods_of(outputs: Iterable[Output]) -> list[str]:
+    """Return the methods by which something was extracted of answers."""
+    steps = [step for output in outputs for step in output.attribution or ()]
+    named = (step.get("extraction_method") for step in steps if isinstance(step, dict))
+    return [name for name in dict.fromkeys(named) if isinstance(name, str)]
+
+
+def _with_filter(record: Record, wanted: str | None, fates: FieldFates) -> Record:
+    """Return `record` with the scores and extractions of one filter, the first if None.
+
+    What belongs to no filter stays. Raises `Unconvertible` if no score is of `wanted`.
+    """
+    names = _filters_of(record.outputs)
+    if wanted is not None and not names:
+        names = _methods_of(record.outputs)
+    if wanted is None:
+        if len(names) < 2:  # noqa: PLR2004 - several
+            return record
+        wanted = names[0]
+    elif wanted not in names:
+        has = f"those are of {', '.join(names)}" if names else "none names a filter"
+        reason = f"no score of the record is of the filter {wanted!r}: {has}"
+        raise Unconvertible("outputs.scores", reason, "choose another with --filter")
+    others = frozenset(names) - {wanted}
+    return replace(
+        record,
+        outputs=[
+            _without_filters(one, others, wanted, fates) for one in record.outputs
+        ],
+    )
+
+
+def _without_filters(
+    output: Output, others: frozenset[str], wanted: str, fates: FieldFates
+) -> Output:
+    """Return an answer without the scores and extractions of the filters `others`."""
+    kept = attribution_without(output, others)
+    scores: Any = output.scores
+    if scores is not UNSET:
+        scores = [
+            score
+            for score in scores
+            if part_of(score.signature or "", "filter") not in others
+        ]
+    how = f"{OTHER_FILTERS}{wanted}"
+    if output.scores and len(scores) < len(output.scores):
+        fates.dropped("outputs.scores", how)
+    if output.attribution and len(kept) < len(output.attribution):
+        fates.dropped("outputs.attribution", how)
+    return replace(output, scores=scores, attribution=kept)
+
+
+def attribution_without(output: Output, filters: frozenset[str]) -> Any:
+    """Return where the scored answer was found, without what `filters` extracted."""
+    if output.attribution is UNSET:
+        return UNSET
+    return [
+        step
+        for step in output.attribution
+        if not isinstance(step, dict) or step.get("extraction_method") not in filters
+    ]
+
+
+def _names_choices(record: Record) -> bool:
+    """Tell whether what a record asks names its choices one after the other."""
+    texts = [] if record.prompt is UNSET else [record.prompt]
+    for turn in () if record.messages is UNSET else record.messages:
+        content = turn.get("content")
+        texts.append(content if isinstance(content, str) else str(content))
+    asked, at = "\n".join(texts), 0
+    for choice in record.choices or ():
+        at = _end_of(choice, asked, at)
+        if at < 0:
+            return False
+    return True
+
+
+def _end_of(choice: str, text: str, at: int) -> int:
+    """Return where `choice` ends in `text` behind `at`, as words of its own; or -1."""
+    while (begin := text.find(choice, at)) >= 0:
+        end = begin + len(choice)
+        around = (max(begin - 1, 0), begin + 1), (end - 1, end + 1)
+        if not any(_joins(text[first:last]) for first, last in around):
+            return end
+        at = begin + 1
+    return -1
+
+
+def _joins(pair: str) -> bool:
+    """Tell whether two characters are of one word or number."""
+    return len(pair) == 2 and pair.isascii() and pair.isalnum()  # noqa: PLR2004 - a pair
+
+
+def likelihoods_of(record: Record) -> list[float] | None:
+    """Return the log-likelihoods that a tool stored, one for each request.
+
+    They are the first number of each response (`resps`) in the extra of the record,
+    whichever vendor's; None if they are not all there.
+    """
+    for members in () if record.extra is UNSET else record.extra.values():
+        responses = members.get("resps")
+        if isinstance(responses, list):
+            with suppress(TypeError, ValueError, IndexError, KeyError):
+                return [float(response[0][0]) for response in responses]
+    return None
+
+
+def _with_derived_text(record: Record, fates: FieldFates) -> Record:
+    """Return `record` with the chosen option as the text of its only answer.
+
+    A record without likelihoods is returned as it is. Raises `Unconvertible` if the
+    option cannot be known.
+    """
+    extras = () if record.extra is UNSET else record.extra.values()
+    if len(record.outputs) != 1 or not any("resps" in extra for extra in extras):
+        return record
+    (output,) = record.outputs
+    text, how = _chosen(record, output)
+    fates.changed("outputs.text", how)
+    return replace(record, outputs=[replace(output, text=text)])
+
+
+def _chosen(record: Record, output: Output) -> tuple[str, str]:
+    """Return the option that was chosen, and how it is known; raises `Unconvertible`.
+
+    As lm-eval does it: the first one of the highest likelihood, for each character of
+    the option where `acc_norm` is the only accuracy.
+    """
+    choices = record.choices or []
+    if not choices:
+        raise _unknown("the task computed likelihoods, and the record has no choices")
+    found = likelihoods_of(record)
+    if found is None or len(found) not in {len(choices), 2 * len(choices)}:
+        raise _unknown("there is not one likelihood for each choice")
+    likelihoods = found[: len(choices)]  # `acc_mutual_info` adds as many
+    if any(map(math.isnan, likelihoods)):
+        raise _unknown("a likelihood is no number")
+    accuracies = {
+        score.metric: score.value
+        for score in output.scores or ()
+        if score.metric in {"acc", "acc_norm"}
+    }
+    best = _best(likelihoods)
+    by_length = _best(
+        [
+            value / len(choice) if choice else -math.inf
+            for value, choice in zip(likelihoods, choices, strict=True)
+        ]
+    )
+    how, metric = _DERIVED, "acc"
+    if "acc_norm" in accuracies and "acc" not in accuracies:
+        best, metric = by_length, "acc_norm"
+        how = f"{_DERIVED} per character (acc_norm)"
+    elif "acc_norm" in accuracies and choices[by_length] != choices[best]:
+        how = f"{_DERIVED} (acc), where acc_norm chooses another"
+    told = accuracies.get(metric)
+    is_right = choices[best] in (record.references or ())
+    if record.references and told in (0, 1) and is_right != bool(told):
+        raise _unknown(
+            f"{metric} is {told:g}, but the choice of the highest likelihood is "
+            f"{'right' if is_right else 'wrong'}"
+        )
+    return choices[best], how
+
+
+def _best(values: Sequence[float]) -> int:
+    """Return the index of the first of the highest values."""
+    return values.index(max(values))
+
+
+def _unknown(reason: str) -> Unconvertible:
+    whole = f"no text was written, and which choice was taken is not known: {reason}"
+    return Unconvertible("outputs.text", whole, _no_answer_help)

@@ -1,0 +1,199 @@
+"""The program that maps records to rows of one format, for many records.
+
+It does what `RecordMapper.map` does, which is its specification. What is the same for
+all records of a pair of formats is decided once, and what becomes of the fields of a
+record is computed once for all records that have the same fields and the same fates.
+"""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.conversion.mapping.chats import fit_chats
+from harpia_formats.conversion.mapping.complete import Completion
+from harpia_formats.conversion.mapping.extras import (
+    lost_fields,
+    store_extras,
+    stored_fates,
+)
+from harpia_formats.conversion.mapping.fit import fit_record
+from harpia_formats.conversion.mapping.fit_scores import fit_scores
+from harpia_formats.conversion.mapping.presence import PresenceKeys
+from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER, RecordMapper
+from harpia_formats.conversion.mapping.unchanged import same_chats_check, unsplit_check
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import FieldFate, FieldFates
+from harpia_formats.model.record import Record, field_paths
+
+Item = TypeVar("Item")
+
+#: Outcomes that are kept, so that memory is bounded; a record with one more is settled
+#: by itself. Files with so many different sets of keys are rare.
+MAX_OUTCOMES = 2_000
+
+#: The fates before mapping of records that no step changes; nothing is added to them.
+NO_FATES = FieldFates()
+#: Returns the record with a number in its file.
+WholeRecord = Callable[[int], Record]
+
+
+class KnownTuple(tuple[Item, ...]):  # noqa: SLOT001 - it holds its hash
+    """A tuple that computes its hash once, in each process.
+
+    Outcomes are counted for each batch of rows, and hold some fifty paths and fates.
+    """
+
+    _hash: int
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = super().__hash__()
+            return self._hash
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (tuple(self),)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcome:
+    """What became of the fields of records that have the same fields and fates.
+
+    It is compared and hashed by its identity.
+    """
+
+    #: The paths of the fields, and the fates of those that do not arrive unchanged.
+    paths: tuple[str, ...]
+    fates: tuple[FieldFate, ...]
+    #: The fields that are stored as extra fields of the rows.
+    stored: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class RecordProgram:
+    """Maps records of one source to rows, as its mapper does."""
+
+    mapper: RecordMapper
+    #: The most outcomes that are kept.
+    limit: int = MAX_OUTCOMES
+    _outcomes: dict[Hashable, Outcome] = field(default_factory=dict)
+    _presence: PresenceKeys = field(init=False)
+    _is_unsplit: Callable[[Record], bool] = field(init=False)
+    _has_same_chats: Callable[[Record], bool] = field(init=False)
+    _write: Callable[[Record, FieldFates], Row] = field(init=False)
+    _completion: Completion | None = None
+    _needs_id: bool = field(init=False)
+    _carries_id: bool = field(init=False)
+    _stores_extras: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        mapper = self.mapper
+        target = mapper.target
+        self._presence = PresenceKeys(mapper.owners)
+        self._is_unsplit = unsplit_check(target.capacity, mapper.choices)
+        self._has_same_chats = same_chats_check(target.capacity)
+        self._write = target.writer
+        if mapper.constants:
+            self._completion = Completion(mapper.constants, target.capacity.turns)
+        self._needs_id = mapper.needs_id
+        self._carries_id = target.carries("id")
+        self._stores_extras = mapper.stores_extras
+
+    def map(
+        self,
+        record: Record,
+        number: int,
+        before: FieldFates,
+        whole: WholeRecord | None = None,
+    ) -> tuple[list[Row], Outcome]:
+        """Return the rows of `record`, and what became of its fields.
+
+        `number` is its id if it needs one; `before` has the fates that were noted
+        before. If `record` has the keys of open objects in another order than its row,
+        `whole` returns the record with a number in that order. The rows are not
+        checked. Raises `Unconvertible` where the mapper does, maybe with another
+        reason.
+        """
+        if self.mapper.leaves_out(record):
+            found = self.mapper.left_out(record)
+            return [], Outcome(found.paths, found.fates)
+        fates = FieldFates()
+        final, parts, rows = self._rows_of(record, number, fates)
+        # None stands between what was noted before, which is not settled, and now.
+        key = self._presence.of(record), *before.entries, None, *fates.entries
+        outcome = self._outcomes.get(key)
+        if outcome is None:
+            answered = bool(final.outputs)
+            first = record if whole is None else whole(number)
+            outcome = self._settled(first, before, fates, answered=answered)
+            self._keep(key, outcome)
+        if outcome.stored:
+            store_extras(final, parts, rows, self.mapper.target, outcome.stored)
+        return rows, outcome
+
+    def map_needed(
+        self, needed: Record, number: int, presence: Hashable, whole: WholeRecord
+    ) -> tuple[list[Row], Outcome]:
+        """Return the rows of the record that `direct_read` returned with `presence`.
+
+        `whole` returns the whole record with a number, which is asked only for a
+        record with fields or fates that no other one had. Raises `Unconvertible` as
+        `map` does.
+        """
+        fates = FieldFates()
+        final, _, rows = self._rows_of(needed, number, fates)
+        key = presence, None, *fates.entries
+        outcome = self._outcomes.get(key)
+        if outcome is None:
+            answered = bool(final.outputs)
+            outcome = self._settled(whole(number), NO_FATES, fates, answered=answered)
+            self._keep(key, outcome)
+        return rows, outcome
+
+    def _rows_of(
+        self, record: Record, number: int, fates: FieldFates
+    ) -> tuple[Record, list[Record], list[Row]]:
+        """Return `record` with all that it is given, its parts, and the row of each."""
+        mapper = self.mapper
+        target, choices = mapper.target, mapper.choices
+        if mapper.fits_scores:
+            record = fit_scores(record, target.capacity, choices, fates)
+        if self._completion is not None:
+            record = self._completion.complete(record, fates)
+        record = mapper.prepared(record, fates)
+        if self._needs_id and record.id is UNSET and not mapper.has_id(record):
+            record = replace(record, id=str(number))
+            fates.defaulted("id", ID_IS_NUMBER)
+        if not self._is_unsplit(record):
+            named = record if self._carries_id else replace(record, id=UNSET)
+            parts = list(fit_record(named, target.capacity, choices, fates))
+        elif self._has_same_chats(record):
+            parts = [record]
+        else:
+            parts = [fit_chats(record, target.capacity, choices, fates)]
+        if mapper.scorer is not None:
+            parts = [mapper.scorer(part, fates) for part in parts]
+        write = self._write
+        return record, parts, [write(part, fates) for part in parts]
+
+    def _keep(self, key: Hashable, outcome: Outcome) -> None:
+        """Keep an outcome for other records with the same key, if there is room."""
+        if len(self._outcomes) < self.limit:
+            self._outcomes[key] = outcome
+
+    def _settled(
+        self, record: Record, before: FieldFates, fates: FieldFates, *, answered: bool
+    ) -> Outcome:
+        """Return what becomes of the fields of a record, of which it has `fates`."""
+        mapper = self.mapper
+        nulls = field_paths(record, mapper.owners)
+        settled = mapper.settle(nulls, fates.entries, answered=answered)
+        stored: tuple[str, ...] = ()
+        if self._stores_extras:
+            stored, settled = lost_fields(settled), stored_fates(settled)
+        entries = dict.fromkeys((*before.entries, *settled))
+        return Outcome(KnownTuple(nulls), KnownTuple(entries), stored)

@@ -1,0 +1,315 @@
+"""Map records to rows of a format, and note what becomes of their fields."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as changed
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.conversion.mapping.chats import SYSTEM_OF_MESSAGES
+from harpia_formats.conversion.mapping.choices import Choices, Responses
+from harpia_formats.conversion.mapping.complete import with_constants
+from harpia_formats.conversion.mapping.extras import (
+    lost_fields,
+    store_extras,
+    stored_fates,
+)
+from harpia_formats.conversion.mapping.fit import fit_record, refuse_joint_score
+from harpia_formats.conversion.mapping.fit_scores import (
+    LEFT_OUT,
+    fit_scores,
+    needs_fitting,
+    scores_left_out,
+)
+from harpia_formats.conversion.mapping.misfits import NO_MISFITS, Misfits
+from harpia_formats.conversion.mapping.preparation import Preparation
+from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, at_path
+from harpia_formats.model.field_fates import (
+    BLANK,
+    Fate,
+    FieldFate,
+    FieldFates,
+    Unconvertible,
+)
+from harpia_formats.model.record import (
+    FIELD_TYPES,
+    SYSTEM_MESSAGE,
+    Record,
+    field_paths,
+)
+
+#: The detail of the fate of an id that is the number of its record.
+ID_IS_NUMBER = "is the number of the record"
+#: Paths whose answer is kept, since members of open objects can have any names.
+MAX_CACHED = 10_000
+#: Returns a record with scores for its answers that have none.
+Scorer = Callable[[Record, FieldFates], Record]
+
+#: Fields whose own path tells whether a record had them; others have members.
+_whole_fields = frozenset(FIELD_TYPES) - {
+    "params",
+    "metadata",
+    "extra",
+    "outputs.extra",
+}
+
+
+@dataclass(slots=True)
+class MappedRecord:
+    """The rows of one record, with the paths and the fates of its fields."""
+
+    rows: list[Row]
+    paths: tuple[str, ...]
+    fates: tuple[FieldFate, ...]
+
+
+@dataclass(slots=True)
+class RecordMapper:
+    """Maps records to rows of one format.
+
+    Raises `TypeError` if the format is read-only.
+    """
+
+    target: FormatAdapter
+    choices: Choices
+    scorer: Scorer | None = None
+    #: Raises `Unconvertible` for a row that is not valid in the format.
+    check: Callable[[Row], None] | None = None
+    #: The paths in an extra of objects whose members have fates of their own
+    #: (`FormatAdapter.extra_owners` of the source).
+    owners: frozenset[str] = frozenset()
+    #: Why members of rows of the source are not kept (`FormatAdapter.not_kept`).
+    not_kept: Mapping[str, str] = field(default_factory=dict)
+    #: The fields of the source whose text is kept in the extra if it is no number.
+    misfits: Misfits = NO_MISFITS
+    _carried: dict[str, bool] = field(default_factory=dict)
+    #: Values for fields that a record lacks and the format has a place for.
+    constants: dict[str, Any] = field(default_factory=dict)
+    #: Whether records are rows of the format itself.
+    _is_own: bool = False
+    #: The adapter and the choices as they were given.
+    _given: tuple[FormatAdapter, Choices] = field(init=False)
+    #: Changes records before they are fitted to rows.
+    prepared: Callable[[Record, FieldFates], Record] = field(init=False)
+    #: Whether scores are chosen or completed.
+    fits_scores: bool = field(init=False)
+    _write: Callable[[Record, FieldFates], Row] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._given = self.target, self.choices
+        if self.choices.keep_extra and self.target.with_own_extra is not None:
+            self.target = self.target.with_own_extra
+        self.prepared = Preparation(self.target, self.choices).prepared
+        self._write = self.target.writer
+        self.fits_scores = needs_fitting(self.target.capacity, self.choices)
+        constants = self.choices.constants.items()
+        self.constants = {
+            path: value for path, value in constants if self.target.carries(path)
+        }
+
+    def take_rows_of(self, source: FormatAdapter, *, joined: bool = False) -> None:
+        """Map records that were read by `source`, or are `joined` from several rows."""
+        target, choices = self._given
+        self._is_own = source is target and not joined
+        is_list = target.capacity.outputs is Cardinality.MANY_OF_ONE_MODEL
+        if choices.keeps_own_lists and self._is_own and is_list:
+            choices = changed(choices, responses=Responses.LIST)
+        self.choices = choices
+
+    @property
+    def needs_id(self) -> bool:
+        """Whether a row must have an id."""
+        return any(
+            field.record_path == "id" and field.required for field in self.target.fields
+        )
+
+    def map(self, record: Record, number: int = 0) -> MappedRecord:
+        """Return the rows of `record`, with `number` as its id if it needs one.
+
+        It has none without a score of the chosen metric, if it has others. Raises
+        `Unconvertible` where the format or the choices do not allow a row.
+        """
+        if self.leaves_out(record):
+            return self.left_out(record)
+        fates = FieldFates()
+        nulls = field_paths(record, self.owners)
+        paths = tuple(nulls)
+        if self.fits_scores:
+            record = fit_scores(record, self.target.capacity, self.choices, fates)
+        if self.constants:
+            turns = self.target.capacity.turns
+            record = with_constants(record, self.constants, fates, turns=turns)
+        record = self.prepared(record, fates)
+        if number and self.needs_id and not self.has_id(record):
+            record = replace(record, id=str(number))
+            fates.defaulted("id", ID_IS_NUMBER)
+        # An id that is not written needs no number for each row.
+        named = record if self._carries("id") else replace(record, id=UNSET)
+        parts = list(fit_record(named, self.target.capacity, self.choices, fates))
+        if self.scorer is not None:
+            # Each answer is scored with the references of its own row.
+            parts = [self.scorer(part, fates) for part in parts]
+        try:
+            rows = self._rows_of(parts, len(record.outputs), fates)
+        except Unconvertible as error:
+            self.misfits.refuse(error, record)
+            raise
+        settled = self.settle(nulls, fates.entries, answered=bool(record.outputs))
+        if self.stores_extras:
+            lost = lost_fields(settled)
+            store_extras(record, parts, rows, self.target, lost)
+            settled = stored_fates(settled)
+        if self.check is not None:
+            for row in rows:
+                self.check(row)
+        return MappedRecord(rows, paths, tuple(dict.fromkeys(settled)))
+
+    def leaves_out(self, record: Record) -> bool:
+        """Tell whether a record has scores, and only of metrics not chosen."""
+        metric = self.choices.metric
+        return metric is not None and scores_left_out(record, metric)
+
+    def left_out(self, record: Record) -> MappedRecord:
+        """Return no rows for a record that is left out, with the fate of its scores."""
+        nulls = field_paths(record, self.owners)
+        paths = tuple(path for path in nulls if path.startswith("outputs.scores"))
+        fate = FieldFate(Fate.DROPPED, "outputs.scores", LEFT_OUT)
+        return MappedRecord([], paths, (fate,))
+
+    @property
+    def stores_extras(self) -> bool:
+        """Whether fields that would be lost are stored in the rows."""
+        return self.choices.keep_extra and self.target.extras_path is not None
+
+    def settle(
+        self, nulls: Mapping[str, bool], entries: Iterable[FieldFate], *, answered: bool
+    ) -> list[FieldFate]:
+        """Return the fates of all fields of a record, from the `entries` noted so far.
+
+        `nulls` tells of each field that the record had whether it was null, and
+        `answered` whether it has an output. Nothing else of the record counts.
+        """
+        paths, fates = tuple(nulls), FieldFates([*entries])
+        self.misfits.note(paths, self.target, fates)
+        self._note_dropped(paths, fates)
+        if self._is_own:
+            # Rows of the format have the key, so that nothing is added.
+            fates.entries = [
+                entry
+                for entry in fates.entries
+                if entry.fate is not Fate.DEFAULTED or entry.how != BLANK
+            ]
+        _note_nulls(nulls, fates)
+        no_outputs = self.target.capacity.outputs is Cardinality.NONE
+        if no_outputs and answered and not _has_output_field(paths):
+            fates.dropped("outputs")
+        return fates.entries
+
+    def _rows_of(
+        self, parts: Sequence[Record], answers: int, fates: FieldFates
+    ) -> list[Row]:
+        """Return the row of each part of a record with a number of `answers`.
+
+        Raises `Unconvertible`.
+        """
+        rows: list[Row] = []
+        for part in parts:
+            try:
+                rows.append(self._write(part, fates))
+            except Unconvertible as error:
+                refuse_joint_score(error, fates)
+                if not rows or not error.path.startswith("outputs.scores"):
+                    raise
+                reason = (
+                    f"the record does not have a score for each of its {answers} "
+                    "answers, and a row holds one answer"
+                )
+                help_ = "--responses first keeps the first one, with its score"
+                raise Unconvertible(error.path, reason, help_) from error
+        return rows
+
+    def has_id(self, record: Record) -> bool:
+        """Tell whether a record has an id, or keeps one such as 3.0 for the format."""
+        if record.id is not UNSET:
+            return True
+        if record.extra is UNSET or self.target.vendor not in record.extra:
+            return False
+        extra = record.extra[self.target.vendor]
+        return any(
+            mapping.record_path == "id"
+            and mapping.codec is None
+            and isinstance(at_path(extra, mapping.path), float)
+            for mapping in self.target.fields
+        )
+
+    def _note_dropped(self, paths: tuple[str, ...], fates: FieldFates) -> None:
+        """Note fields without a place; remove fates of fields filled in vain."""
+        lost = {Fate.DROPPED, Fate.MERGED}
+        is_system_lost = FieldFate(
+            Fate.DEFAULTED, "system", SYSTEM_OF_MESSAGES
+        ) in fates.entries and not self._carries("system")
+        filled_in_vain = {
+            entry.path
+            for entry in fates.entries
+            if entry.fate in lost
+            and entry.path not in paths
+            and entry.path in _whole_fields
+        }
+        fates.entries = [
+            entry
+            for entry in fates.entries
+            if entry.path not in filled_in_vain
+            and (entry.fate is not Fate.DEFAULTED or self._carries(entry.path))
+        ]
+        if self.owners:
+            self._name_members(paths, fates)
+        noted = {entry.path for entry in fates.entries}
+        for path in paths:
+            if path == SYSTEM_MESSAGE:
+                # What becomes of the other messages is noted for all of them.
+                if is_system_lost:
+                    fates.dropped(path, "a row has no place for it")
+            elif path not in noted and (
+                path in self.not_kept or not self._carries(path)
+            ):
+                fates.dropped(path, self.not_kept.get(path, ""))
+
+    def _name_members(self, paths: tuple[str, ...], fates: FieldFates) -> None:
+        """Note what becomes of an object in an extra for each of its members."""
+        entries = []
+        for entry in fates.entries:
+            inner = [entry.path]
+            if entry.path in self.owners:
+                start = f"{entry.path}."
+                inner = [path for path in paths if path.startswith(start)] or inner
+            entries += [FieldFate(entry.fate, path, entry.how) for path in inner]
+        fates.entries = entries
+
+    def _carries(self, path: str) -> bool:
+        known = self._carried.get(path)
+        if known is None:
+            known = self.target.carries(path)
+            if len(self._carried) < MAX_CACHED:
+                self._carried[path] = known
+        return known
+
+
+def _note_nulls(nulls: Mapping[str, bool], fates: FieldFates) -> None:
+    """Note fields that were dropped, and were null, as nulls that are left out.
+
+    `nulls` tells of each field that the record had whether it was null.
+    """
+    if True in nulls.values():
+        fates.entries = [
+            FieldFate(Fate.NULL, entry.path, entry.how)
+            if entry.fate is Fate.DROPPED and nulls.get(entry.path)
+            else entry
+            for entry in fates.entries
+        ]
+
+
+def _has_output_field(paths: tuple[str, ...]) -> bool:
+    """Tell whether some output has a field, whose own fate tells that it is lost."""
+    return any(path.startswith("outputs.") for path in paths)

@@ -1,0 +1,347 @@
+"""Read records from files of any format, and report the problems of the files."""
+
+from collections.abc import (
+    Callable,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import closing
+from functools import partial
+from os import PathLike
+from typing import Any, Protocol
+
+from harpia_formats.conversion.mapping.columns import (
+    check_field_names,
+    column_names,
+    names_by_column,
+)
+from harpia_formats.conversion.mapping.mapped_format import (
+    FREE_COLUMN_FORMATS,
+    require_mapped_format,
+)
+from harpia_formats.conversion.reading.companions import Companions, name_of
+from harpia_formats.conversion.reading.documents import Begin, Documents, checked_begin
+from harpia_formats.conversion.reading.mapped_keys import MappedKeys, keys_of_map
+from harpia_formats.conversion.reading.merged_rows import has_several_parts
+from harpia_formats.conversion.reading.placed_record import PlacedRecord, Receive
+from harpia_formats.conversion.reading.record_stream import RecordStream, TakeRows
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.exclude import Exclusion
+from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.source import ReadProgress, Source
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.rules import selected_rules
+from harpia_formats.model.adapter import RowMerging
+from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.record import Header, Record
+from harpia_formats.model.report import FileCount
+from harpia_formats.registry import (
+    adapter_of,
+    all_formats,
+    all_unpackers,
+    formats_named,
+    rules_for,
+)
+from harpia_formats.validation.companion_error import CompanionError
+from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.merge.file_merge import Frame
+from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.one_file import (
+    FileSettings,
+    OpenFile,
+    opened,
+    validate_open,
+)
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.plan.run_plan import run_plan_of
+from harpia_formats.validation.skipped_files import end_of_run
+from harpia_formats.validation.unit.result import Findings
+
+#: Beginnings of the codes of rules on records that can be read nevertheless.
+_left_out = ("X", "L")
+
+
+class FileOptions(Protocol):
+    """Which files are read, with which other one, and how many records they have."""
+
+    @property
+    def exclude(self) -> tuple[str, ...]:
+        """Patterns of paths; files that match are left out."""
+
+    @property
+    def skip_unrecognised(self) -> bool:
+        """Whether files in no known format are passed over."""
+
+    @property
+    def min_records(self) -> int:
+        """How many valid records there must be."""
+
+    @property
+    def redact(self) -> bool:
+        """Whether problems are described without values."""
+
+    @property
+    def companion(self) -> PathLike[str] | str | None:
+        """The document with which the rows of the files are read; None to find it."""
+
+
+class RowWorkers(Protocol):
+    """Other processes that read and use the rows of large files."""
+
+    def check_visible(self, source: Source) -> None:
+        """Raise `EngineError` if they have to see a file and do not."""
+
+    def rows(
+        self, local: LocalValidation, frames: Iterator[Frame], file: OpenFile
+    ) -> Iterator[Findings]:
+        """Have the frames of a file used, most by other processes; yield problems."""
+
+    def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:
+        """Have what is read only at the end of a file used; yield after some rows."""
+
+
+class Reading:
+    """One run over some inputs, whose valid rows are read as records.
+
+    Raises when it is made: `UnknownFormat`, `MapError` or `ConversionError` for columns
+    that cannot be mapped, `CompanionError` for a companion that cannot be used,
+    `ValueError` without an input, and `TypeError` for an input of another type.
+    Documents without records, such as the aggregate beside EvalEval's samples, are
+    passed over where they are met in a folder.
+    """
+
+    def __init__(  # noqa: PLR0913 - one parameter for each option
+        self,
+        inputs: Iterable[Input],
+        format_: str | None,
+        *,
+        columns: Mapping[str, str] | None = None,
+        delimiter: str | None = None,
+        from_csv_safe: bool = False,
+        fail_fast: bool = True,
+        max_row_bytes: int = ROW_LIMIT,
+        progress: Callable[[ReadProgress], None] | None = None,
+        files: FileOptions | None = None,
+        limit: int | None = None,
+        merges_rows: bool = True,
+    ) -> None:
+        self.inputs = checked_inputs(inputs)
+        self._documents = Documents(self.inputs)
+        self.companions = Companions(
+            files.companion if files else None,
+            self.inputs,
+            max_row_bytes,
+            partial(partners_in, max_row_bytes=max_row_bytes),
+        )
+        if columns is not None:
+            check_field_names(columns)
+            format_ = format_ or require_mapped_format(self.inputs)
+        self._options = Options(
+            format=format_,
+            # The header of a table is validated by them.
+            columns=columns if format_ == "csv" else None,
+            delimiter=delimiter,
+            from_csv_safe=from_csv_safe,
+            fail_fast=fail_fast,
+            max_row_bytes=max_row_bytes,
+            progress=progress,
+            ignore=_left_out,
+            redact=bool(files and files.redact),
+            exclude=files.exclude if files else (),
+            skip_unrecognised=bool(files and files.skip_unrecognised),
+            min_records=files.min_records if files else 0,
+            limit=limit,
+        )
+        #: Whether rows that are parts of one record become that record.
+        self._merges_rows = merges_rows
+        self._exclusion = Exclusion(self._options.exclude)
+        formats = (
+            tuple(all_formats().values()) if format_ is None else formats_named(format_)
+        )
+        rules = rules_for(formats)
+        active = selected_rules(rules, [], list(_left_out))
+        # Other warnings and notes are for validation only.
+        errors = {
+            code: rules[code]
+            for code in active
+            if rules[code].severity is Severity.ERROR or rules[code].in_reading
+        }
+        self._plan = run_plan_of(self._options, errors, None, formats, for_reading=True)
+        #: The names of mapped columns in the format, or fields in keys of rows.
+        self._fields: dict[str, str] = {}
+        self._keys: MappedKeys | None = None
+        if columns and format_ in FREE_COLUMN_FORMATS:
+            self._fields = fields_by_column(formats[0], columns)
+        elif columns:
+            self._keys = keys_of_map(columns, formats)
+        self.tally = Tally()
+        #: The headers of each file whose format is known.
+        self.headers: list[list[Header]] = []
+        #: The name of each of these files, without its folder.
+        self.names: list[str] = []
+
+    @property
+    def keys(self) -> MappedKeys | None:
+        """The fields that are read from mapped keys of JSON rows."""
+        return self._keys
+
+    def problems(
+        self,
+        receive: Receive,
+        begin: Begin,
+        refuse: Callable[[bytes], None],
+        bulk: TakeRows | None = None,
+        workers: RowWorkers | None = None,
+    ) -> Generator[Problem, None, None]:
+        """Yield the problems of the inputs; pass each valid record to `receive`.
+
+        Raises `ConversionError` for a file whose rows are no records.
+        """
+        with closing(self.steps(receive, begin, refuse, bulk, workers)) as steps:
+            for problems in steps:
+                yield from problems
+
+    def steps(
+        self,
+        receive: Receive,
+        begin: Begin,
+        refuse: Callable[[bytes], None],
+        bulk: TakeRows | None = None,
+        workers: RowWorkers | None = None,
+    ) -> Generator[Iterable[Problem], None, None]:
+        """Yield the problems of some rows, if any, after each step.
+
+        Their valid records were passed to `receive` before, a bounded number at each
+        step. The arguments are those of `RecordStream`.
+        Raises `ConversionError` for a file whose rows are no records.
+        """
+        for source in self._sources():
+            if isinstance(source, SourceError):
+                self.tally.begin(source.path).reason = source.reason
+                continue
+            count = self.tally.begin(source.name)
+            stream = RecordStream(
+                source.name,
+                receive,
+                refuse,
+                checked_begin(begin, count),
+                bulk,
+                self._fields,
+                self._keys,
+                partial(self._around, source),
+                partial(self._has_parts, source),
+            )
+            with self._documents.passing_over(source, count):
+                yield from self._file(source, count, stream, workers)
+            if self._options.fail_fast and not self.tally.report().ok:
+                return
+        self.companions.end()
+        self.tally.excluded = self._exclusion.count
+        self.tally.unmatched = self._exclusion.unmatched
+        least = self._options.min_records
+        yield tuple(end_of_run(self.tally, self._plan, least, self.inputs))
+
+    def _sources(self) -> Iterator[Source | SourceError]:
+        """Yield the files of the inputs, and errors for what cannot be read."""
+        return sources_of_inputs(self.inputs, self._exclusion, all_unpackers())
+
+    def _around(
+        self, source: Source, variant: FormatVariant
+    ) -> tuple[Mapping[str, Any], Header]:
+        """Return what the companion of a file says of its rows, and its header."""
+        return self.companions.around(source, variant, adapter_of(variant.format))
+
+    def _has_parts(self, source: Source, merging: RowMerging) -> bool:
+        """Tell whether several rows of a file may be one record."""
+        return self._merges_rows and has_several_parts(source, merging)
+
+    def _file(
+        self,
+        source: Source,
+        count: FileCount,
+        stream: RecordStream,
+        workers: RowWorkers | None,
+    ) -> Generator[Iterable[Problem], None, None]:
+        """Read one file from its beginning to its end."""
+        try:
+            if workers is not None:
+                workers.check_visible(source)
+            yield from self._whole(source, count, stream, workers)
+        except SourceError as error:
+            count.reason = error.reason
+            return
+        finally:
+            stream.discard()
+        if stream.is_open:
+            self.headers.append(stream.headers)
+            self.names.append(name_of(source))
+
+    def _whole(
+        self,
+        source: Source,
+        count: FileCount,
+        stream: RecordStream,
+        workers: RowWorkers | None,
+    ) -> Generator[Iterable[Problem], None, None]:
+        """Read a file that can be opened; raises `SourceError` if it cannot."""
+        with opened(source, count) as file:
+            local = yield from self._validated(file, stream, workers)
+            if not local.merge.stopped:
+                if workers is None:
+                    rest = stream.finish()
+                else:
+                    rest = workers.finish(local, stream)
+                yield from (() for _ in rest)
+        count.complete = not local.merge.stopped and file.blocks.error is None
+        if file.blocks.error is not None and not count.skipped:
+            count.reason = file.blocks.error.reason
+
+    def _validated(
+        self, file: OpenFile, stream: RecordStream, workers: RowWorkers | None
+    ) -> Generator[Iterable[Problem], None, LocalValidation]:
+        """Validate an open file, and pass its rows to `stream`; return the state."""
+        settings = FileSettings(
+            lambda: self.tally.demand(file.count),
+            stream,
+            in_workers=None if workers is None else workers.rows,
+            progress=self._options.progress,
+        )
+        with closing(validate_open(file, self._plan, settings)) as flow:
+            while True:
+                try:
+                    findings = next(flow)
+                except StopIteration as stop:
+                    local: LocalValidation = stop.value
+                    return local
+                self.tally.note_places(file.count, file.reader.places)
+                yield tuple(self.tally.keep(file.count, findings))
+
+
+def fields_by_column(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the name in the format of each mapped column."""
+    return names_by_column(column_names(adapter_of(format_), format_.id, columns))
+
+
+def partners_in(given: Input, format_: str, max_row_bytes: int) -> Iterator[Record]:
+    """Yield the records of a file with which rows of other files are read.
+
+    Raises `CompanionError` if one of its rows is not valid.
+    """
+    received: list[PlacedRecord] = []
+    reading = Reading([given], format_, max_row_bytes=max_row_bytes)
+    for problems in reading.steps(received.append, lambda *_: None, lambda _: None):
+        for problem in problems:
+            if problem.severity is Severity.ERROR:
+                at = f"in line {problem.place.line}"
+                reason = f"is not valid: {problem.message}, {at}"
+                raise CompanionError(problem.place.path, reason)
+        yield from (placed.record for placed in received)
+        received.clear()
+    yield from (placed.record for placed in received)
+    for file in reading.tally.report().files:
+        if file.reason is not None:
+            raise CompanionError(file.path, file.reason)

@@ -1,0 +1,246 @@
+"""Cut a file into its rows, and what stands around them, all as they are in the file.
+
+The rows of lines and tables end with a line end of their own. Between the rows of an
+array, of a document around an array, and of values over several lines stands a gap.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from harpia_formats.conversion.subsets.kept_bytes import KeptBytes
+from harpia_formats.conversion.subsets.options import SubsetError, SubsetOptions
+from harpia_formats.files.framing.chunk import JSON_SPACE, Chunk, FramingFault, is_blank
+from harpia_formats.files.framing.columns import RowArray
+from harpia_formats.files.framing.container import (
+    Layout,
+)
+from harpia_formats.files.io.source import SourceReader
+from harpia_formats.formats.detection.file_name import delimiter_of
+from harpia_formats.formats.detection.sampled_file import Framing, SampledFile
+from harpia_formats.validation.plan.file_plan import FilePlan
+
+if TYPE_CHECKING:  # only for tables: start-up time
+    from harpia_formats.files.parsing.csv_blocks import TableBlock
+    from harpia_formats.files.parsing.csv_pieces import TablePiece
+
+_harmless = {"bom", "empty", "spread"}
+_faults = {
+    "unclosed": "the array is not closed",
+    "trailing": "there is text behind the array",
+    "missing-item": "an item of the array is missing",
+}
+
+
+class Row(NamedTuple):
+    """A row as it is in its file."""
+
+    #: From 1, as `validate` counts records.
+    number: int
+    #: With its line end, where rows have one.
+    text: bytes
+    #: What stands between the row and the one before it; nothing where it has a line
+    #: end, and for the first row.
+    gap: bytes = b""
+
+
+@dataclass(slots=True)
+class CutFile:
+    """A file that is cut into rows."""
+
+    name: str
+    plan: FilePlan
+    options: SubsetOptions
+    _reader: SourceReader
+    _kept: KeptBytes
+    _sampled: SampledFile
+    #: Whether each row ends with a line end.
+    is_terminated: bool = field(init=False)
+    #: What stands before the first row, known with it or at the end of the file.
+    before: bytes = b""
+    #: What stands behind the last row, known at the end of the file.
+    after: bytes = b""
+    #: Rows that were cut so far.
+    count: int = 0
+    #: Where in the file the last row ended, None before the first.
+    _end: int | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self.is_terminated = not self._is_array
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether a document stands around the rows."""
+        return self.plan.cut is Framing.MEMBERS
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the rows are those of a table or an archive that holds no text."""
+        return bool(self._reader.unpacker)
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the rows are cells below a header."""
+        return self.plan.cut is Framing.TABLE
+
+    def end_of_some(self) -> bytes:
+        """Return what closes a file of the first rows only, unless it is a document."""
+        if self.is_terminated:
+            return b""
+        if not self._is_array:
+            return b"\n"
+        space = self.before[len(self.before.rstrip(JSON_SPACE)) :]
+        return b"\n]\n" if b"\n" in space else b"]\n"
+
+    @property
+    def separator(self) -> bytes:
+        """What stands between two rows that were not side by side."""
+        return b",\n" if self._is_array else b"\n"
+
+    @property
+    def _is_array(self) -> bool:
+        """Whether the rows that are no lines are items of an array."""
+        return self.is_wrapped or self._sampled.opened.layout is Layout.ARRAY
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the rows in order.
+
+        Raises `SubsetError` for what cannot be cut, and `SourceError`.
+        """
+        if self._sampled.opened.layout is Layout.EMPTY:
+            self.before = self._kept.between(0)
+            return
+        cut = self._table_rows() if self.is_table else self._json_rows()
+        yield from cut
+        if self.is_terminated and (self.is_table or self.count):
+            return
+        if self._end is None:
+            self.before = self._kept.between(0)
+        else:
+            self.after = self._kept.between(self._end)
+
+    def _json_rows(self) -> Iterator[Row]:
+        """Yield the rows of text that is JSON."""
+        arrays = 0
+        for frame in self._sampled.frames(self.plan.cut, self.plan.variant):
+            if isinstance(frame, FramingFault):
+                self._check_fault(frame)
+            elif isinstance(frame, Chunk) and frame.lines:
+                yield from self._lines(frame)
+            elif isinstance(frame, Chunk):
+                yield from self._separated(frame)
+            elif isinstance(frame, RowArray):
+                self._begin_array(arrays)
+                arrays += 1
+
+    def _begin_array(self, arrays: int) -> None:
+        """Begin with the rows of a document, which may not have another array."""
+        self.is_terminated = False
+        if arrays:
+            raise SubsetError(f"{self.name}: its rows stand in two arrays of one name")
+
+    def _lines(self, chunk: Chunk) -> Iterator[Row]:
+        """Yield the rows of lines, each with its line end."""
+        if not self.count and self._kept.size:
+            if self._sampled.opened.content_start.offset:
+                self.before = self._kept.between(
+                    0, self._sampled.opened.content_start.offset
+                )
+            self._kept.stop()
+        texts = chunk.texts
+        last = len(texts) - 1 if not chunk.data.endswith(b"\n") else len(texts)
+        for index, text in enumerate(texts):
+            if not is_blank(text):
+                self.count += 1
+                yield Row(self.count, text if index == last else text + b"\n")
+
+    def _separated(self, chunk: Chunk) -> Iterator[Row]:
+        """Yield the rows of a chunk that stand between others, each with its gap."""
+        self.is_terminated = False
+        data, at, base = chunk.data, 0, chunk.start.offset
+        for text in chunk.texts:
+            at = data.index(text, at)
+            begin = base + at
+            gap = b""
+            if self._end is None:
+                self.before = self._kept.between(0, begin)
+            else:
+                gap = self._kept.between(self._end, begin)
+            at += len(text)
+            self._end = base + at
+            self.count += 1
+            yield Row(self.count, text, gap)
+        if self._end is not None:
+            self._kept.drop(self._end)
+
+    def _check_fault(self, fault: FramingFault) -> None:
+        """Raise `SubsetError` for a fault with which rows cannot be copied."""
+        if fault.kind == "oversize":
+            most = self.options.max_row_bytes
+            raise SubsetError(
+                f"{self.name}: the row in line {fault.start.line:,} has more than "
+                f"{most:,} bytes; --max-row-bytes allows longer ones"
+            )
+        if fault.kind not in _harmless:
+            raise SubsetError(
+                f"{self.name}: {_faults[fault.kind]} (line {fault.start.line:,}); "
+                "repair it first: validate says what is wrong"
+            )
+
+    def _table_rows(self) -> Iterator[Row]:
+        """Yield the rows below the header of a table, each with its line end."""
+        from harpia_formats.files.parsing.csv_pieces import (  # noqa: PLC0415 - only for tables
+            TableBlank,
+            TableFault,
+            TableRow,
+        )
+
+        for piece in self._pieces():
+            if isinstance(piece, TableBlank):
+                if self.before:
+                    self._kept.drop(piece.start.offset + piece.size)
+                continue
+            if isinstance(piece, TableFault) and not piece.record:
+                continue
+            if isinstance(piece, TableRow):
+                begin = piece.start.offset
+                text = self._with_line_end(begin, begin + len(piece.data))
+            elif isinstance(piece, TableFault):
+                text = self._with_line_end(piece.passed.start, piece.passed.stop)
+                begin = piece.passed.start
+            else:
+                yield from self._block_rows(piece)
+                continue
+            if not self.before:
+                if isinstance(piece, TableFault):
+                    raise SubsetError(f"{self.name}: {piece.message}")
+                self.before = self._kept.between(0, begin + len(text))
+            else:
+                self.count += 1
+                yield Row(self.count, text)
+            self._kept.drop(begin + len(text))
+
+    def _pieces(self) -> "Iterator[TablePiece | TableBlock]":
+        from harpia_formats.files.parsing.csv_records import table_pieces  # noqa: PLC0415 - only for tables
+
+        opened = self._sampled.opened
+        delimiter = delimiter_of(self.options.delimiter, self.name)
+        limit = self.options.max_row_bytes
+        return table_pieces(opened.buffer, opened.start, limit, delimiter)
+
+    def _block_rows(self, block: "TableBlock") -> Iterator[Row]:
+        """Yield the records of a block, each with its line end."""
+        base, data = block.start.offset, block.data
+        begins = [block.start_of(n).offset - base for n in range(block.count)]
+        for begin, end in zip(begins, [*begins[1:], len(data)], strict=True):
+            self.count += 1
+            yield Row(self.count, data[begin:end])
+        self._kept.drop(base + len(data))
+
+    def _with_line_end(self, begin: int, end: int) -> bytes:
+        """Return the bytes of a record with the line end behind it."""
+        text = self._kept.between(begin, end + 2)
+        size = end - begin
+        if text[size:] == b"\r\n":
+            return text
+        return text[: size + (text[size : size + 1] in {b"\r", b"\n"})]

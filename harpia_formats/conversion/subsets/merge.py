@@ -1,0 +1,254 @@
+"""Put the rows of several files of one format into one file."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from enum import StrEnum
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from harpia_formats.conversion.subsets.cut_file import CutFile, Row
+from harpia_formats.conversion.subsets.one_input import notes_on
+from harpia_formats.conversion.subsets.open_file import cut_file
+from harpia_formats.conversion.subsets.options import SubsetError, SubsetOptions
+from harpia_formats.conversion.subsets.result import Subset, WrittenPart
+from harpia_formats.conversion.subsets.row_output import RowOutputs
+from harpia_formats.conversion.subsets.same_kind import (
+    FileKind,
+    check_same_kind,
+    kind_of,
+)
+from harpia_formats.conversion.subsets.sample import check_same_rows
+from harpia_formats.files.framing.numbered import decoded_or_none
+from harpia_formats.files.io.inputs import (
+    checked_inputs,
+    close_copies,
+    rereadable_input,
+    rewind_inputs,
+    sources_of_inputs,
+)
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.source import Source
+from harpia_formats.files.io.urls import is_url, masked
+from harpia_formats.registry import all_unpackers
+from harpia_formats.validation.dedup.digests import Digests, digest_of
+from harpia_formats.validation.dedup.duplicate_ids import identity_reader_of
+from harpia_formats.validation.dedup.identity import IdentityReader
+from harpia_formats.validation.redaction import errors_shown, redaction_of
+
+#: Different repeated ids that are told apart, so that memory is bounded.
+MOST_REPEATED = 300_000
+#: Repeated ids that a message names.
+_NAMED = 5
+
+
+class OnDuplicate(StrEnum):
+    """What to do with a row whose id another row before it has."""
+
+    FAIL = "fail"
+    SKIP = "skip"
+    KEEP = "keep"
+
+
+class DuplicateIdsError(SubsetError):
+    """Ids stand in several rows, and none may."""
+
+
+@dataclass(slots=True)
+class Merge:
+    """One run that puts files together."""
+
+    inputs: list[Any]
+    on_duplicate: OnDuplicate
+    options: SubsetOptions
+    #: The format, the container and what stands around the rows of the first file
+    #: that is not empty.
+    kind: FileKind | None = None
+    #: The rows of each file in the first pass.
+    counts: dict[str, int] | None = None
+    notes: tuple[str, ...] = ()
+
+    def run(self, output: Any) -> Subset:
+        """Write the rows of all inputs to an output, in order.
+
+        Raises `DuplicateIdsError` for repeated ids that are not allowed, `SubsetError`
+        for files that are not alike, `SourceError` and `SinkError`.
+        """
+        with errors_shown(redaction_of(self.options)):
+            return self._merged(output)
+
+    def _merged(self, output: Any) -> Subset:
+        """Do what `run` does; errors may show values."""
+        outputs = RowOutputs(self.inputs, overwrite=self.options.overwrite)
+        if isinstance(output, (str, PathLike)) and fspath(output) != "-":
+            outputs.claim(fspath(output))
+        given = checked_inputs(self.inputs)
+        self.notes += tuple(_read_once(given))
+        with ExitStack() as stack:
+            kept = [rereadable_input(input_) for input_ in given]
+            stack.callback(close_copies, given, kept)
+            digests = stack.enter_context(Digests(limit=MOST_REPEATED))
+            self._survey(kept, digests)
+            repeated = self._repeated(digests)
+            if repeated and self.on_duplicate is OnDuplicate.FAIL:
+                self._refuse(kept, repeated)
+            try:
+                part = self._write(kept, outputs, output, repeated)
+                outputs.commit()
+            except BaseException:  # an interrupt, too, leaves no temporary file
+                outputs.discard()
+                raise
+        rows = sum((self.counts or {}).values())
+        return Subset(rows, (part,), notes=(*self.notes, *outputs.group.notes))
+
+    def _survey(self, kept: list[Any], digests: Digests) -> None:
+        """Read all files once: compare what they are, and note their ids."""
+        counts = self.counts = {}
+        for source in self._sources(kept):
+            with cut_file(source, self.options) as file:
+                ids = RowIds(file, self.on_duplicate)
+                for batch in ids.batches():
+                    digests.add(batch)
+                kind = kind_of(file)
+                counts[source.name] = file.count
+                self.notes += tuple(
+                    note
+                    for note in notes_on(file, is_partial=False) + ids.notes
+                    if note not in self.notes
+                )
+            if self.kind is None or not self.kind.container:
+                self.kind = kind  # an empty file fits any
+            else:
+                check_same_kind(self.kind, kind)
+
+    def _repeated(self, digests: Digests) -> frozenset[int]:
+        """Return the digests of ids that stand in several rows."""
+        if self.on_duplicate is OnDuplicate.KEEP:
+            return frozenset()
+        found = digests.repeated().digests
+        if len(found) >= MOST_REPEATED:
+            raise SubsetError(
+                f"{MOST_REPEATED:,} and more different ids stand in several rows; "
+                "--on-duplicate keep compares none"
+            )
+        return found
+
+    def _refuse(self, kept: list[Any], repeated: frozenset[int]) -> None:
+        """Raise `DuplicateIdsError` if ids are equal, and not only their digests."""
+        firsts: dict[str, str] = {}
+        total, named = 0, list[str]()
+        for source in self._sources(kept):
+            with cut_file(source, self.options) as file:
+                ids = RowIds(file, self.on_duplicate)
+                for row in file.rows():
+                    key = ids.key_of(row)
+                    if key is None or digest_of(key) not in repeated:
+                        continue
+                    where = f"row {row.number:,} of {file.name}"
+                    if key in firsts:
+                        total += 1
+                        if len(named) < _NAMED:
+                            shown = "" if self.options.redact else f"{key!r} in "
+                            named.append(f"{shown}{firsts[key]} and {where}")
+                    firsts.setdefault(key, where)
+        if total:
+            more = f" and {total - len(named):,} more" if total > len(named) else ""
+            raise DuplicateIdsError(
+                f"ids stand in several rows: {'; '.join(named)}{more}; --on-duplicate "
+                "skip leaves the later ones out, keep writes all",
+            )
+
+    def _write(
+        self,
+        kept: list[Any],
+        outputs: RowOutputs,
+        output: Any,
+        repeated: frozenset[int],
+    ) -> WrittenPart:
+        """Write the rows of all files."""
+        target = outputs.open(output)
+        seen: set[str] = set()
+        last: CutFile | None = None
+        closing: CutFile | None = None
+        for source in self._sources(kept):
+            with cut_file(source, self.options) as file:
+                ids = RowIds(file, self.on_duplicate)
+                for row in file.rows():
+                    key = ids.key_of(row) if repeated else None
+                    if key is not None and digest_of(key) in repeated:
+                        if key in seen:
+                            continue
+                        seen.add(key)
+                    target.row(file, row)
+                    closing = closing or file
+            check_same_rows(file.name, (self.counts or {})[file.name], file.count)
+            last = file
+        assert last is not None  # noqa: S101 - there is an input
+        target.end(closing or last)
+        return WrittenPart("", target.name, target.rows)
+
+    def _sources(self, kept: list[Any]) -> Iterator[Source]:
+        """Yield the files of the inputs, to be read from their beginnings."""
+        rewind_inputs(kept)
+        for source in sources_of_inputs(kept, None, all_unpackers()):
+            if isinstance(source, SourceError):
+                raise source
+            yield source
+
+
+def _read_once(given: Iterable[Any]) -> Iterator[str]:
+    """Yield a note for each path or URL that is named several times."""
+    paths = [fspath(one) for one in given if isinstance(one, (str, PathLike))]
+    files = Counter(path if is_url(path) else Path(path).absolute() for path in paths)
+    for file, count in files.items():
+        if count > 1:
+            name = file if isinstance(file, str) else file.name
+            yield f"{masked(name)} is named {count:,} times, and read once"
+
+
+class RowIds:
+    """Reads the ids of the rows of a file, as `validate` compares them."""
+
+    def __init__(self, file: CutFile, on_duplicate: OnDuplicate) -> None:
+        """Take the file, whose rows are not read yet."""
+        self._file = file
+        self._reader: IdentityReader | None = None
+        #: What the user should know of the ids.
+        self.notes: tuple[str, ...] = ()
+        if on_duplicate is OnDuplicate.KEEP:
+            return
+        self._reader = identity_reader_of(file.plan.variant)
+        if self._reader is None:
+            what = file.plan.format or "files in no known format"
+            self.notes = (f"the rows of {what} have no ids that are compared",)
+
+    def key_of(self, row: Row) -> str | None:
+        """Return the id of a row as text, None if it has none."""
+        if self._reader is None:
+            return None
+        keys = self._reader.keys_of_value(decoded_or_none(row.text))
+        return keys[0] if keys else None
+
+    def batches(self, size: int = 256) -> Iterator[list[str]]:
+        """Read all rows of the file; yield their ids, some at once."""
+        held: list[str] = []
+        for row in self._file.rows():
+            key = self.key_of(row)
+            if key is not None:
+                held.append(key)
+            if len(held) >= size:
+                yield held
+                held = []
+        yield held
+
+
+def merge_files(
+    inputs: Iterable[Any],
+    output: Any,
+    on_duplicate: OnDuplicate | str,
+    options: SubsetOptions,
+) -> Subset:
+    """Put the rows of `inputs` into one output; raises what `Merge.run` raises."""
+    return Merge(list(inputs), OnDuplicate(on_duplicate), options).run(output)

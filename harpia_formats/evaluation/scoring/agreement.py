@@ -1,0 +1,259 @@
+"""The agreement of two raters: judges, or a judge and labels that records hold.
+
+It has two scores: `agreement`, the share of equal labels, and `kappa`. Their intervals
+are by question.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from itertools import chain
+
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.evaluation.metrics.kappa import kappa
+from harpia_formats.evaluation.metrics.label_reading import (
+    POWERS,
+    LabelCounts,
+    LabelPair,
+    LabelReading,
+)
+from harpia_formats.evaluation.metrics.labels import label_measure, shown_labels
+from harpia_formats.evaluation.metrics.library import OWN_LIBRARY
+from harpia_formats.evaluation.metrics.mean import mean_measure
+from harpia_formats.evaluation.metrics.metric import Measure
+from harpia_formats.evaluation.scoring.agreement_options import (
+    fields_of_both,
+    given_labels,
+    rater_names,
+)
+from harpia_formats.evaluation.scoring.agreement_totals import agreement_group
+from harpia_formats.evaluation.scoring.choose_systems import source_name
+from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
+from harpia_formats.evaluation.scoring.draws import unavailable_reason
+from harpia_formats.evaluation.scoring.match_questions import (
+    QuestionTable,
+    match_questions,
+)
+from harpia_formats.evaluation.scoring.metric_score import Group
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.paired_labels import LabelPairs
+from harpia_formats.evaluation.scoring.questions import question_key
+from harpia_formats.evaluation.scoring.rater_labels import (
+    NO_LABEL,
+    LabelNumbers,
+    RaterLabels,
+)
+from harpia_formats.evaluation.scoring.reading import reading_of
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.files.io.inputs import Input
+from harpia_formats.model.metric_profile import MetricRequest, ScoreOptionsError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import Report
+from harpia_formats.validation.redaction import problems_shown, redaction_of
+
+#: The names of weights of distances between labels in their order.
+WEIGHTS = tuple(POWERS)
+_UNDEFINED = "both have one label only, the same"
+
+
+class Agreement:
+    """The agreement of two raters: iterate for the problems, then call `scores`.
+
+    There are two inputs, or one with two fields. `fields` names what holds the labels:
+    one for both raters, or one for each. `labels` names those that count, in their
+    order, which `weights` needs. Raises `ScoreError` for what cannot be compared.
+    """
+
+    def __init__(
+        self,
+        inputs: Iterable[Input],
+        options: ScoreOptions,
+        fields: Sequence[str] = (),
+        labels: Sequence[object] = (),
+        weights: str = "none",
+    ) -> None:
+        given = list(inputs)
+        both = fields_of_both(len(given), fields)
+        self._options = options
+        self._redaction = redaction_of(options)
+        self._given = given_labels(labels)
+        self._weights = weights
+        if weights not in WEIGHTS:
+            known = ", ".join(WEIGHTS)
+            raise ScoreOptionsError(f"there are no weights {weights!r} ({known})")
+        if weights != "none" and not self._given:
+            raise ScoreOptionsError(
+                f"{weights} weights need the labels in their order: name them with "
+                "--labels, or the definition of the judge with --definition"
+            )
+        numbers, counting = LabelNumbers(), frozenset(self._given)
+        sources = [source_name(one, at) for at, one in enumerate(given)]
+        names = rater_names(sources, both)
+        first, second = (
+            RaterLabels(name, path, counting, numbers)
+            for name, path in zip(names, both, strict=True)
+        )
+        self._raters = first, second
+        self._questions = QuestionTable()
+        self._keys: dict[bytes, int] = {}
+        self._readings = [reading_of([one], options) for one in given]
+
+    def __iter__(self) -> Generator[Problem, None, None]:
+        """Read all inputs; yield their problems."""
+        if len(self._readings) == 1:
+            (reading,) = self._readings
+            yield from self._problems(reading, self._add_to_both)
+            return
+        for reading, rater in zip(self._readings, self._raters, strict=True):
+
+            def add(placed: PlacedRecord, rater: RaterLabels = rater) -> None:
+                rater.add(self._questions.number_of(placed.record), placed.record)
+
+            yield from self._problems(reading, add)
+
+    def _problems(
+        self, reading: Reading, add: Callable[[PlacedRecord], None]
+    ) -> Generator[Problem, None, None]:
+        found = reading.problems(add, lambda *_: None, lambda _: None)
+        yield from problems_shown(found, self._redaction)
+
+    def _add_to_both(self, placed: PlacedRecord) -> None:
+        """Add the labels of a record of the only input, which no other must match."""
+        key = question_key(placed.record, len(self._keys))
+        number = self._keys.setdefault(key, len(self._keys))
+        for rater in self._raters:
+            rater.add(number, placed.record)
+
+    def scores(self) -> Scores:
+        """Return both scores as they may be shown.
+
+        Raises `ScoreError` if there are no two labels of one answer.
+        """
+        if self._redaction is None:
+            return self._scores()
+        from harpia_formats.evaluation.scoring.redacted import ScoreRedaction  # noqa: PLC0415 - most runs show values
+        from harpia_formats.validation.redaction.errors import errors_without_values  # noqa: PLC0415 - most runs show values
+
+        with errors_without_values(self._redaction):
+            found = self._scores()
+        return ScoreRedaction(self._redaction, frozenset(), by_options=True).scores(
+            found
+        )
+
+    def _scores(self) -> Scores:
+        reports = [one.tally.report() for one in self._readings]
+        report = Report(
+            tuple(chain.from_iterable(one.files for one in reports)),
+            tuple(chain.from_iterable(one.groups for one in reports)),
+            tuple(chain.from_iterable(one.problems for one in reports)),
+        )
+        if any(
+            one.failures or not (one.ok or self._options.skips_invalid)
+            for one in reports
+        ):
+            return _result((), report, is_broken=True)
+        for rater in self._raters:
+            rater.check()
+        keys, places, notes = self._matched()
+        pairs = LabelPairs(self._raters, places)
+        metrics = self._metrics()
+        group = agreement_group(pairs, keys, metrics, self._options)
+        if not group.scores[0].count:
+            raise ScoreOptionsError("no answer has a label of both")
+        said = (*self._notes(pairs), *notes)
+        return _result((group,), report, is_broken=False, said=said)
+
+    def _matched(self) -> tuple[Sequence[bytes], Sequence[int], Sequence[str]]:
+        """Return digests of questions, the place of each question in them, and notes.
+
+        Raises `ScoreError` if two inputs share no question.
+        """
+        if len(self._readings) == 1:
+            keys = list(self._keys)
+            return keys, range(len(keys)), ()
+        questions = [sorted(set(rater.questions)) for rater in self._raters]
+        matched = match_questions(self._questions, questions)
+        return matched.keys, matched.places, matched.notes
+
+    def _metrics(self) -> tuple[ComputedMetric, ComputedMetric]:
+        """Return the share of equal labels and kappa."""
+        fields = ",".join(dict.fromkeys(rater.path for rater in self._raters))
+        shown = fields.replace("|", "\\u007c")
+        options = f"field:{shown}|labels:{shown_labels(self._given)}"
+        weights = self._weights
+        reading = LabelReading(options, _no_texts, self._given, weights)
+
+        def score(counts: LabelCounts) -> float | None:
+            return kappa(counts, weights)
+
+        return (
+            _metric(
+                "agreement",
+                mean_measure(
+                    "agreement",
+                    f"agreement|{OWN_LIBRARY}|{options}",
+                    lambda *_: 1.0,
+                    is_binary=True,
+                ),
+            ),
+            _metric(
+                "kappa",
+                label_measure(
+                    "kappa",
+                    reading,
+                    score,
+                    options=f"weights:{weights}",
+                    undefined=_UNDEFINED,
+                ),
+            ),
+        )
+
+    def _notes(self, pairs: LabelPairs) -> Generator[str, None, None]:
+        """Yield what was left out, and how verdicts were made."""
+        for rater, alone, empty in zip(
+            self._raters, pairs.alone, pairs.empty, strict=True
+        ):
+            if alone:
+                yield f"{_answers(alone)} only in {rater.name}: left out"
+            if empty:
+                yield f"{_answers(empty)} without a label in {rater.name}: left out"
+        for rater in self._raters:
+            yield from (f"{rater.name}: {one}" for one in rater.signatures)
+        first, second = self._raters
+        if not set(first.labels) & set(second.labels) - {NO_LABEL}:
+            yield f"no label of {first.name} is one of {second.name}"
+        if self._options.replicates and unavailable_reason():
+            yield unavailable_reason()
+
+
+def _answers(count: int) -> str:
+    return "1 answer" if count == 1 else f"{count:,} answers"
+
+
+def _metric(name: str, measure: Measure) -> ComputedMetric:
+    return ComputedMetric(MetricRequest(name), measure)
+
+
+def _no_texts(answer: str | None, references: Sequence[str]) -> LabelPair:
+    """Do not read labels of texts: they are read of verdicts and fields."""
+    raise NotImplementedError
+
+
+def _result(
+    groups: tuple[Group, ...],
+    report: Report,
+    *,
+    is_broken: bool,
+    said: tuple[str, ...] = (),
+) -> Scores:
+    return Scores(
+        profile="agreement",
+        measured=(),
+        unknown=(),
+        systems=groups,
+        groups=(),
+        seconds=(),
+        report=report,
+        is_broken=is_broken,
+        problems=report.problems,
+        said=said,
+    )

@@ -1,0 +1,170 @@
+"""The findings on answers that have no score, or another one than was stored."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from msgspec import UNSET
+
+from harpia_formats.conversion.mapping.select_model import ModelSelection
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.samples import holds_documents
+from harpia_formats.formats.detection.likely_map import likely_map_of
+from harpia_formats.formats.rules import Rule
+from harpia_formats.formats.rules.scoring import (
+    NO_ANSWER,
+    NO_FIELD,
+    NO_REFERENCE,
+    NO_VERDICT,
+    UNSCORABLE,
+)
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.record import Output, Record
+from harpia_formats.model.report import FileCount
+from harpia_formats.model.text.sanitize import safe
+from harpia_formats.registry import all_rules
+from harpia_formats.validation.merge.tally import Tally
+
+#: The codes of what a record lacks, whichever answer is scored.
+_OF_RECORDS = frozenset({NO_REFERENCE, NO_FIELD})
+#: Characters of the name of a model in a message.
+_SHOWN = 80
+
+
+def model_to_name(record: Record, output: Output) -> str:
+    """Return the model of an answer if the record has answers of several, else ""."""
+    if output.model is UNSET or all(
+        one.model == output.model for one in record.outputs
+    ):
+        return ""
+    return output.model
+
+
+@dataclass(slots=True)
+class AnswerProblems:
+    """Counts findings on answers, and keeps the first ones until they are asked for."""
+
+    options: ScoreOptions
+    models: ModelSelection
+    tally: Tally
+    #: The names of the metrics that can count an answer that they cannot read as wrong.
+    may_be_wrong: tuple[str, ...] = ()
+    #: Problems that `pop` has not yielded yet.
+    pending: list[Problem] = field(default_factory=list)
+    #: Why the first answer without a score is refused, while the model is unknown.
+    _refusal: ScoreError | None = None
+    #: The record of the last message on a record, by its file and number, and all such
+    #: messages on it.
+    _record: tuple[int, int] = (0, 0)
+    _said: set[str] = field(default_factory=set)
+    _rules: dict[str, Rule] = field(default_factory=all_rules)
+
+    def add(
+        self, code: str, placed: PlacedRecord, count: FileCount, message: str
+    ) -> None:
+        """Report a finding on an answer of a record of the file of `count`."""
+        rule = self._rules[code]
+
+        def problem() -> Problem:
+            place, help_ = placed.row.place(0, 1, ()), self._help(code, placed)
+            return Problem(
+                rule.code, rule.name, rule.severity, place, message, help=help_
+            )
+
+        kept = self.tally.add(count, rule, problem)
+        if kept is not None:
+            self.pending.append(kept)
+
+    def _help(self, code: str, placed: PlacedRecord) -> str:
+        """Return which option scores a record that seems to have no answer."""
+        if code != NO_ANSWER:
+            return ""
+        if holds_documents(placed.record):
+            names = (
+                name for name, one in METRICS.items() if "retrieved" in one.parameters
+            )
+            return f"retrieved documents are scored by --metrics {','.join(names)}"
+        if self.options.columns:
+            return ""
+        proposed = likely_map_of(placed.record)
+        return f"read columns as fields with --map {proposed}" if proposed else ""
+
+    def add_unscored(
+        self,
+        code: str,
+        placed: PlacedRecord,
+        count: FileCount,
+        message: str,
+        model: str = "",
+    ) -> None:
+        """Report an answer without a score; raises `ScoreError` if it is refused.
+
+        What a record lacks is reported once, however many answers it has; of any other
+        message `model` is the model of the answer, "" if the record shows it.
+        """
+        if model and code not in _OF_RECORDS:
+            message = f"{message} (model {safe(model, _SHOWN)})"
+        if self.options.missing is not None:
+            if code in _OF_RECORDS and not self._is_new(placed, count, message):
+                return
+            self.add(code, placed, count, message)
+            return
+        place = self.tally.in_member(placed.row.place(0, 1, ()))
+        error = ScoreError(
+            f"{place.full_path}:{place.line}: {message}; "
+            f'missing="skip" leaves answers without a score out{self._other_way(code)}'
+        )
+        self._refusal = self._refusal or error
+        if not self._is_model_unknown:
+            raise self._refusal
+
+    def _is_new(self, placed: PlacedRecord, count: FileCount, message: str) -> bool:
+        """Tell whether a message on a record is its first one with this text."""
+        record = (id(count), placed.number)
+        if record != self._record:
+            self._record, self._said = record, set()
+        is_new = message not in self._said
+        self._said.add(message)
+        return is_new
+
+    def _other_way(self, code: str) -> str:
+        """Return how else than left out an answer may count, as the end of a text."""
+        if code == UNSCORABLE and self.may_be_wrong:
+            given = json.dumps(
+                {f"{name}.unreadable": "wrong" for name in self.may_be_wrong}
+            )
+            return f", and parameters={given} counts unreadable ones as wrong"
+        is_missing = code in {NO_ANSWER, NO_VERDICT}
+        return ', and missing="zero" scores missing answers 0' if is_missing else ""
+
+    @property
+    def _is_model_unknown(self) -> bool:
+        """Whether a model is wanted of which no answer was read yet."""
+        return self.models.wanted is not None and not self.models.found
+
+    def check_model(self) -> None:
+        """Check that the wanted model has answers, after the last record.
+
+        Raises `ConversionError` if not, and `ScoreError` if an answer without a score
+        is refused.
+        """
+        self.models.check()
+        if self._refusal is not None:
+            raise self._refusal
+
+    def pop(self) -> Iterator[Problem]:
+        """Yield the new problems, and forget them.
+
+        They are kept while no answer of the wanted model was read: if there is none,
+        that is the error, and not that answers are missing.
+        """
+        if not self._is_model_unknown:
+            yield from self.pop_last()
+
+    def pop_last(self) -> Iterator[Problem]:
+        """Yield the problems that are left, after the last record."""
+        pending, self.pending = self.pending, []
+        yield from pending

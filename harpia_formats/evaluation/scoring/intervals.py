@@ -1,0 +1,268 @@
+"""The standard error and the confidence interval of a mean, by question.
+
+The unit is the question, since several answers to one question are not independent.
+The estimate is the mean of the questions' means, and its variance is that between
+questions. So a question counts once, however many answers it has.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from operator import mul, truediv
+from typing import Protocol
+
+from harpia_formats.evaluation.scoring.student import t_quantile
+
+#: Fewer questions than these have no interval.
+LEAST = 2
+#: Fewer failures or successes than these make an interval approximate.
+FEW = 5
+#: Fewer questions than these make the percentiles of a bootstrap too close together.
+FEW_QUESTIONS = 20
+#: Scores are counted in multiples of 1/QUANTA, so that their sums are exact.
+QUANTA = 2**44
+#: Scores beyond are no numbers here: the sums of their squares may be no floats.
+LARGEST = 1e100
+#: What rounding may add to a mean of scores that are between 0 and 1.
+_ROUNDING = 1e-9
+#: How `standard_error` is computed, for files of results.
+STANDARD_ERROR = "root of the variance of the mean between questions"
+FEW_FAILURES = "few failures: the interval is approximate"
+FEW_SUCCESSES = "few successes: the interval is approximate"
+NO_SPREAD = "no replicate differs: the interval is approximate"
+FEW_RESAMPLED = "few questions: the interval is approximate"
+FEW_OTHERS = (
+    "few questions differ from the commonest score: the interval is approximate"
+)
+ONE_QUESTION = "one question has no interval"
+#: How a remark ends that says why an interval is approximate.
+APPROXIMATE = ": the interval is approximate"
+
+
+def number_or_none(value: object) -> float | None:
+    """Return a score as a number, 1 for true and 0 for false.
+
+    None for a value that is no number from -`LARGEST` to `LARGEST`.
+    """
+    if not isinstance(value, (bool, int, float)) or not abs(value) <= LARGEST:
+        return None
+    return float(value)
+
+
+class Estimate(Protocol):
+    """A mean of scores, and how much it varies between questions."""
+
+    @property
+    def questions(self) -> int:
+        """The number of questions."""
+
+    @property
+    def mean(self) -> float:
+        """The estimate."""
+
+    @property
+    def variance(self) -> float | None:
+        """The variance of the estimate; None for fewer than two questions."""
+
+    @property
+    def independent(self) -> float:
+        """The number of independent answers that there are at most behind the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerMean:
+    """The mean over answers, by which a question counts as often as it has answers."""
+
+    questions: int
+    mean: float
+    variance: float | None
+    independent: float
+
+
+@dataclass(slots=True)
+class QuestionMoments:
+    """Exact sums over questions, for each number of answers that questions have.
+
+    They are integers, so that no order of additions changes them. A score is counted in
+    multiples of 1/`QUANTA`.
+    """
+
+    #: For each number of answers: how many questions have it, the sum of their totals,
+    #: and that of the squared totals. A total is the sum of the scores of a question.
+    sums: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    #: How many questions have each mean; None if there are more than `FEW` means.
+    counts: Counter[float] | None = field(default_factory=Counter)
+
+    def add(self, answers: Sequence[int], totals: Sequence[int]) -> None:
+        """Add questions: how many answers each has, and the sum of their scores."""
+        parts: dict[int, list[int]] = {}
+        for count, total in zip(answers, totals, strict=True):
+            parts.setdefault(count, []).append(total)
+        for count, mine in parts.items():
+            questions, total, squares = self.sums.get(count, (0, 0, 0))
+            self.sums[count] = (
+                questions + len(mine),
+                total + sum(mine),
+                squares + sum(map(mul, mine, mine)),
+            )
+        if self.counts is not None:
+            self.counts.update(map(truediv, totals, answers))
+            if len(self.counts) > FEW:
+                self.counts = None
+
+    @property
+    def questions(self) -> int:
+        """The number of questions."""
+        return sum(questions for questions, _, _ in self.sums.values())
+
+    @property
+    def answers(self) -> int:
+        """The number of answers."""
+        return sum(count * questions for count, (questions, *_) in self.sums.items())
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all questions have equally many answers."""
+        return len(self.sums) <= 1
+
+    @property
+    def mean(self) -> float:
+        """The mean of the questions' means, of which there is at least one."""
+        return float(self._means(1) / (self.questions * QUANTA))
+
+    @property
+    def variance(self) -> float | None:
+        """The variance of the mean between questions; None for fewer than two.
+
+        It is the sample variance of the questions' means, divided by their number.
+        """
+        count = self.questions
+        if count < LEAST:
+            return None
+        # All are fractions of integers: only the last division rounds.
+        spread = self._means(2) * count - self._means(1) ** 2
+        return float(spread / (count**2 * (count - 1) * QUANTA**2))
+
+    def _means(self, power: int) -> Fraction:
+        """Return the sum of the questions' means, or that of their squares for 2."""
+        return sum(
+            (Fraction(sums[power], n**power) for n, sums in self.sums.items()),
+            Fraction(),
+        )
+
+    @property
+    def independent(self) -> float:
+        """The number of answers behind the mean, if all of them were independent.
+
+        With unequal numbers of answers it is less than their sum: the variance of the
+        mean would be that of one answer divided by it.
+        """
+        if self.is_even:
+            return self.answers
+        shares = (Fraction(questions, n) for n, (questions, *_) in self.sums.items())
+        return float(self.questions**2 / sum(shares))
+
+    @property
+    def standard_error(self) -> float | None:
+        """The standard error of the mean by question; None for fewer than two."""
+        variance = self.variance
+        return None if variance is None else math.sqrt(variance)
+
+    def over_answers(self) -> AnswerMean:
+        """Return the mean over answers, with its variance between questions."""
+        questions, answers = self.questions, self.answers
+        total = sum(total for _, total, _ in self.sums.values())
+        variance = None
+        if questions >= LEAST:
+            squares = sum(
+                squares * answers**2
+                - 2 * total * answers * n * part
+                + total**2 * n**2 * number
+                for n, (number, part, squares) in self.sums.items()
+            )
+            scale = (questions - 1) * (answers**2 * QUANTA) ** 2
+            variance = squares * questions / scale
+        return AnswerMean(questions, total / (answers * QUANTA), variance, answers)
+
+
+def effective_number(estimate: Estimate, best: float = 1.0) -> float:
+    """Return how many independent answers would give the mean the same variance.
+
+    It is m(1 - m)/v, limited to the numbers of questions and of independent answers;
+    the number of questions where the variance v, m or 1 - m is 0. `best` is the best
+    score.
+    """
+    share, variance = estimate.mean / best, (estimate.variance or 0.0) / best**2
+    if variance <= 0 or not 0 < share < 1:
+        return estimate.questions
+    found = share * (1 - share) / variance
+    return min(max(found, estimate.questions), estimate.independent)
+
+
+def wilson_interval(
+    estimate: Estimate, level: float, best: float = 1.0
+) -> tuple[float, float] | None:
+    """Return the confidence interval of a mean of scores between 0 and `best`.
+
+    It is Wilson's on the effective number of answers, with the quantile of Student's t
+    in the place of the normal one. Returns None for fewer than two questions, and for a
+    mean that is not between 0 and `best`. Source: Wilson, Probable Inference, the Law
+    of Succession, and Statistical Inference (1927).
+    """
+    if estimate.questions < LEAST:
+        return None
+    share = estimate.mean / best
+    if not -_ROUNDING <= share <= 1 + _ROUNDING:
+        return None
+    share = min(max(share, 0.0), 1.0)
+    number = effective_number(estimate, best)
+    t = t_quantile((1 + level) / 2, estimate.questions - 1)
+    weight = t * t / number
+    centre = (share + weight / 2) / (1 + weight)
+    half = math.sqrt(share * (1 - share) * weight + weight * weight / 4) / (1 + weight)
+    low = 0.0 if share == 0 else max(centre - half, 0.0)
+    high = 1.0 if share == 1 else min(centre + half, 1.0)
+    return low * best, high * best
+
+
+def remark_of(moments: QuestionMoments, best: float = 1.0) -> str:
+    """Return why the interval of a mean is approximate or missing, "" if it is not."""
+    if not moments.questions:
+        return ""
+    if moments.questions < LEAST:
+        return ONE_QUESTION
+    share = moments.mean / best
+    if moments.questions * min(share, 1 - share) >= FEW:
+        return ""
+    return FEW_SUCCESSES if share < 1 / 2 else FEW_FAILURES
+
+
+def few_others_remark(moments: QuestionMoments) -> str:
+    """Return why a bootstrap of a mean is approximate, "" if it is not.
+
+    Many replicates have none of the few questions whose score is not the commonest.
+    """
+    if not moments.counts or moments.questions - max(moments.counts.values()) >= FEW:
+        return ""
+    return FEW_OTHERS
+
+
+def resampled_remark(questions: int) -> str:
+    """Return why a bootstrap of so many questions is approximate, "" if it is not."""
+    return FEW_RESAMPLED if questions < FEW_QUESTIONS else ""
+
+
+def lacking_remark(lacking: int) -> str:
+    """Return that as many replicates have no score, "" if none lacks one."""
+    if not lacking:
+        return ""
+    have = "replicate has" if lacking == 1 else "replicates have"
+    return f"{lacking:,} {have} no score{APPROXIMATE}"
+
+
+def joined_remarks(remarks: Iterable[str]) -> str:
+    """Return why an interval is approximate, from several remarks that may be ""."""
+    reasons = [remark.removesuffix(APPROXIMATE) for remark in remarks if remark]
+    return f"{', '.join(reasons)}{APPROXIMATE}" if reasons else ""

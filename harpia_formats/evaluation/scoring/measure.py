@@ -1,0 +1,246 @@
+"""The statistics of batches of answers, in this process or in workers, in order."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from harpia_formats.evaluation.metrics import Measure, measure_of
+from harpia_formats.evaluation.metrics.metric import (
+    LACKS,
+    Pair,
+    Sample,
+    Statistics,
+    UnscorableError,
+)
+from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
+from harpia_formats.evaluation.scoring.intervals import LARGEST
+from harpia_formats.evaluation.scoring.outcomes import Outcome, UnreadableOutcome
+
+if TYPE_CHECKING:  # only large runs import the pool
+    from harpia_formats.files.workers.pool import PendingTask, WorkerPool
+
+#: Answers that are measured together.
+BATCH = 256
+#: The pairs and the samples of a batch.
+_Answers = tuple[Sequence[Pair], Sequence[Sample]]
+#: The names and parameters of metrics, from which a worker builds them.
+Spec = tuple[tuple[str, Mapping[str, Any]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """The results of one batch of answers."""
+
+    #: For each metric its outcomes: of each pair, or of each sample if it needs more.
+    outcomes: list[list[Outcome]]
+    #: Seconds that each metric took.
+    seconds: list[float]
+
+
+def measure_batch(
+    measures: Sequence[Measure], pairs: Sequence[Pair], samples: Sequence[Sample] = ()
+) -> BatchResult:
+    """Return the outcomes of answers by each of `measures`, and the time of each.
+
+    A measure with needs of its own takes `samples`, all others `pairs`.
+    """
+    outcomes, seconds = [], []
+    for measure in measures:
+        start = time.perf_counter()
+        outcomes.append(_measured(measure, pairs, samples))
+        seconds.append(time.perf_counter() - start)
+    return BatchResult(outcomes, seconds)
+
+
+def _measured(
+    measure: Measure, pairs: Sequence[Pair], samples: Sequence[Sample]
+) -> list[Outcome]:
+    if measure.labels is not None:
+        return [_label_outcome(measure, *pair) for pair in pairs]
+    of_sample = measure.of_sample
+    if of_sample is None:
+        outcomes = _outcomes_of(measure, _statistics(measure, pairs))
+        samples = [Sample(*pair) for pair in pairs] if measure.reads else []
+    else:
+        found = [_statistics_of_sample(of_sample, measure, one) for one in samples]
+        outcomes = _outcomes_of(measure, found)
+    reads = measure.reads
+    if reads is None:
+        return outcomes
+    return [
+        outcome
+        if isinstance(outcome, str) or reads(one)
+        else UnreadableOutcome(*outcome)
+        for one, outcome in zip(samples, outcomes, strict=True)
+    ]
+
+
+def _outcomes_of(measure: Measure, found: Sequence[Statistics | str]) -> list[Outcome]:
+    return [
+        statistics
+        if isinstance(statistics, str)
+        else _outcome(statistics, measure.scores(statistics))
+        for statistics in found
+    ]
+
+
+def _label_outcome(
+    measure: Measure, answer: str | None, references: Sequence[str]
+) -> Outcome:
+    """Return the labels of an answer by a metric of labels, which has no score of it.
+
+    A missing answer is None.
+    """
+    assert measure.labels is not None  # noqa: S101 - it is a metric of labels
+    try:
+        pair = measure.labels.reading.pair(answer, references)
+    except UnscorableError as error:
+        return str(error)
+    return pair, (None,) * len(measure.names)
+
+
+def _outcome(statistics: Statistics, scores: tuple[float | None, ...]) -> Outcome:
+    """Return the outcome of an answer; one beyond all numbers is no score."""
+    # A sum is finite only if all of its numbers are, but for an overflow.
+    if isfinite(sum(statistics)) and all(
+        score is None or abs(score) <= LARGEST for score in scores
+    ):
+        return statistics, scores
+    return f"it is no number from -{LARGEST:g} to {LARGEST:g}"
+
+
+def _statistics(measure: Measure, pairs: Sequence[Pair]) -> list[Statistics | str]:
+    if measure.batch is not None:
+        # If one answer cannot be scored, they are measured one by one to find it.
+        with suppress(UnscorableError):
+            return list(measure.batch(pairs))
+    return [_statistics_of(measure, pair) for pair in pairs]
+
+
+def _statistics_of(measure: Measure, pair: Pair) -> Statistics | str:
+    try:
+        return measure.statistics(*pair)
+    except UnscorableError as error:
+        return str(error)
+
+
+def _statistics_of_sample(
+    of_sample: Callable[[Sample], Statistics], measure: Measure, sample: Sample
+) -> Statistics | str:
+    lacking = sample.lacking(measure.needs)
+    if lacking:
+        return LACKS[lacking]
+    try:
+        return of_sample(sample)
+    except UnscorableError as error:
+        return str(error)
+
+
+def zero_outcome(measure: Measure, sample: Sample) -> Outcome:
+    """Return the outcome of a sample whose missing answer counts as 0.
+
+    For a pooled metric it is that of an empty answer, which adds the length of the
+    references to the sums. For a metric of labels it has no label.
+    """
+    if measure.question is not None:
+        nothing = measure.question.missing
+        return nothing, measure.scores(nothing)
+    if measure.labels is not None:
+        return _label_outcome(measure, None, sample.references)
+    if measure.is_mean:
+        nothing = (*((0.0,) * len(measure.names)), 1.0)
+        if measure.scores(nothing) == nothing[:-1]:
+            return nothing, nothing[:-1]
+    empty = sample._replace(answer="")
+    return measure_batch([measure], [("", sample.references)], [empty]).outcomes[0][0]
+
+
+class _ThreadMeasures(threading.local):
+    """The metrics that a thread of a worker built last."""
+
+    key: str = ""
+    measures: tuple[Measure, ...] = ()
+
+
+_thread_measures = _ThreadMeasures()
+
+
+def _measure_in_worker(
+    job: tuple[str, Spec], pairs: Sequence[Pair], samples: Sequence[Sample]
+) -> BatchResult:
+    """Return the outcomes of answers; called in a worker process."""
+    key, spec = job
+    if _thread_measures.key != key:
+        _thread_measures.measures = tuple(measure_of(*request) for request in spec)
+        _thread_measures.key = key
+    return measure_batch(_thread_measures.measures, pairs, samples)
+
+
+@dataclass(slots=True)
+class BatchQueue:
+    """Submits batches of answers to workers, and delivers their results in order."""
+
+    metrics: tuple[ComputedMetric, ...]
+    #: Called with each submitted batch and its result.
+    deliver: Callable[[Any, BatchResult], None]
+    #: The workers; None to measure in this process.
+    pool: "WorkerPool | None" = None
+    _batches: int = 0
+    #: Whether a worker process died, so that no more work is submitted.
+    _pool_died: bool = False
+    _waiting: "deque[tuple[Any, _Answers, PendingTask]]" = field(default_factory=deque)
+    _spec: Spec = ()
+    _key: str = ""
+
+    def __post_init__(self) -> None:
+        self._spec = tuple(
+            (metric.request.metric, dict(metric.request.parameters))
+            for metric in self.metrics
+        )
+        self._key = repr(self._spec)
+
+    def add(
+        self, batch: Any, pairs: Sequence[Pair], samples: Sequence[Sample] = ()
+    ) -> None:
+        """Submit a batch, and deliver the oldest one if the pool is full.
+
+        Raises `EngineError`.
+        """
+        self._batches += 1
+        # The first batch is measured here, so that small runs start no process; and so
+        # are stored scores and verdicts, of which there is nothing to measure.
+        is_here = self._pool_died or self._batches == 1 or not (pairs or samples)
+        if self.pool is None or is_here:
+            # Earlier batches must be delivered first.
+            self.finish()
+            self.deliver(batch, self._measure_here((pairs, samples)))
+            return
+        job = (self._key, self._spec), list(pairs), list(samples)
+        ticket = self.pool.submit((_measure_in_worker, job))
+        self._waiting.append((batch, (pairs, samples), ticket))
+        if len(self._waiting) >= self.pool.max_pending:
+            self._deliver_first(self.pool)
+
+    def finish(self) -> None:
+        """Deliver all submitted batches; raises `EngineError`."""
+        while self._waiting and self.pool is not None:
+            self._deliver_first(self.pool)
+
+    def _deliver_first(self, pool: "WorkerPool") -> None:
+        from harpia_formats.files.workers.pool import WorkerDied  # noqa: PLC0415 - only large runs import the pool
+
+        batch, answers, ticket = self._waiting.popleft()
+        try:
+            found = pool.result(ticket)
+        except WorkerDied:
+            self._pool_died = True
+            found = self._measure_here(answers)
+        self.deliver(batch, found)
+
+    def _measure_here(self, answers: _Answers) -> BatchResult:
+        return measure_batch([metric.measure for metric in self.metrics], *answers)

@@ -1,0 +1,220 @@
+"""The scores of a data set."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any, ClassVar
+
+from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
+from harpia_formats.evaluation.scoring.metric_score import (
+    COLUMNS,
+    Group,
+    MetricScore,
+    no_such_score,
+    score_name,
+    score_row,
+)
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.report import Report, validation_failed
+from harpia_formats.model.result import Result
+
+#: The contract of `Scores.to_dict`.
+SCHEMA = "harpia-formats/scores/1"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Scores(Result):
+    """The scores of a data set, with the report on the input."""
+
+    columns: ClassVar = COLUMNS
+
+    profile: str
+    #: The metrics that were computed, in the requested order.
+    measured: tuple[ComputedMetric, ...]
+    #: Names of requested metrics that cannot be computed.
+    unknown: tuple[str, ...]
+    #: The answers of each model, which are several systems if there are several.
+    systems: tuple[Group, ...]
+    #: The groups of the answers of each model, in the order of their first one.
+    groups: tuple[Group, ...]
+    #: Seconds that each metric took over all answers.
+    seconds: tuple[float, ...]
+    #: The report of validation on the input.
+    report: Report
+    #: Whether reading stopped before the end of the input.
+    is_broken: bool
+    #: The models of the answers, in the order of their first one.
+    models: tuple[str, ...] = ()
+    #: The first problems of each kind.
+    problems: tuple[Problem, ...] = ()
+    #: The names of the files that were written.
+    outputs: tuple[str, ...] = ()
+    #: Where computed scores differ from those that tools stored, as plain data.
+    stored_differences: tuple[dict[str, Any], ...] = ()
+    #: The files without model names that are systems, with the names of these.
+    files: Mapping[str, str] = field(default_factory=dict)
+    #: Notes on the run, for people.
+    said: tuple[str, ...] = field(default=())
+    #: Labels of metrics that the profile defines otherwise than the default does, and
+    #: that nobody asked to be defined so.
+    redefined: frozenset[str] = frozenset()
+
+    @property
+    def total(self) -> Group:
+        """All answers, if they are of one model; raises `ScoreError` for several."""
+        if len(self.systems) > 1:
+            models = ", ".join(system.key["model"] for system in self.systems)
+            raise ScoreError(
+                f"the answers are of several models ({models}), which have no common "
+                "score: `systems` has the scores of each, and `model` chooses one"
+            )
+        return self.systems[0] if self.systems else Group({}, 0, 0, ())
+
+    def __getitem__(self, name: str) -> MetricScore:
+        """Return the score over all answers with this name.
+
+        The name is that of the score, or `METRIC.SCORE`. Raises `KeyError`, and
+        `ScoreError` if it is one of the answers of several models.
+        """
+        if not any(score.is_called(name) for score in self):
+            raise no_such_score(name, self)
+        return self.total[name]
+
+    def __iter__(self) -> Iterator[MetricScore]:
+        """Yield the scores over all answers, of one model after the other."""
+        return chain.from_iterable(system.scores for system in self.systems)
+
+    def __len__(self) -> int:
+        """Return the number of scores over all answers."""
+        return sum(len(system.scores) for system in self.systems)
+
+    def headline(self) -> str:
+        """Return the scores over all answers in one line.
+
+        Those of several models are in the tables only: here are their names.
+        """
+        if len(self.systems) > 1:
+            names = dict.fromkeys(score.full_name for score in self)
+            models = f"{len(self.systems):,} models"
+            return f"{', '.join(names)} of {models} over {self._counts()}"
+        values = [
+            f"{score.full_name} "
+            f"{'none' if score.value is None else f'{score.value:.4f}'}"
+            for score in self
+        ]
+        return f"{', '.join(values)} over {self._counts()}"
+
+    def _counts(self) -> str:
+        """Return how many answers are scored, and how many there are if not all are."""
+        answers = sum(system.answers for system in self.systems)
+        counts = [{score.count for score in system.scores} for system in self.systems]
+        least, most = (sum(map(end, filter(None, counts))) for end in (min, max))
+        if least == most == answers:
+            return f"{answers:,} answers"
+        scored = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        return f"{scored} of {answers:,} answers"
+
+    def groups_by_system(self) -> Iterator[Group]:
+        """Yield the groups of each system, and then the system."""
+        for system in self.systems:
+            for group in self.groups:
+                if system.key.items() <= group.key.items():
+                    yield group
+            yield system
+
+    def as_over_answers(self) -> "Scores":
+        """Return the scores by which each answer counts once, as vendors do."""
+        systems = tuple(one.as_over_answers() for one in self.systems)
+        groups = tuple(one.as_over_answers() for one in self.groups)
+        return replace(self, systems=systems, groups=groups)
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each score of all answers and of each group."""
+        return [
+            {**group.key, **score_row(score)}
+            for group in (*self.systems, *self.groups)
+            for score in group.scores
+        ]
+
+    def shown_tables(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Return the table with words for all answers and for values without text."""
+        fields = self.groups[0].key if self.groups else {}
+        rows = [
+            {
+                **group.key,
+                **{name: group.key.get(name, "(all)") or "(empty)" for name in fields},
+                **score_row(score),
+            }
+            for group in (*self.systems, *self.groups)
+            for score in group.scores
+        ]
+        return [("", rows)]
+
+    def shown_charts(self) -> str:
+        """Return charts of the scores with their intervals, as HTML for a notebook."""
+        from harpia_formats.evaluation.scoring.charts import embedded, score_charts  # noqa: PLC0415 - only notebooks show charts
+
+        return embedded(lambda name: score_charts(self, name))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the scores by their contract, as JSON has them."""
+        return {
+            "schema": SCHEMA,
+            "ok": self.ok,
+            "profile": self.profile,
+            "systems": [system.to_dict() for system in self.systems],
+            "groups": [group.to_dict() for group in self.groups],
+            "unknown": list(self.unknown),
+            "models": list(self.models),
+            "skipped": self.skipped,
+            "outputs": list(self.outputs),
+            "stored_differences": list(self.stored_differences),
+            "notes": list(self.said),
+            "report": self.report.to_dict(),
+        }
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole input was read, so that the scores cover all answers."""
+        return bool(self.systems) and not self.is_broken
+
+    @property
+    def skipped(self) -> int:
+        """The invalid records that were left out, as the options ask."""
+        return sum(file.invalid + file.undetermined for file in self.report.files)
+
+    def raise_for_errors(self) -> None:
+        """Raise an error unless there is a score of the whole input by each metric.
+
+        It is `ValidationFailed` if the input was not read to its end, and `ScoreError`
+        if no answer could be scored by a metric.
+        """
+        if not self.is_whole:
+            raise validation_failed(self.report)
+        for score in chain.from_iterable(system.scores for system in self.systems):
+            if score.value is None and score.left_out.questions:
+                name = score_name(score.metric, score.name)
+                raise ScoreError(score.left_out.note(name, 0))
+            if score.value is None and score.confusion is not None:
+                raise ScoreError(
+                    f"{score.metric}.{score.name} has no score: {score.remark}"
+                )
+            if score.value is None:
+                raise ScoreError(
+                    f"{score.metric}.{score.name} has no score: none of "
+                    f"{score.unscored:,} answers could be scored"
+                )
+
+    @property
+    def ok(self) -> bool:
+        """Whether the input was read as asked for and each metric has a score.
+
+        Invalid records that were left out as the options ask are no failure.
+        """
+        is_read = self.is_whole and self.report.ok_without_invalid
+        return is_read and all(
+            score.value is not None
+            for system in self.systems
+            for score in system.scores
+        )

@@ -1,0 +1,142 @@
+"""Computed scores beside those of the same metric that a tool stored."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import isclose, isinf
+from typing import Any
+
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
+from harpia_formats.evaluation.scoring.intervals import number_or_none
+from harpia_formats.evaluation.scoring.outcomes import Outcome
+from harpia_formats.model.record import Output, Score
+from harpia_formats.model.stored_score import declared_best
+from harpia_formats.model.text.sanitize import safe
+
+#: Our name of each metric, by the names of tools without their separators.
+_OUR_NAMES = {
+    "exactmatch": "em",
+    "f1score": "f1",
+    "tokenf1": "f1",
+}
+#: Shares that differ by less are the same number, rounded in another way.
+_SAME = 1e-6
+
+
+@dataclass(slots=True)
+class StoredDifference:
+    """How often a computed score differs from the stored one of the same metric."""
+
+    #: The name of the computed score, and the signature of the stored one.
+    name: str
+    stored: str
+    #: The number of answers that have both, and of those that differ.
+    compared: int = 0
+    differing: int = 0
+    #: The largest difference, from 0 to 1 if the scales are known, with both values.
+    largest: float = 0.0
+    computed_value: float = 0.0
+    stored_value: float = 0.0
+    #: The number of that record in its file, from 1, and its id.
+    record: int = 0
+    record_id: int | str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the difference as plain data that can be written as JSON."""
+        return {field_: getattr(self, field_) for field_ in self.__slots__}
+
+    @property
+    def note(self) -> str:
+        """The difference in one line, for people."""
+        return (
+            f"{self.name} differs from the stored {self.stored} in {self.differing:,} "
+            f"of {self.compared:,} answers, most in {self._record}: "
+            f"{self.computed_value:g} computed, {self.stored_value:g} stored"
+        )
+
+    @property
+    def _record(self) -> str:
+        """The record with the largest difference, for people."""
+        if self.record_id is None:
+            return f"record {self.record:,}"
+        return f"record {self.record:,} ({safe(str(self.record_id), 60)})"
+
+
+@dataclass(slots=True)
+class StoredDifferences:
+    """Compares computed scores with stored ones that have a signature."""
+
+    measured: tuple[ComputedMetric, ...]
+    found: dict[tuple[str, str], StoredDifference] = field(default_factory=dict)
+    #: For each score the index of its metric and its own, by its name.
+    _places: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for number, metric in enumerate(self.measured):
+            # The score of one answer by another metric is another quantity.
+            if metric.measure.is_mean and metric.measure.question is None:
+                for at, name in enumerate(metric.measure.names):
+                    self._places.setdefault(_plain(name), (number, at))
+
+    def add(
+        self, output: Output, placed: PlacedRecord, outcomes: tuple[Outcome, ...]
+    ) -> Iterator[str]:
+        """Yield what is to be said of each stored score that differs."""
+        for score in output.scores or ():
+            if not (score.signature and score.metric):
+                continue
+            plain = _plain(score.metric)
+            place = self._places.get(_OUR_NAMES.get(plain, plain))
+            stored = number_or_none(score.value)
+            if place is None or stored is None:
+                continue
+            metric, outcome = self.measured[place[0]], outcomes[place[0]]
+            computed = None if isinstance(outcome, str) else outcome[1][place[1]]
+            if computed is not None:
+                name = metric.names[place[1]]
+                yield from self._compare(
+                    name, score, (computed, metric.measure.best), stored, placed
+                )
+
+    def _compare(
+        self,
+        name: str,
+        score: Score,
+        computed: tuple[float, float],
+        stored: float,
+        placed: PlacedRecord,
+    ) -> Iterator[str]:
+        """Count a pair of scores, and yield a message if they differ.
+
+        `computed` is the score with the best one on its scale.
+        """
+        value, best = computed
+        signature = score.signature or ""
+        entry = self.found.get((name, signature))
+        if entry is None:
+            entry = self.found[name, signature] = StoredDifference(name, signature)
+        entry.compared += 1
+        mine = value if isinf(best) else value / best
+        most = declared_best(name, signature)
+        theirs = stored if isinf(most) else stored / most
+        if isclose(mine, theirs, abs_tol=_SAME):
+            return
+        entry.differing += 1
+        if abs(mine - theirs) > entry.largest:
+            entry.largest = abs(mine - theirs)
+            entry.computed_value, entry.stored_value = value, stored
+            entry.record, entry.record_id = placed.number, placed.row_id
+        yield f"{name} is {value:g}, but {stored:g} is stored ({signature})"
+
+    def as_dicts(self) -> tuple[dict[str, Any], ...]:
+        """Return those with any difference as plain data."""
+        return tuple(entry.to_dict() for entry in self.differing())
+
+    def differing(self) -> tuple[StoredDifference, ...]:
+        """Return those with any difference, in the order in which they were met."""
+        return tuple(entry for entry in self.found.values() if entry.differing)
+
+
+def _plain(name: str) -> str:
+    """Return a name in small letters, without the separators in it."""
+    return name.casefold().replace("_", "").replace("-", "").replace(" ", "")

@@ -1,0 +1,259 @@
+"""The statistics of the answers of systems, by question, from one reading of an input.
+
+They are kept in temporary files, so that memory does not grow with the statistics.
+"""
+
+import math
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+from harpia_formats.evaluation.metrics.label_reading import LabelPair
+from harpia_formats.evaluation.metrics.metric import Statistics
+from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
+from harpia_formats.evaluation.scoring.groups import MODEL, NONE
+from harpia_formats.evaluation.scoring.known_labels import KnownLabels
+from harpia_formats.evaluation.scoring.match_questions import QuestionTable
+from harpia_formats.evaluation.scoring.nameless_files import file_of_key, key_of_file
+from harpia_formats.evaluation.scoring.outcomes import statistics_width
+from harpia_formats.evaluation.scoring.paired_answers import QuestionSums, summed
+from harpia_formats.evaluation.scoring.question_rows import (
+    LabelRows,
+    QuestionRows,
+    SpooledRows,
+    parts_of,
+)
+from harpia_formats.evaluation.scoring.results.format import ResultRun
+from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.temporary_bytes import TemporaryBytes
+
+#: Numbers of a column in memory, before they go to its file.
+_HELD = 32 * 1024
+
+
+@dataclass(slots=True)
+class SpooledNumbers:
+    """Numbers, most of them in a temporary file."""
+
+    _held: "array[float]" = field(default_factory=lambda: array("d"))
+    _file: TemporaryBytes = field(default_factory=TemporaryBytes)
+
+    def extend(self, numbers: Sequence[float]) -> None:
+        """Append numbers; raises `SourceError` if they cannot be written."""
+        self._held.extend(numbers)
+        if len(self._held) >= _HELD:
+            self._file.append(self._held)
+            self._held = array("d")
+
+    def numbers(self) -> "array[float]":
+        """Return all numbers; raises `SourceError` if they cannot be read."""
+        found = array("d", [0.0]) * (self._file.size // self._held.itemsize)
+        self._file.read_into(found)
+        found.extend(self._held)
+        return found
+
+
+@dataclass(slots=True)
+class SystemAnswers:
+    """The statistics of the answers of one system."""
+
+    widths: list[int]
+    #: The number of the question of each answer.
+    numbers: "array[int]" = field(default_factory=lambda: array("I"))
+    #: For each metric the concatenated statistics of all answers; NaN for an answer
+    #: that could not be scored. For a metric of labels they are the numbers of both.
+    columns: list[SpooledNumbers] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.columns = [SpooledNumbers() for _ in self.widths]
+
+    def add(self, number: int, statistics: Iterable[Sequence[float] | None]) -> None:
+        """Add an answer to the question with this number."""
+        self.numbers.append(number)
+        for column, width, mine in zip(
+            self.columns, self.widths, statistics, strict=True
+        ):
+            column.extend((math.nan,) * width if mine is None else mine)
+
+    def merge(self, other: "SystemAnswers") -> None:
+        """Add the answers of `other`, which has the same metrics."""
+        self.numbers.extend(other.numbers)
+        for column, more in zip(self.columns, other.columns, strict=True):
+            column.extend(more.numbers())
+
+    def sums(
+        self,
+        at: int,
+        metric: ComputedMetric,
+        known: KnownLabels | None,
+        places: Sequence[int],
+        count: int,
+    ) -> list[QuestionSums]:
+        """Return the sums of the statistics of one metric, by question.
+
+        `at` is the place of the metric among those of the input, `known` has the labels
+        of a metric of labels, and `places` the place of each question among `count`
+        questions. A metric that scores questions has one result for each of its scores,
+        any other has one.
+        """
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        width = self.widths[at]
+        rows = np.frombuffer(self.columns[at].numbers()).reshape(-1, width)
+        numbers = np.asarray(places)[np.asarray(self.numbers)]
+        is_scored = ~np.isnan(rows[:, 0])
+        answers = np.bincount(numbers, minlength=count)
+        counts = np.bincount(numbers[is_scored], minlength=count)
+        if known is not None:
+            labels = _label_rows(rows[is_scored], numbers[is_scored], known)
+            return [small_sums(labels, counts, answers - counts, answers)]
+        measure = metric.measure
+        if measure.question is None:
+            found = np.zeros((count, width))
+            single = is_scored & (counts[numbers] == 1)
+            # A part at a time, since the copies of all would take as much memory.
+            for part in parts_of(len(rows)):
+                mine = single[part]
+                found[numbers[part][mine]] = rows[part][mine]
+            for question, several in answers_by_question(
+                numbers, rows, is_scored & ~single
+            ):
+                found[question] = summed(several)
+            sums = SpooledRows(found)
+            return [small_sums(sums, counts, answers - counts, answers)]
+        scored = [np.zeros((count, 2)) for _ in metric.names]
+        for question, mine in answers_by_question(numbers, rows, is_scored):
+            asked = Counter(map(tuple, mine))
+            for values, least, score in zip(
+                scored, measure.question.least, _scores(measure, asked), strict=True
+            ):
+                if len(mine) >= least and score is not None:
+                    values[question] = score, 1.0
+        return [
+            small_sums(
+                SpooledRows(values),
+                values[:, 1].astype(np.int64),
+                np.where(values[:, 1] > 0, answers - counts, answers),
+                answers,
+            )
+            for values in scored
+        ]
+
+
+def small_sums(
+    rows: QuestionRows, counts: Any, unscored: Any, answers: Any
+) -> QuestionSums:
+    """Return the sums of one system, with counts in as few bytes as hold them.
+
+    `answers` has the number of answers to each question.
+    """
+    return QuestionSums(rows, _small(counts), _small(unscored), answers > 0)
+
+
+def _small(counts: Any) -> Any:
+    """Return the same integers, which are not negative, of the smallest type."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    return counts.astype(np.min_scalar_type(counts.max(initial=0)))
+
+
+def _label_rows(rows: Any, numbers: Any, known: KnownLabels) -> LabelRows:
+    """Return the sums of the statistics of each question.
+
+    `rows` have the numbers of both labels of each answer, and `numbers` its question.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    # Both numbers of an answer as one complex number, which is faster than as a row.
+    pairs, kinds = np.unique(rows.view(np.complex128)[:, 0], return_inverse=True)
+    order = np.argsort(numbers, kind="stable")
+    return LabelRows(
+        _small(kinds[order]),
+        numbers[order].astype(np.uint32),
+        known.rows(0, pairs.view(np.float64).reshape(-1, 2).tolist()),
+        known.width,
+    )
+
+
+def _scores(measure: Any, asked: Counter[Statistics]) -> tuple[float | None, ...]:
+    """Return the scores of a question, None for each with too few answers."""
+    number = asked.total()
+    if number < min(measure.question.least):
+        return (None,) * len(measure.question.least)
+    found: tuple[float | None, ...] = measure.question.scores(asked)
+    return found
+
+
+def answers_by_question(
+    numbers: Any, rows: Any, chosen: Any
+) -> Iterator[tuple[int, list[Any]]]:
+    """Yield each question with the statistics of those of its answers that count."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    places = np.flatnonzero(chosen)
+    places = places[np.argsort(numbers[places], kind="stable")]
+    questions = numbers[places]
+    starts = np.flatnonzero(np.diff(questions, prepend=-1)).tolist()
+    for start, end in pairwise([*starts, len(places)]):
+        yield int(questions[start]), rows[places[start:end]].tolist()
+
+
+@dataclass(slots=True)
+class InputAnswers:
+    """The answers of the systems of one input; a `ResultWriter`."""
+
+    questions: QuestionTable
+    #: The number of each label, by the name of a metric of labels.
+    labels: dict[str, dict[str, int]]
+    #: The systems by the names of their models.
+    systems: dict[str, SystemAnswers] = field(default_factory=dict)
+    _widths: list[int] = field(default_factory=list)
+    _labels: list[dict[str, int]] = field(default_factory=list)
+
+    def begin(self, run: ResultRun) -> "InputAnswers":
+        """Prepare for the metrics of the run, and return this object."""
+        self._widths = [statistics_width(metric.measure) for metric in run.measured]
+        self._labels = [
+            self.labels.setdefault(metric.request.label, {}) for metric in run.measured
+        ]
+        return self
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Add the statistics of an answer to its system."""
+        model = scored.output.model or key_of_file(scored.path)
+        system = self.systems.get(model)
+        if system is None:
+            system = self.systems[model] = SystemAnswers(self._widths)
+        statistics = (
+            [labels.setdefault(label, len(labels)) for label in one]
+            if isinstance(one, LabelPair)
+            else one
+            for labels, one in zip(self._labels, scored.statistics, strict=True)
+        )
+        system.add(self.questions.number_of(scored.record), statistics)
+
+    def close(self, scores: Scores) -> None:
+        """Keep the systems that have scores; answers without a model may be of one."""
+        found: dict[str, SystemAnswers] = {}
+        for name, mine in self.systems.items():
+            file = file_of_key(name)
+            own = name if file is None else scores.files.get(file, NONE)
+            if found.setdefault(own, mine) is not mine:
+                found[own].merge(mine)
+        self.systems = found
+        if len(scores.systems) == 1:
+            first, *others = self.systems.values()
+            for other in others:
+                first.merge(other)
+            named = [name for name in self.systems if name != NONE]
+            self.systems = {named[0] if named else NONE: first}
+            return
+        names = [group.key[MODEL] for group in scores.systems]
+        self.systems = {name: self.systems[name] for name in names}
+
+    def drop(self) -> None:
+        """Do nothing: there is no file to discard."""

@@ -1,0 +1,130 @@
+"""Repeated prompts, answers and ids among any number of records, in bounded memory."""
+
+from array import array
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import compress
+from typing import Self
+
+from harpia_formats.evaluation.statistics.fields import RecordPlace
+from harpia_formats.evaluation.statistics.keys import KINDS, Keys, combined
+from harpia_formats.validation.dedup.pair_digests import PairDigests
+
+#: Repeated values that are listed, and places that are told of each.
+LISTED, PLACES = 5, 3
+#: Bits of the number of a record in a place that is one number.
+_RECORD_BITS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A value that several records have: how many, and the places of the first."""
+
+    count: int
+    places: tuple[RecordPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repetitions:
+    """How often the values of one kind are repeated."""
+
+    #: How many values were compared.
+    count: int = 0
+    #: How many different ones there are.
+    distinct: int = 0
+    #: How many of those occur more than once.
+    repeated: int = 0
+    #: The most frequent of them.
+    first: tuple[Repeated, ...] = ()
+
+    @property
+    def surplus(self) -> int:
+        """How many records have a value that an earlier one has."""
+        return self.count - self.distinct
+
+
+@dataclass(slots=True)
+class Duplicates:
+    """Compares prompts, answers and ids of all files; for `with`.
+
+    Beyond some hundred thousand values they are in a temporary file. Ids are compared
+    within their file. Values are compared by digests of 64 bits, which differ for
+    different values but in one of about 40 million data sets of a million records.
+    """
+
+    _kinds: dict[str, PairDigests] = field(
+        default_factory=lambda: {kind: PairDigests() for kind in KINDS}
+    )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for pairs in self._kinds.values():
+            pairs.close()
+
+    def add(self, keys: dict[str, Keys], file: int, before: int = 0) -> None:
+        """Add keys of records in the file with this number.
+
+        `before` is added to the numbers of the records. Raises `SourceError` if a
+        temporary file cannot be written.
+        """
+        start = (file << _RECORD_BITS) + before
+        for kind, found in keys.items():
+            if not found.digests:
+                continue
+            digests: Sequence[int] = found.digests
+            if kind == "ids" and file:
+                digests = array("Q", [combined(file, digest) for digest in digests])
+            pairs = array("Q", bytes(16 * len(digests)))
+            pairs[::2] = array("Q", digests)
+            pairs[1::2] = array("Q", [start + record for record in found.records])
+            self._kinds[kind].add_digests(pairs)
+
+    def found(self) -> dict[str, Repetitions]:
+        """Return what is repeated, by kind; raises `SourceError`."""
+        return {kind: _repetitions(pairs) for kind, pairs in self._kinds.items()}
+
+
+def _repetitions(pairs: PairDigests) -> Repetitions:
+    count = distinct = repeated = 0
+    listed: list[tuple[int, list[int]]] = []
+    for keys, places in pairs.shares():
+        different = len(set(keys))
+        count += len(keys)
+        distinct += different
+        if different < len(keys):
+            several = {key: n for key, n in Counter(keys).items() if n > 1}
+            repeated += len(several)
+            listed = nsmallest(LISTED, listed + _first_places(several, keys, places))
+    return Repetitions(
+        count,
+        distinct,
+        repeated,
+        tuple(
+            Repeated(-number, tuple(map(_place_of, places)))
+            for number, places in listed
+        ),
+    )
+
+
+def _first_places(
+    several: dict[int, int], keys: list[int], places: list[int]
+) -> list[tuple[int, list[int]]]:
+    """Return minus the number of records of each key, and the first places of them."""
+    most = sorted(several.values(), reverse=True)[:LISTED][-1]
+    wanted = {key: n for key, n in several.items() if n >= most}
+    found: dict[int, list[int]] = {key: [] for key in wanted}
+    chosen = [*map(wanted.__contains__, keys)]
+    for key, place in zip(
+        compress(keys, chosen), compress(places, chosen), strict=True
+    ):
+        found[key].append(place)
+    return [(-n, sorted(found[key])[:PLACES]) for key, n in wanted.items()]
+
+
+def _place_of(number: int) -> RecordPlace:
+    file, record = divmod(number, 1 << _RECORD_BITS)
+    return RecordPlace(file, record)

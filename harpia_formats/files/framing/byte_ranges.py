@@ -1,0 +1,147 @@
+"""Cut files of lines into byte ranges that hold whole lines, and read such ranges.
+
+Files are of this machine or remote ones; `end` is always the offset behind the last
+byte of a range.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from harpia_formats.files.framing.chunk import count_newlines
+from harpia_formats.files.io.reader import BLOCK, SourceError, error_reason
+from harpia_formats.files.io.remote.file import RemoteFile
+
+#: Bytes of a range, unless another size is asked for.
+RANGE = 8 * 1024 * 1024
+#: Bytes that are copied at once: few enough to stay in a processor's cache.
+COPIED = 256 * 1024
+#: Bytes of a remote file in one request; most ranges are smaller.
+REQUEST = 64 * 1024 * 1024
+#: Bytes of a remote file that are read first to find the end of a line.
+PROBE = 64 * 1024
+#: Line ends of a remote file that are searched by concurrent requests.
+TOGETHER = 16
+
+
+def line_ranges(
+    origin: Path | RemoteFile, begin: int, size: int = 0
+) -> Iterator[tuple[int, int]]:
+    """Yield `(begin, end)` of ranges of whole lines, from byte `begin` to the end.
+
+    Each has `size` bytes (`RANGE` if 0) and the rest of its last line, which is not
+    held in memory. Raises `OSError` if the file cannot be read.
+    """
+    size = size or RANGE
+    if isinstance(origin, RemoteFile):
+        yield from _remote_line_ranges(origin, begin, size)
+        return
+    total = origin.stat().st_size
+    with origin.open("rb", buffering=0) as file:
+        while begin < total:
+            end = min(begin + size, total)
+            file.seek(end)
+            while end < total and (block := file.read(BLOCK)):
+                newline = block.find(b"\n") + 1
+                end += newline or len(block)
+                if newline:
+                    break
+            yield begin, end
+            begin = end
+
+
+def _remote_line_ranges(
+    remote: RemoteFile, begin: int, size: int
+) -> Iterator[tuple[int, int]]:
+    """Yield ranges as `line_ranges` does; line ends are found by small requests."""
+    total = remote.size or 0
+    offsets = iter(range(begin + size, total, size))
+    while batch := list(islice(offsets, TOGETHER)):
+        probes = remote.read_many([(at, min(at + PROBE, total)) for at in batch])
+        # In order, so that ranges before one that cannot be read are still yielded.
+        for offset, probe in zip(batch, probes, strict=True):
+            end = _line_end(remote, offset, probe, total)
+            if end > begin:
+                yield begin, end
+                begin = end
+    if begin < total:
+        yield begin, total
+
+
+def _line_end(remote: RemoteFile, at: int, probe: bytes, total: int) -> int:
+    """Return the offset behind the line that holds byte `at`, where `probe` begins."""
+    while (found := probe.find(b"\n")) < 0:
+        at += len(probe)
+        if at >= total:
+            return total
+        probe = remote.read(at, min(at + 16 * PROBE, total))
+    return at + found + 1
+
+
+def range_blocks(
+    origin: Path | RemoteFile, begin: int, end: int, size: int = COPIED
+) -> Iterator[bytes]:
+    """Yield the bytes of a range in blocks of `size` bytes.
+
+    There are fewer bytes if a file of this machine ends before. Raises `OSError` if
+    the file cannot be read.
+    """
+    if isinstance(origin, RemoteFile):
+        end = min(end, origin.size or end)
+        while begin < end:
+            data = origin.read(begin, min(begin + REQUEST, end))
+            begin += len(data)
+            for at in range(0, len(data), size):
+                yield data[at : at + size]
+        return
+    with origin.open("rb", buffering=0) as file:
+        file.seek(begin)
+        while begin < end and (block := file.read(min(size, end - begin))):
+            begin += len(block)
+            yield block
+
+
+def read_range(origin: Path | RemoteFile, begin: int, end: int) -> bytes:
+    """Return the bytes of a range; errors and short files as in `range_blocks`."""
+    return b"".join(range_blocks(origin, begin, end, REQUEST))
+
+
+@dataclass(slots=True)
+class RangeReader:
+    """The blocks of a range, iterated once, with counts of what was read.
+
+    Iterating raises `SourceError` if the range cannot be read; there are fewer bytes
+    than `total` if the file has become shorter.
+    """
+
+    #: The file as shown to the user.
+    name: str
+    begin: int
+    end: int
+    #: The file that holds the range, or the bytes of the range themselves.
+    origin: Path | RemoteFile | bytes
+    #: Bytes read so far.
+    consumed: int = 0
+    #: Newlines read so far.
+    lines: int = 0
+
+    @property
+    def total(self) -> int:
+        """The size of the range in bytes."""
+        return self.end - self.begin
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for block in self._blocks():
+                self.consumed += len(block)
+                self.lines += count_newlines(block)
+                yield block
+        except OSError as error:
+            raise SourceError(self.name, error_reason(error)) from error
+
+    def _blocks(self) -> Iterator[bytes]:
+        if isinstance(self.origin, bytes):
+            data = self.origin
+            return (data[at : at + BLOCK] for at in range(0, len(data), BLOCK))
+        return range_blocks(self.origin, self.begin, self.end, BLOCK)

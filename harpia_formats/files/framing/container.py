@@ -1,0 +1,216 @@
+"""Recognize the container of a stream of bytes, and cut it into rows."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing.chunk import (
+    BOM,
+    JSON_SPACE,
+    Cursor,
+    Frames,
+    FramingFault,
+    is_blank,
+)
+from harpia_formats.files.framing.constants import masked
+from harpia_formats.files.framing.limits import ROW_LIMIT, WINDOW
+from harpia_formats.files.framing.lines import line_rows
+from harpia_formats.files.framing.next_value import (
+    CUT_OFF,
+    ValueState,
+    parser_error,
+    read_value,
+)
+
+
+class Layout(StrEnum):
+    """How the values of a file are put together, whatever they mean."""
+
+    LINES = "JSON Lines"
+    ARRAY = "a JSON array"
+    #: One object, or several, over several lines.
+    OBJECT = "a JSON object"
+    #: One object in one line: a document, or the only row of JSON Lines.
+    ONE_LINE = "a JSON object in one line"
+    #: The first line is too long to know whether others follow.
+    LONG_LINE = "a long line"
+    #: Anything else.
+    TEXT = "text"
+    EMPTY = "nothing"
+
+
+_space = re.compile(rb"[ \t\r\n]*+")
+_comments = re.compile(rb"(?:[ \t\r\n]++|(?://|#)[^\n]*+\n|/\*.*?\*/)*+", re.DOTALL)
+
+
+@dataclass(slots=True)
+class OpenedContainer:
+    """A stream of bytes whose layout is known, with nothing cut from it yet."""
+
+    buffer: ByteBuffer
+    layout: Layout
+    #: Position of the first byte of `buffer.data`.
+    start: Cursor
+    #: Position behind a byte order mark.
+    content_start: Cursor
+    #: Faults before the first record.
+    faults: list[FramingFault] = field(default_factory=list)
+
+
+def open_container(blocks: Iterable[bytes]) -> OpenedContainer:
+    """Read the beginning of the `blocks` of a file, and recognize its layout."""
+    buffer = ByteBuffer(iter(blocks))
+    buffer.fill(len(BOM))
+    start = content_start = Cursor()
+    faults = []
+    if buffer.data.startswith(BOM):
+        faults.append(FramingFault("bom", start, len(BOM)))
+        buffer.data = buffer.data[len(BOM) :]
+        start = content_start = Cursor(len(BOM))
+    while is_blank(buffer.data) and buffer.grow():
+        if is_blank(buffer.data) and len(buffer.data) > WINDOW:
+            start, buffer.data = start.after(buffer.data), b""
+    if is_blank(buffer.data):
+        faults.append(FramingFault("empty", content_start))
+        return OpenedContainer(buffer, Layout.EMPTY, start, content_start, faults)
+    return OpenedContainer(buffer, _layout_of(buffer), start, content_start, faults)
+
+
+def frames(blocks: Iterable[bytes], *, limit: int = ROW_LIMIT) -> Frames:
+    """Yield the rows of `blocks` in chunks, and the faults around them.
+
+    The layout is recognized by content. Nothing larger than a block, a window and a
+    row is held in memory; a row of more than `limit` bytes is a fault.
+    """
+    opened = open_container(blocks)
+    yield from opened.faults
+    yield from frames_of(opened, limit)
+
+
+def frames_of(opened: OpenedContainer, limit: int) -> Frames:
+    """Return the rows of a container in chunks, and the faults around them."""
+    layout = opened.layout
+    if layout is Layout.EMPTY:
+        return iter(())
+    if layout is Layout.ARRAY:
+        from harpia_formats.files.framing.array import array_rows  # noqa: PLC0415 - most files are lines
+
+        return array_rows(opened.buffer, opened.start, limit)
+    if layout is Layout.LONG_LINE:
+        layout = Layout.OBJECT if _is_document(opened.buffer, limit) else layout
+        # All that was read for that would be cut into a single chunk.
+        opened.buffer.put_back(WINDOW)
+    if layout is Layout.OBJECT:
+        from harpia_formats.files.framing.document import document_rows  # noqa: PLC0415 - most files are lines
+
+        return document_rows(opened.buffer, opened.start, limit)
+    return line_rows(opened.buffer, opened.start, limit)
+
+
+def _layout_of(buffer: ByteBuffer) -> Layout:
+    """Return the layout that `buffer` begins with."""
+    first = buffer.data.lstrip(JSON_SPACE)[:1]
+    if first == b"[":
+        return Layout.LINES if _is_array_a_line(buffer) else Layout.ARRAY
+    if first != b"{":
+        return _layout_after_comment(buffer)
+    if not _holds_a_line(buffer):
+        return Layout.LONG_LINE
+    if _is_document(buffer, WINDOW):
+        return Layout.OBJECT
+    is_one_line = not _first_lines(buffer.data)[1] and not buffer.grow()
+    return Layout.ONE_LINE if is_one_line else Layout.LINES
+
+
+def _layout_after_comment(buffer: ByteBuffer) -> Layout:
+    """Return `OBJECT` if a document follows comments, which JSON does not have."""
+    buffer.fill(WINDOW)
+    rest = without_leading_comments(buffer.data)
+    if len(rest) < len(buffer.data) and rest.startswith((b"{", b"[")):
+        layout = _layout_of(ByteBuffer(iter(()), rest))
+        # An array is read as one value, too, so that its comment is reported once.
+        if layout in {Layout.OBJECT, Layout.ARRAY}:
+            return Layout.OBJECT
+    return Layout.TEXT
+
+
+def without_leading_comments(data: bytes) -> bytes:
+    """Return `data` without the white space and comments that it begins with."""
+    found = _comments.match(data)
+    return data[found.end() :] if found else data
+
+
+def _holds_a_line(buffer: ByteBuffer) -> bool:
+    """Tell whether the first line ends within a window, or with the file."""
+    while not _first_lines(buffer.data)[2] and len(buffer.data) < WINDOW:
+        if not buffer.grow(WINDOW):
+            return True
+    return _first_lines(buffer.data)[2]
+
+
+def _is_array_a_line(buffer: ByteBuffer) -> bool:
+    """Tell whether the first line is a whole array and another value follows it."""
+    buffer.fill(WINDOW)
+    first, second, _ = _first_lines(buffer.data[:WINDOW])
+    return second.startswith((b"[", b"{")) and not _error_of(first)
+
+
+def _is_document(buffer: ByteBuffer, limit: int) -> bool:
+    """Tell whether `buffer` begins with an object that is spread over several lines.
+
+    If the first line is not a whole value, the second one decides: in a document it
+    continues the object, in JSON Lines it begins another. At most `limit` bytes are
+    read for that.
+    """
+    first, second, is_whole = _first_lines(buffer.data)
+    while not is_whole and len(buffer.data) < limit and buffer.grow(limit):
+        first, second, is_whole = _first_lines(buffer.data)
+    # With its newline, a line that ends inside of a string is broken, not cut off.
+    if not second or _error_of(first + b"\n") != CUT_OFF:
+        return False
+    if not second.startswith((b"{", b"[")):
+        return True
+    if _is_closed_later(buffer):
+        return True
+    is_open = first.rstrip(JSON_SPACE).endswith((b"{", b"[", b",", b":"))
+    return is_open and bool(_error_of(second))
+
+
+def _error_of(line: bytes) -> str:
+    """Return the parser's message about a line, whose numbers may be NaN or Infinity.
+
+    They break no value here: whether they are a fault depends on the format.
+    """
+    error = parser_error(line)
+    return parser_error(masked(line)) if error not in {"", CUT_OFF} else error
+
+
+def _is_closed_later(buffer: ByteBuffer) -> bool:
+    """Tell whether an object that the first line leaves open is closed by later ones.
+
+    One that is still open after a window counts as closed if that has more than two
+    lines.
+    """
+    while True:
+        data = buffer.data.strip(JSON_SPACE)
+        state, _ = read_value(data, 0)
+        if state is not ValueState.OPEN:
+            return state is not ValueState.BROKEN
+        if len(buffer.data) >= WINDOW or not buffer.grow(WINDOW):
+            return data.count(b"\n") > 1
+
+
+def _first_lines(data: bytes) -> tuple[bytes, bytes, bool]:
+    """Return the first two lines of `data` that are not blank, and whether both end."""
+    # What follows them may be megabytes, and is not copied.
+    data = data.lstrip(JSON_SPACE)
+    end = data.find(b"\n")
+    if end < 0:
+        return data, b"", False
+    space = _space.match(data, end)
+    begin = space.end() if space else end
+    second = data.find(b"\n", begin)
+    is_whole = second >= 0
+    return data[:end], data[begin : second if is_whole else None], is_whole

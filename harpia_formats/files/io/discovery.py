@@ -1,0 +1,280 @@
+"""Find the files behind the arguments of the user."""
+
+import os
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path, PurePath
+from typing import cast
+
+from harpia_formats.files.io.data_names import (
+    OTHER_SUFFIXES,
+    data_suffixes,
+    is_data_name,
+    no_data_files,
+)
+from harpia_formats.files.io.file_kinds import OtherKindError
+from harpia_formats.files.io.reader import MissingSourceError, SourceError, error_reason
+from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.source import STANDARD_INPUT, Source, open_source
+from harpia_formats.files.io.unpacking import Unpacker, unpacker_of_folder
+from harpia_formats.files.io.urls import is_url
+from harpia_formats.model.errors import MISSING
+
+#: Names in a folder among which a similar name is looked for; it may hold millions.
+NEIGHBOURS = 2_000
+
+
+def find_sources(
+    arguments: Iterable[str | os.PathLike[str]], unpackers: tuple[Unpacker, ...] = ()
+) -> list[Source]:
+    """Return the sources that `arguments` name, in their order and each path once.
+
+    An argument is `-` for standard input, a file, a folder (all data files below
+    it), a pattern of file names, or the URL of one of these. A folder that one of
+    `unpackers` reads is a single source. Raises `SourceError` if an argument names
+    nothing that can be read.
+    """
+    found: dict[Path | str, Source] = {}
+    for argument in arguments:
+        for source in _sources_of(os.fspath(argument), unpackers):
+            origin = source.origin
+            # Not resolved: a link and its target count as two files.
+            key: Path | str = "-"
+            if isinstance(origin, Path):
+                key = origin.absolute()
+            elif isinstance(origin, RemoteFile):
+                key = origin.identity
+            found.setdefault(key, source)
+    return list(found.values())
+
+
+_UNREADABLE = (
+    (stat.S_ISSOCK, "is a socket"),
+    (stat.S_ISBLK, "is a block device"),
+    (stat.S_ISCHR, "is a character device"),
+)
+
+
+def _sources_of(argument: str, unpackers: tuple[Unpacker, ...]) -> Iterable[Source]:
+    if argument == "-":
+        return [_standard_input()]
+    if is_url(argument):
+        from harpia_formats.files.io.remote_discovery import remote_sources  # noqa: PLC0415 - for remote files only
+
+        suffixes = data_suffixes(unpackers)
+        return remote_sources(argument, suffixes, no_data_files(unpackers))
+    try:
+        mode = os.stat(argument).st_mode  # noqa: PTH116 - Path("") is the folder "."
+    except (FileNotFoundError, NotADirectoryError) as error:
+        return _matches(argument, error, unpackers)
+    except (OSError, ValueError) as error:
+        raise SourceError(argument, error_reason(error)) from error
+    if stat.S_ISDIR(mode):
+        return _sources_below(argument, unpackers)
+    for is_kind, reason in _UNREADABLE:
+        if is_kind(mode):
+            raise SourceError(argument, reason)
+    if not os.access(argument, os.R_OK):
+        raise SourceError(argument, "permission denied")
+    return [Source(argument, Path(argument))]
+
+
+def _standard_input() -> Source:
+    if sys.stdin is None:  # a process without a console
+        raise SourceError(STANDARD_INPUT, "is closed")
+    return Source(STANDARD_INPUT, sys.stdin.buffer)
+
+
+def _sources_below(folder: str, unpackers: tuple[Unpacker, ...]) -> list[Source]:
+    """Return the data files below a folder, and files of other known kinds.
+
+    A folder that is one input is a single source. Raises `SourceError` if there are no
+    data files.
+    """
+    whole = _unpacker_of(Path(folder), unpackers)
+    if whole is not None:
+        return [Source(folder, Path(folder), folder_unpacker=whole)]
+    found = _sources_in(Path(folder), unpackers)
+    if not any(
+        source.folder_unpacker or is_data_name(source.name, unpackers)
+        for source in found
+    ):
+        reason = no_data_files(unpackers)
+        if found:
+            names = (PurePath(source.name).name for source in found[:3])
+            reason += f", but {', '.join(names)}"
+        raise SourceError(folder, reason)
+    return found
+
+
+def is_unpacked_folder(
+    path: str | os.PathLike[str], unpackers: tuple[Unpacker, ...]
+) -> bool:
+    """Return whether there is a folder at `path` that is read as one input."""
+    try:
+        return os.path.isdir(path) and _unpacker_of(Path(path), unpackers) is not None  # noqa: PTH112 - raises nothing for a name that is no path
+    except SourceError:
+        return False
+
+
+def _unpacker_of(folder: Path, unpackers: tuple[Unpacker, ...]) -> Unpacker | None:
+    """Return what reads a folder as one input, None if nothing does."""
+    if not unpackers:
+        return None
+    return unpacker_of_folder(unpackers, (entry.name for entry in _entries(folder)))
+
+
+def _sources_in(folder: Path, unpackers: tuple[Unpacker, ...]) -> list[Source]:
+    """Return the sources below a folder in the order of their paths."""
+    found = list(_sources_found(folder, unpackers))
+    return sorted(found, key=lambda source: cast("Path", source.origin))
+
+
+def _sources_found(folder: Path, unpackers: tuple[Unpacker, ...]) -> Iterator[Source]:
+    """Yield the data files below a folder, files of other kinds, and whole folders."""
+    waiting = [folder]
+    while waiting:
+        inner = waiting.pop()
+        entries = _visible_entries(inner)
+        names = (entry.name for entry in entries)
+        whole = unpacker_of_folder(unpackers, names) if unpackers else None
+        if whole is not None:
+            yield Source(str(inner), inner, is_found=True, folder_unpacker=whole)
+            continue
+        for entry in entries:
+            path = inner / entry.name
+            if entry.is_dir(follow_symlinks=False):
+                waiting.append(path)
+            elif entry.is_file(follow_symlinks=False) and _is_wanted(
+                inner, entry.name, unpackers
+            ):
+                yield Source(str(path), path, is_found=True)
+
+
+def _is_wanted(folder: Path, name: str, unpackers: tuple[Unpacker, ...]) -> bool:
+    """Return whether a file is a data file, or by its first bytes of another kind."""
+    lower = name.lower()
+    if is_data_name(name, unpackers):
+        return True
+    if not (lower.endswith(OTHER_SUFFIXES) or "." not in name):
+        return False
+    try:
+        with open_source(Source(name, folder / name)) as reader:
+            next(iter(reader), None)
+    except OtherKindError:
+        return True
+    except SourceError:
+        return False
+    return False
+
+
+def _walk(folder: Path) -> Iterator[tuple[Path, list[os.DirEntry[str]]]]:
+    """Yield `folder` and those below it, each with its visible entries.
+
+    Links are not followed.
+    """
+    waiting = [folder]
+    while waiting:
+        inner = waiting.pop()
+        entries = _visible_entries(inner)
+        yield inner, entries
+        folders = (entry for entry in entries if entry.is_dir(follow_symlinks=False))
+        waiting.extend(inner / entry.name for entry in folders)
+
+
+def _visible_entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return the entries of a folder whose names do not begin with a point."""
+    return [entry for entry in _entries(folder) if not entry.name.startswith(".")]
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return the entries of a folder; raises `SourceError` if it cannot be listed."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        raise SourceError(str(folder), error_reason(error)) from error
+
+
+def _matches(
+    pattern: str, error: OSError, unpackers: tuple[Unpacker, ...]
+) -> list[Source]:
+    """Return the files that match a pattern; raises `SourceError` if there are none.
+
+    `error` says that there is no file with that very name.
+    """
+    if not _is_pattern(pattern):
+        raise MissingSourceError(pattern, _missing_reason(Path(pattern))) from error
+    try:
+        found = _sources_matching(pattern, unpackers)
+    except OSError as denied:
+        raise SourceError(pattern, error_reason(denied)) from denied
+    if not found:
+        raise SourceError(pattern, "no file matches this pattern") from error
+    return [source for _, source in sorted(found.items())]
+
+
+def _sources_matching(
+    pattern: str, unpackers: tuple[Unpacker, ...]
+) -> dict[Path, Source]:
+    """Return the files that match, and the sources found in folders that match."""
+    found: dict[Path, Source] = {}
+    for path in _expand(Path(), Path(pattern).parts):
+        if path.is_file():
+            found[path] = Source(str(path), path)
+        elif path.is_dir():
+            for source in _sources_in(path, unpackers):
+                found.setdefault(cast("Path", source.origin), source)
+    return found
+
+
+def _is_pattern(text: str) -> bool:
+    return any(letter in text for letter in "*?[")
+
+
+def _expand(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
+    """Yield the paths below `folder` that match the steps `parts` of a pattern.
+
+    `**` follows no links. The glob module does, and so finds a file forty times
+    through a link to a parent.
+    """
+    if not parts:
+        yield folder
+        return
+    head, *rest = parts
+    if head == "**":
+        for inner, _ in _walk(folder) if folder.is_dir() else ():
+            yield from _expand(inner, rest or ["*"])
+    elif not _is_pattern(head) or os.path.lexists(folder / head):
+        yield from _expand(folder / head, rest)
+    elif folder.is_dir():
+        for name in _matching_names(folder, head):
+            yield from _expand(folder / name, rest)
+
+
+def _matching_names(folder: Path, pattern: str) -> list[str]:
+    from fnmatch import filter as matching  # noqa: PLC0415 - only patterns need it
+
+    hidden = pattern.startswith(".")
+    names = (entry.name for entry in _entries(folder))
+    return matching((name for name in names if hidden or name[0] != "."), pattern)
+
+
+def _missing_reason(path: Path) -> str:
+    """Return why there is nothing at `path`, with similar names in its folder."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only a wrong name needs it
+
+    if path.is_symlink():
+        return "is a symbolic link to something that does not exist"
+    if not path.parent.is_dir():
+        return f"{MISSING}: there is no folder {path.parent}"
+    try:
+        names = [file.name for file in islice(path.parent.iterdir(), NEIGHBOURS)]
+    except OSError:  # the folder may be opened but not listed
+        names = []
+    near = get_close_matches(path.name, names, 3, 0.8)
+    if not near:
+        return MISSING
+    return f"{MISSING}; did you mean {' or '.join(near)}?"

@@ -1,0 +1,199 @@
+"""Text that is not UTF-8: which encoding it is in, and reading it as UTF-8.
+
+UTF-16 and UTF-32 are known by a mark or by their zeros, the encodings of Chinese by
+the characters that a text has in them. None is read unless the user names it: what is
+probable is said, with the command that reads it.
+"""
+
+import codecs
+import os
+from typing import Self
+
+from harpia_formats.files.io.reader import BLOCK, FullReader, SourceError
+from harpia_formats.model.errors import OptionError
+
+_MARKS = (  # the longer ones first, since one begins with another
+    (b"\xff\xfe\x00\x00", "UTF-32LE"),
+    (b"\x00\x00\xfe\xff", "UTF-32BE"),
+    (b"\xff\xfe", "UTF-16LE"),
+    (b"\xfe\xff", "UTF-16BE"),
+)
+_ZEROS: dict[tuple[bool, ...], str] = {
+    (True, True, True, False): "UTF-32BE",
+    (False, True, True, True): "UTF-32LE",
+    (True, False, True, False): "UTF-16BE",
+    (False, True, False, True): "UTF-16LE",
+}
+#: Encodings of Chinese, each with the characters that are the most frequent in texts
+#: that are written in it. GB18030 holds GBK, and that GB2312.
+_CHINESE = {
+    "GB18030": frozenset(
+        "的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年"
+        "过发后作里用道行所然家种事成方多经么去法学如都同现当没动面起看定天分还进好小部其些主样理心问"
+        "答案对错请选择下列哪项"
+    ),
+    "Big5": frozenset(
+        "的一是不了在人有我他這個們中來上大為和國地到以說時要就出會可也你對生能而子那得於著下自之年"
+        "過發後作裡用道行所然家種事成方多經麼去法學如都同現當沒動面起看定天分還進好小部其些主樣理心問"
+        "答案對錯請選擇下列哪項"
+    ),
+}
+#: Ideographs that a text must have to be taken for Chinese, and the least share of them
+#: that is frequent. In texts of other languages hardly any is.
+_FEWEST, _LEAST_SHARE = 6, 0.08
+
+
+def wide_encoding(head: bytes) -> str | None:
+    """Return the name of the encoding if `head`, four bytes, is UTF-16 or UTF-32.
+
+    None if it is neither. Source: byte order marks, else the pattern of zeros in
+    RFC 4627, section 3.
+    """
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    return _ZEROS.get(tuple(byte == 0 for byte in head))
+
+
+def chinese_encoding(head: bytes) -> str | None:
+    """Return the encoding of Chinese that `head`, the start of a text, is in.
+
+    None if it is UTF-8 as far as it goes, if it is in no such encoding, or if that is
+    not certain.
+    """
+    if head.isascii() or _is_utf8(head):
+        return None
+    shares = {name: _frequent_share(head, name) for name in _CHINESE}
+    best = max(shares, key=shares.__getitem__)
+    return best if shares[best] >= _LEAST_SHARE else None
+
+
+def _is_utf8(head: bytes) -> bool:
+    """Return whether a text has a character of UTF-8 that is not ASCII.
+
+    A text with damaged bytes has others that are whole.
+    """
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        text = head.decode("utf-8", "surrogateescape")
+        others = [letter for letter in text if letter > "\x7f"]
+        return 2 * sum(map(_is_whole, others)) > len(others)
+    return True
+
+
+def _is_whole(letter: str) -> bool:
+    """Return whether a letter is no byte that is not UTF-8."""
+    return not "\udc80" <= letter <= "\udcff"
+
+
+def _frequent_share(head: bytes, encoding: str) -> float:
+    """Return the share of ideographs that are frequent if `head` is in an encoding.
+
+    0 if it cannot be, or has few ideographs.
+    """
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        text = decoder.decode(head)
+    except UnicodeDecodeError:
+        return 0
+    ideographs = [letter for letter in text if "\u4e00" <= letter <= "\u9fff"]
+    others = sum(letter > "\x7f" for letter in text) - len(ideographs)
+    has_kana = any("\u3040" <= letter <= "\u30ff" for letter in text)
+    if has_kana or len(ideographs) < max(_FEWEST, others):
+        return 0
+    frequent = [letter for letter in ideographs if letter in _CHINESE[encoding]]
+    return len(frequent) / len(ideographs) if len(set(frequent)) > 1 else 0
+
+
+def other_encoding(head: bytes) -> str:
+    """Return why text that begins with `head` is not read, "" if it may be UTF-8."""
+    wide = wide_encoding(head[:4])
+    if wide is not None:
+        # If the name says the byte order, iconv keeps the mark as a character.
+        marked = b"\xff\xfe" in head[:4] or b"\xfe\xff" in head[:4]
+        order = "little endian" if wide.endswith("LE") else "big endian"
+        name = wide[:-2] if marked else wide
+        return _not_utf8(f"{wide[:-2]} ({order})", name)
+    chinese = chinese_encoding(head)
+    if chinese is None:
+        return ""
+    shown = "GBK or GB18030" if chinese == "GB18030" else chinese
+    return _not_utf8(f"{shown} by its first characters", chinese)
+
+
+def _not_utf8(shown: str, name: str) -> str:
+    """Return that a text is not UTF-8, with the commands that read and convert it."""
+    return (
+        f"is {shown}, not UTF-8; read it with --encoding {name}, or "
+        f"convert it with: iconv -f {name} -t UTF-8"
+    )
+
+
+def checked_encoding(name: str) -> str:
+    """Return the name of an encoding of text; raises `OptionError` for another one."""
+    try:
+        found = codecs.lookup(name)
+        "".encode(found.name)  # codecs of bytes, such as zlib, refuse a text
+    except (LookupError, UnicodeError, ValueError):
+        reason = f"no encoding of text is called {name!r}"
+        raise OptionError(
+            f"{reason}; use one such as gb18030, big5 or utf-16"
+        ) from None
+    return found.name
+
+
+class EncodedPath(str):
+    """A path or URL of files whose text is in an encoding that the user named."""
+
+    #: As `checked_encoding` returns it.
+    encoding: str
+
+    __slots__ = ("encoding",)
+
+    @classmethod
+    def of(cls, place: str | os.PathLike[str], encoding: str) -> Self:
+        """Return a path with its encoding."""
+        path = cls(os.fspath(place))
+        path.encoding = encoding
+        return path
+
+
+class RecodedText:
+    """Text in any encoding as UTF-8."""
+
+    __slots__ = ("_decoder", "_encoding", "_name", "_raw", "_read", "_rest")
+
+    def __init__(self, name: str, encoding: str, raw: FullReader) -> None:
+        """Decode what `raw` reads of the file `name`."""
+        self._name = name
+        self._encoding = encoding
+        self._raw = raw
+        self._decoder = codecs.getincrementaldecoder(encoding)()
+        #: Bytes that were read, and text that was not yet taken.
+        self._read = 0
+        self._rest = b""
+
+    def pull(self, size: int) -> bytes:
+        """Return some of the text as UTF-8, at most `size` bytes, none at the end.
+
+        Raises `SourceError` for bytes that are not in the encoding.
+        """
+        while not self._rest:
+            data = self._raw.read(BLOCK)
+            try:
+                text = self._decoder.decode(data, final=not data)
+            except UnicodeDecodeError as error:
+                at = self._read + error.start
+                byte = error.object[error.start]
+                raise SourceError(
+                    self._name,
+                    f"is not {self._encoding}: the byte 0x{byte:02X} at about offset "
+                    f"{at:,} is no character in it",
+                ) from None
+            self._read += len(data)
+            self._rest = text.encode("utf-8", "surrogatepass")
+            if not data:
+                break
+        piece, self._rest = self._rest[:size], self._rest[size:]
+        return piece

@@ -1,0 +1,184 @@
+"""The inputs of a caller, checked, and the sources behind them."""
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from io import TextIOBase
+from os import PathLike
+from pathlib import Path, PurePath
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO, cast
+
+from harpia_formats.files.io.discovery import find_sources, is_unpacked_folder
+from harpia_formats.files.io.encodings import EncodedPath
+from harpia_formats.files.io.exclude import Exclusion
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.source import Source
+from harpia_formats.files.io.unpacking import Unpacker
+from harpia_formats.model.errors import OptionError
+
+#: Bytes of a copied stream that are kept in memory.
+_HELD = 1024 * 1024
+
+#: A path, folder, pattern or URL, bytes, an open binary stream, or a source.
+Input = str | PathLike[str] | bytes | BinaryIO | Source
+
+
+def checked_inputs(given: Iterable[Any]) -> list[Input]:
+    """Return the inputs in `given`.
+
+    Raises `ValueError` if there is none, `TypeError` if one is no input.
+    """
+    inputs = [_checked(input_) for input_ in given]
+    if not inputs:
+        raise OptionError("there is nothing to read: name an input")
+    return inputs
+
+
+def rereadable_input(given: Input) -> Input:
+    """Return `given`, or a copy of it in a temporary file if it is a stream.
+
+    The caller seeks the beginning of the copy before reading it again.
+    """
+    is_name = isinstance(given, str) and given != "-"
+    if is_name or isinstance(given, (bytes, PathLike)):
+        return given
+    source = _sources_of(given, ())[0]
+    if isinstance(source.origin, (bytes, Path, RemoteFile)):
+        return given
+    copy = SpooledTemporaryFile(_HELD)  # noqa: SIM115 - read until the run ends
+    shutil.copyfileobj(source.origin, copy)
+    copy.seek(0)
+    return replace(source, origin=cast("BinaryIO", copy))
+
+
+def rewind_inputs(inputs: Iterable[Input]) -> None:
+    """Seek the beginning of each copy that `rereadable_input` made."""
+    for source in inputs:
+        if isinstance(source, Source) and not isinstance(
+            source.origin, (bytes, Path, RemoteFile)
+        ):
+            source.origin.seek(0)
+
+
+def close_copies(given: Iterable[Input], kept: Iterable[Input]) -> None:
+    """Close the copies among `kept` that `rereadable_input` made of `given`."""
+    for before, copy in zip(given, kept, strict=True):
+        if copy is not before and isinstance(copy, Source):
+            cast("BinaryIO", copy.origin).close()
+
+
+def sources_of_inputs(
+    inputs: Iterable[Input],
+    exclusion: Exclusion | None = None,
+    unpackers: tuple[Unpacker, ...] = (),
+) -> Iterator[Source | SourceError]:
+    """Yield the sources that `inputs` name, each once, and errors for the others.
+
+    What `exclusion` leaves out is not yielded; that nothing is left is an error unless
+    it may leave none.
+    `unpackers` make text of the files and folders that they recognize.
+    """
+    inputs = list(inputs)
+    exclusion = exclusion or Exclusion()
+    is_empty = True
+    for source in _all_sources(inputs, exclusion, unpackers):
+        is_empty = False
+        yield source
+    if is_empty and exclusion.count and not exclusion.may_leave_none:
+        reason = f"all files are left out by {exclusion.reason}"
+        yield SourceError(_name_of(inputs[0]), reason)
+
+
+def _all_sources(
+    inputs: Iterable[Input], exclusion: Exclusion, unpackers: tuple[Unpacker, ...]
+) -> Iterator[Source | SourceError]:
+    """Yield the sources that `inputs` name, each once, and errors for the others."""
+    seen: set[Path | str | int] = set()
+    names: Counter[str] = Counter()
+    for input_ in inputs:
+        try:
+            found = _sources_of(input_, unpackers)
+        except SourceError as error:
+            yield error
+            continue
+        for source in exclusion.left(found, _name_of(input_)):
+            if _is_new(source, seen):
+                names[source.name] += 1
+                numbered = _numbered(source, names[source.name])
+                yield replace(numbered, unpackers=unpackers) if unpackers else numbered
+
+
+def is_one_file(inputs: Sequence[Input], unpackers: tuple[Unpacker, ...] = ()) -> bool:
+    """Tell whether the only input is one local file, or a folder read as one."""
+    first, *others = inputs
+    if others or not isinstance(first, (str, PathLike)):
+        return False
+    # Unlike `Path.is_file` this raises nothing if the path cannot be accessed; reading
+    # it reports why.
+    if os.path.isfile(first):  # noqa: PTH113 - for the reason above
+        return True
+    return is_unpacked_folder(first, unpackers)
+
+
+def _checked(given: Any) -> Input:
+    """Return an input; raises `TypeError` if it is none."""
+    known = isinstance(given, (Source, bytes, str, PathLike))
+    if not known and (isinstance(given, TextIOBase) or not hasattr(given, "read")):
+        kind = type(given).__name__
+        kinds = "a path, bytes, an open binary file or a list of rows"
+        raise OptionError(f"an input is {kinds}, not {kind}")
+    checked: Input = given
+    return checked
+
+
+def _sources_of(given: Input, unpackers: tuple[Unpacker, ...]) -> list[Source]:
+    """Return the sources that one input names; raises `SourceError`."""
+    if isinstance(given, Source):
+        return [given]
+    if isinstance(given, bytes):
+        return [Source("<data>", given)]
+    if isinstance(given, EncodedPath):
+        found = find_sources([given], unpackers)
+        return [replace(source, encoding=given.encoding) for source in found]
+    if isinstance(given, (str, PathLike)):
+        return find_sources([given], unpackers)
+    return [Source(str(getattr(given, "name", "<stream>")), given)]
+
+
+def input_of(inputs: Iterable[Input], path: str) -> str:
+    """Return the input by which a file was found, such as a folder, else `path`."""
+    for name in map(_name_of, inputs):
+        if name and path.startswith((f"{name.rstrip('/')}/", f"{PurePath(name)}/")):
+            return name
+    return path
+
+
+def _name_of(given: Input) -> str:
+    """Return the path or URL that an input is, "" if it is none."""
+    return os.fspath(given) if isinstance(given, (str, PathLike)) else ""
+
+
+def _is_new(source: Source, seen: set[Path | str | int]) -> bool:
+    """Add the file of `source` to `seen`; tell whether it was not in it."""
+    origin = source.origin
+    if isinstance(origin, bytes):
+        return True
+    key: Path | str | int = id(origin)
+    if isinstance(origin, Path):
+        # Not resolved: a link and its target count as two files.
+        key = origin.absolute()
+    elif isinstance(origin, RemoteFile):
+        key = origin.identity
+    is_new = key not in seen
+    seen.add(key)
+    return is_new
+
+
+def _numbered(source: Source, number: int) -> Source:
+    """Return the `number`th source of a name with a number in its name, from 2 on."""
+    name = f"{source.name} ({number})"
+    return source if number == 1 else replace(source, name=name)

@@ -1,0 +1,162 @@
+"""Sinks of bytes: the interface, the error, and the sink of an open stream."""
+
+import codecs
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO, Protocol
+
+from harpia_formats.files.io.reader import error_reason
+from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.text.sanitize import escaped_lines
+
+
+class SinkError(HarpiaFormatsError):
+    """An output cannot be written: its name as shown to the user, and the reason."""
+
+    hides_values = True
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"cannot write {self.path}: {self.reason}"
+
+
+class Sink(Protocol):
+    """Where bytes are written; an output appears with `commit`, not before."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the user should know of an earlier run that was killed."""
+
+    def write(self, data: bytes) -> None:
+        """Write `data` behind what was written."""
+
+    def finish(self) -> None:
+        """Do all of `commit` that is likely to fail, so that `commit` does not."""
+
+    def commit(self) -> None:
+        """Make the output appear."""
+
+    def discard(self) -> None:
+        """Remove what was written, as far as possible."""
+
+
+class ByteStream(Protocol):
+    """What a `StreamSink` needs of an open stream."""
+
+    def write(self, data: Any, /) -> object:
+        """Write `data`, or a part of it; return how many bytes, if that is known."""
+
+    def flush(self) -> None:
+        """Hand over what was written."""
+
+    def isatty(self) -> bool:
+        """Return whether it is a terminal."""
+
+
+def _write_all(stream: ByteStream, data: bytes) -> None:
+    """Write all of `data`, also to a stream that takes only a part of it.
+
+    Standard output that Python does not buffer (-u) does where its reader leaves.
+    """
+    rest = memoryview(data)
+    while rest:
+        taken = stream.write(rest)
+        if not isinstance(taken, int):  # a stream of another kind, which takes all
+            return
+        if not taken:
+            raise BlockingIOError("it is in non-blocking mode")
+        rest = rest[taken:]
+
+
+class TerminalStream:
+    """A terminal, which gets UTF-8 text whose control characters are escaped.
+
+    Data could move its cursor, rename its window or hide text. Bytes that are no UTF-8
+    are escaped as well.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+        #: A carriage return at the end of what was written: a line feed may follow.
+        self._held = ""
+
+    def write(self, data: bytes, /) -> None:
+        """Write `data`, escaped."""
+        text = self._held + self._decoder.decode(data)
+        self._held = "\r" if text.endswith("\r") else ""
+        self._write(text.removesuffix(self._held))
+
+    def flush(self) -> None:
+        """Write what was held back, and flush the terminal."""
+        text, self._held = self._held + self._decoder.decode(b"", final=True), ""
+        self._write(text)
+        self._stream.flush()
+
+    def _write(self, text: str) -> None:
+        # An escape is one line of ASCII; a lone surrogate was escaped, too.
+        _write_all(self._stream, escaped_lines(text).encode("utf-8"))
+
+    def isatty(self) -> bool:
+        """Return true."""
+        return True
+
+
+def standard_output() -> ByteStream:
+    """Return the stream of bytes of standard output, which escapes on a terminal.
+
+    Raises `SinkError` if it takes text only.
+    """
+    stream: BinaryIO | None = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        reason = "it takes text only; name a file as the output"
+        raise SinkError("standard output", reason)
+    return TerminalStream(stream) if stream.isatty() else stream
+
+
+class StreamSink:
+    """An open stream, to which bytes are written at once.
+
+    If nobody reads it any more, writing raises `BrokenPipeError`.
+    """
+
+    notes: Sequence[str] = ()
+
+    def __init__(self, stream: ByteStream, name: str = "standard output") -> None:
+        self._stream = stream
+        self._name = name
+        #: Whether bytes were written, which cannot be taken back.
+        self.is_begun = False
+
+    def write(self, data: bytes) -> None:
+        """Write `data`; raises `SinkError`."""
+        self.is_begun = self.is_begun or bool(data)
+        with self._errors():
+            _write_all(self._stream, data)
+
+    def finish(self) -> None:
+        """Flush the stream; raises `SinkError`."""
+        with self._errors():
+            self._stream.flush()
+
+    def commit(self) -> None:
+        """Flush the stream; raises `SinkError`."""
+        self.finish()
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Raise `SinkError` for an error of the system, but for a closed pipe."""
+        try:
+            yield
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise SinkError(self._name, error_reason(error)) from error
+
+    def discard(self) -> None:
+        """Do nothing, since written bytes cannot be taken back."""

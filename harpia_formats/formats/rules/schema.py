@@ -1,0 +1,283 @@
+"""S, C and V: rules on structure, conditions and values that a schema requires."""
+
+from typing import Any
+
+from harpia_formats.formats.rules import Rule
+from harpia_formats.model.problem import Severity
+
+_E = Severity.ERROR
+
+
+def _on(**node: Any) -> dict[str, object]:
+    """Return a schema whose property `value` has the keywords `node`."""
+    return {"properties": {"value": node}}
+
+
+_person: dict[str, object] = {
+    "required": ["name"],
+    "properties": {"name": {"type": "string"}},
+}
+
+RULES = (
+    Rule(
+        "S101",
+        "missing-key",
+        _E,
+        "A required key must be present.",
+        "The place is the object that lacks the key. A key whose value is null is "
+        "present.",
+        b'{"age": 4}\n',
+        b'{"age": 4, "name": "Ana"}\n',
+        _person,
+    ),
+    Rule(
+        "S102",
+        "wrong-type",
+        _E,
+        "A value must have a type that the schema allows.",
+        'A string that looks like a number ("1.0") is a string. If an optional key '
+        "does not allow null, leave the key out.",
+        b'{"name": 4}\n',
+        b'{"name": "Ana"}\n',
+        _person,
+    ),
+    Rule(
+        "S103",
+        "misspelt-key",
+        _E,
+        "A required key is missing, and the object has an unknown key spelled almost "
+        "the same.",
+        "This is one mistake, so it is reported as one error: rename the key. It is "
+        "reported only if exactly one unknown key has a similar name.",
+        b'{"nmae": "Ana"}\n',
+        b'{"name": "Ana"}\n',
+        _person,
+    ),
+    Rule(
+        "S104",
+        "unknown-key",
+        _E,
+        "An object must not have keys that its schema does not allow.",
+        "The key may be misspelt, or belong to another version of the format.",
+        b'{"name": "Ana", "age": 4}\n',
+        b'{"name": "Ana"}\n',
+        _person | {"additionalProperties": False},
+    ),
+    Rule(
+        "S105",
+        "too-many-items",
+        _E,
+        "An array must not have more items than its schema lists.",
+        "The schema defines each position of the array, and there are more values.",
+        b'{"value": [1, 2]}\n',
+        b'{"value": [1]}\n',
+        _on(items=[{}], additionalItems=False),
+    ),
+    Rule(
+        "S106",
+        "more-errors",
+        _E,
+        "A record must not have more than 1,000 schema errors.",
+        "1,000 errors of one record are reported and counted. A record with more is "
+        "not searched to its end, so that no record takes all memory, and this is "
+        "reported once behind the others. Errors that concern a very large array or "
+        "object as a whole may be among those that are left out.",
+        b"",
+        b"",
+    ),
+    Rule(
+        "S107",
+        "more-findings",
+        _E,
+        "A record must not have more than 1,000 repeated keys, nor more than 1,000 "
+        "findings of its format.",
+        "1,000 of each are reported and counted. A record with more is not searched "
+        "to its end, and this is reported once behind the others.",
+        b"",
+        b"",
+    ),
+    Rule(
+        "C101",
+        "condition",
+        _E,
+        "One value can require something of another value.",
+        "The message names the value that triggered the condition and what the "
+        "condition requires.",
+        b'{"kind": "tool"}\n',
+        b'{"kind": "tool", "call": "c1"}\n',
+        {
+            "if": {"properties": {"kind": {"const": "tool"}}, "required": ["kind"]},
+            "then": {"required": ["call"]},
+        },
+    ),
+    Rule(
+        "V101",
+        "value-not-listed",
+        _E,
+        "A value must be one of the values that the schema lists.",
+        "Spelling and case must match exactly.",
+        b'{"value": "Chat"}\n',
+        b'{"value": "chat"}\n',
+        _on(enum=["chat", "tool"]),
+    ),
+    Rule(
+        "V102",
+        "out-of-range",
+        _E,
+        "A number must lie within its bounds.",
+        "The message names the bound.",
+        b'{"value": -1}\n',
+        b'{"value": 0}\n',
+        _on(minimum=0),
+    ),
+    Rule(
+        "V103",
+        "wrong-length",
+        _E,
+        "A string must be neither shorter nor longer than the schema allows.",
+        "Length is counted in Unicode code points.",
+        b'{"value": ""}\n',
+        b'{"value": "a"}\n',
+        _on(minLength=1),
+    ),
+    Rule(
+        "V104",
+        "wrong-pattern",
+        _E,
+        "A string must match its pattern.",
+        "The pattern is an ECMAScript regular expression.",
+        b'{"value": "a1"}\n',
+        b'{"value": "11"}\n',
+        _on(pattern="^[0-9]+$"),
+    ),
+    Rule(
+        "V105",
+        "wrong-format",
+        _E,
+        "A string must have the format that the schema names, such as a date.",
+        "Formats are checked only with --assert-formats.",
+        b'{"value": "31.12.2025"}\n',
+        b'{"value": "2025-12-31"}\n',
+        _on(format="date"),
+        ("--assert-formats",),
+    ),
+    Rule(
+        "V106",
+        "wrong-count",
+        _E,
+        "An array or object must have neither fewer nor more members than the schema "
+        "allows.",
+        "The message names the bound.",
+        b'{"value": []}\n',
+        b'{"value": [1]}\n',
+        _on(minItems=1),
+    ),
+    Rule(
+        "V107",
+        "repeated-items",
+        _E,
+        "The items of an array must all be different.",
+        "1 and 1.0 are the same number.",
+        b'{"value": [1, 1.0]}\n',
+        b'{"value": [1, 2]}\n',
+        _on(uniqueItems=True),
+    ),
+    Rule(
+        "V108",
+        "not-a-multiple",
+        _E,
+        "A number must be a multiple of the number that the schema names.",
+        "The message names that number.",
+        b'{"value": 3}\n',
+        b'{"value": 4}\n',
+        _on(multipleOf=2),
+    ),
+    Rule(
+        "V109",
+        "no-alternative",
+        _E,
+        "A value must match at least one of several alternatives.",
+        "If the alternatives differ in type only, wrong-type (S102) is reported "
+        "instead.",
+        b'{"value": {"a": 1}}\n',
+        b'{"value": {"b": 1}}\n',
+        _on(anyOf=[{"required": ["b"]}, {"required": ["c"]}]),
+    ),
+    Rule(
+        "V110",
+        "several-alternatives",
+        _E,
+        "A value must match exactly one of several alternatives.",
+        "The value matches more than one of them.",
+        b'{"value": {"b": 1, "c": 1}}\n',
+        b'{"value": {"b": 1}}\n',
+        _on(oneOf=[{"required": ["b"]}, {"required": ["c"]}]),
+    ),
+    Rule(
+        "V111",
+        "refused-value",
+        _E,
+        "A value must not match a schema that is excluded by `not`.",
+        "The message names the excluded values.",
+        b'{"value": ""}\n',
+        b'{"value": "a"}\n',
+        _on(**{"not": {"const": ""}}),
+    ),
+    Rule(
+        "V112",
+        "missing-item",
+        _E,
+        "An array must contain an item of a certain kind.",
+        "None of the items matches the schema of `contains`.",
+        b'{"value": [1]}\n',
+        b'{"value": [1, "a"]}\n',
+        _on(contains={"type": "string"}),
+    ),
+    Rule(
+        "V113",
+        "wrong-content",
+        _E,
+        "A string must have the encoding or content type that the schema names.",
+        "Examples are base64, and JSON inside a string.",
+        b'{"value": "%%"}\n',
+        b'{"value": "YQ=="}\n',
+        _on(contentEncoding="base64"),
+    ),
+    Rule(
+        "V114",
+        "wrong-key-name",
+        _E,
+        "The keys of an object must have the form that the schema requires.",
+        "The message names the key.",
+        b'{"value": {"a b": 1}}\n',
+        b'{"value": {"ab": 1}}\n',
+        _on(propertyNames={"pattern": "^[a-z]+$"}),
+    ),
+    Rule(
+        "V901",
+        "undetermined",
+        _E,
+        "The schema validator must be able to decide whether a record is valid.",
+        "It gave up on a pattern that takes too long on this value, or on a schema of "
+        "the user that takes longer than --row-timeout on this row. The record is "
+        "counted as undetermined, not as invalid. Simplify the pattern or the schema. "
+        "Rows on which a worker process died twice are also undetermined, and the "
+        "message names them.",
+        b'{"value": "' + b"a" * 40 + b'!"}\n',
+        b'{"value": "b"}\n',
+        _on(pattern=r"^(?:(\w+\s?)*b|a*!)(?<!x)$"),
+    ),
+    Rule(
+        "V902",
+        "internal-error",
+        _E,
+        "harpia-formats must not fail on a record.",
+        "An error in harpia-formats itself, which no data should cause. The record is "
+        "counted as undetermined, all other records are validated, and the exit code "
+        "is 3. Please report it as a bug, with the record. With --cross-check it is "
+        "also a record on which the two schema validators differ. It is reported even "
+        "if it is not selected.",
+        b"",
+        b"",
+    ),
+)

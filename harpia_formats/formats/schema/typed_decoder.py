@@ -1,0 +1,245 @@
+"""The typed decoder: accept most valid rows at the speed of parsing them.
+
+It is a msgspec decoder built from a schema, and it may only accept: a row that it
+refuses is not decided, and goes to the schema validator. Every field that it knows is
+declared and others are refused, so nothing is skipped unread; optional fields are
+`UNSET`, not `None`, if they are absent, so null is accepted only where the schema
+allows it; values of any type are declared to a fixed depth, so a row that is too deep
+is not accepted.
+
+Unknown keys are legal in an open object, and the rows of a file mostly have the same
+few. So the decoder is built with the unknown keys of the first rows declared, and built
+again when rows with new ones are found valid.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any
+
+import msgspec
+
+from harpia_formats.files.parsing.duplicate_keys import (
+    MemberCounter,
+    member_counter_of,
+    no_members,
+)
+from harpia_formats.formats.schema.decoder_conditions import (
+    Check,
+    asked_members,
+    conditions_of,
+)
+from harpia_formats.formats.schema.decoder_types import (
+    ANNOTATIONS,
+    FREE_DEPTH,
+    LEAST_DEPTH,
+    Extras,
+    Location,
+    TypeBuilder,
+    UnsupportedSchemaError,
+    can_be_field,
+    free_type,
+)
+from harpia_formats.formats.schema.load import Schema
+
+#: Unknown keys that are declared in one object; rows with more are not accepted.
+EXTRAS_LIMIT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class TypedDecoder:
+    """A decoder that accepts rows that are certainly valid, and refuses all others."""
+
+    #: Decodes one row.
+    decode: Callable[[bytes], Any]
+    #: Decodes a row from each line.
+    decode_lines: Callable[[bytes], list[Any]]
+    #: Decodes an array of rows.
+    decode_array: Callable[[bytes], list[Any]]
+    #: Types a list of rows that are decoded as JSON of any type.
+    typed: Callable[[list[Any]], list[Any]]
+    #: Conditions that a decoded row must meet.
+    checks: tuple[Check, ...]
+    #: The attribute that holds a member, by place of its object.
+    attributes: Mapping[Location, Mapping[str, str]]
+    #: The class of the objects at a place.
+    classes: Mapping[Location, type]
+    #: Counts the members of a decoded row and of all objects in it.
+    members: MemberCounter
+
+    def accept(self, row: bytes) -> Any:
+        """Return the decoded row if it is certainly valid, else None."""
+        try:
+            value = self.decode(row)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        for check in self.checks:
+            if not check(value):
+                return None
+        return value
+
+    def accept_lines(self, data: bytes, lines: int) -> list[Any] | None:
+        """Return the decoded rows of `data` if all of its lines are certainly valid.
+
+        `lines` is their number. Between two lines there must be a brace, a newline and
+        a brace, which cannot be inside a row: then as many rows as lines are one row
+        in each line.
+        """
+        return self._accept_all(self.decode_lines, data, lines)
+
+    def accept_items(self, data: bytes, items: int) -> list[Any] | None:
+        """Return the decoded rows if all of them are certainly valid.
+
+        `data` is the inside of an array of so many rows.
+        """
+        return self._accept_all(self.decode_array, b"".join((b"[", data, b"]")), items)
+
+    def accepts_values(self, rows: list[Any]) -> bool:
+        """Return whether rows, decoded as JSON of any type, are certainly valid.
+
+        No text is parsed or copied for that, as it would be to decode the rows again.
+        """
+        try:
+            values = self.typed(rows)
+        except (msgspec.ValidationError, RecursionError):
+            return False
+        return all(check(value) for check in self.checks for value in values)
+
+    def may_repeat_keys(self, data: bytes) -> bool:
+        """Return whether rows that were decoded from `data` may hold an object."""
+        return self.members is not no_members and b"{" in data
+
+    def _accept_all(
+        self, decode: Callable[[bytes], list[Any]], data: bytes, count: int
+    ) -> list[Any] | None:
+        """Return the rows that `decode` decodes if they are so many, and all valid."""
+        try:
+            values = decode(data)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        if len(values) != count:
+            return None
+        for check in self.checks:
+            for value in values:
+                if not check(value):
+                    return None
+        return values
+
+
+def typed_decoder_of(
+    schema: Schema,
+    extras: Extras | None = None,
+    *,
+    depth: int = FREE_DEPTH,
+    of_items: bool = False,
+) -> TypedDecoder:
+    """Return the decoder of `schema`, which accepts the unknown keys `extras`, too.
+
+    Values of any type are accepted to `depth` levels. Rows are objects; those of
+    columns, which `of_items` tells, may be anything else. Raises
+    `UnsupportedSchemaError` if types cannot express the schema.
+    """
+    keywords: Mapping[str, Any] = schema if isinstance(schema, dict) else {}
+    is_object = keywords.get("type") == "object"
+    if not (is_object or of_items):
+        raise UnsupportedSchemaError("a row may be something else than an object")
+    builder = TypeBuilder(extras or {}, asked_members(keywords), free_type(depth))
+    try:
+        kind = builder.type_of(schema, ())
+        decoder = msgspec.json.Decoder(kind)
+        array_decoder = msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]  # made at run time
+    except (TypeError, ValueError, OverflowError) as error:
+        raise UnsupportedSchemaError(str(error)) from error
+    checks: tuple[Check, ...] = ()
+    if is_object:
+        checks = conditions_of(keywords, builder)
+    elif "allOf" in keywords or builder.contained or () in builder.classes:
+        raise UnsupportedSchemaError("only some rows are objects, or have conditions")
+    return TypedDecoder(
+        decoder.decode,
+        decoder.decode_lines,
+        array_decoder.decode,
+        partial(msgspec.convert, type=list[kind]),  # type: ignore[valid-type]  # made at run time
+        checks,
+        builder.attributes,
+        builder.classes,
+        member_counter_of(kind),
+    )
+
+
+@cache
+def decoder_of_any_item() -> TypedDecoder:
+    """Return the decoder of items of columns that may be anything."""
+    return typed_decoder_of(True, of_items=True)  # noqa: FBT003 - a schema
+
+
+_containers = frozenset({dict, list})
+
+
+def levels_of(value: Any, most: int = FREE_DEPTH) -> int:
+    """Return how many levels of lists and objects a value has, at most `most`."""
+    if not most or type(value) not in _containers:
+        return 0
+    items = value.values() if type(value) is dict else value
+    return 1 + max((levels_of(item, most - 1) for item in items), default=0)
+
+
+@dataclass(slots=True)
+class RowSurvey:
+    """Collects what rows have that their schema does not name."""
+
+    #: The unknown keys, by the place of their object.
+    extras: dict[Location, frozenset[str]] = field(default_factory=dict)
+    #: The most levels of a value that may be anything.
+    depth: int = LEAST_DEPTH
+
+    def take(self, node: Any, value: Any) -> bool:
+        """Add what a row has; tell whether there is anything new.
+
+        `node` is the schema of the row.
+        """
+        before = sum(map(len, self.extras.values())), self.depth
+        self._walk(node, value, ())
+        return (sum(map(len, self.extras.values())), self.depth) != before
+
+    def _walk(self, node: Any, value: Any, location: Location) -> None:
+        if type(value) not in _containers:
+            return
+        if not isinstance(node, dict) or node.keys() <= ANNOTATIONS:
+            self.depth = max(self.depth, levels_of(value))
+            return
+        for option in (*node.get("oneOf", ()), *node.get("anyOf", ())):
+            self._walk(option, value, location)
+        if type(value) is list:
+            if _may_be("array", node):
+                for item in value:
+                    self._walk(node.get("items", True), item, (*location, "*"))
+        elif "properties" in node:
+            self._walk_object(node, value, location)
+        elif _may_be("object", node):
+            for member in value.values():
+                rest = node.get("additionalProperties", True)
+                self._walk(rest, member, (*location, "*"))
+
+    def _walk_object(
+        self, node: Mapping[str, Any], value: Any, location: Location
+    ) -> None:
+        properties = node["properties"]
+        rest = node.get("additionalProperties", True)
+        for key, member in value.items():
+            if key in properties:
+                self._walk(properties[key], member, (*location, key))
+                continue
+            if rest is False:
+                continue
+            self._walk(rest, member, (*location, "*"))
+            known = self.extras.get(location, frozenset())
+            if len(known) < EXTRAS_LIMIT and can_be_field(key):
+                self.extras[location] = known | {key}
+
+
+def _may_be(name: str, node: Mapping[str, Any]) -> bool:
+    """Tell whether the schema `node` allows values of the JSON type `name`."""
+    if "oneOf" in node or "anyOf" in node:
+        return False
+    return name in node.get("type", name)

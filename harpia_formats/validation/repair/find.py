@@ -1,0 +1,118 @@
+"""Find the repairs of one file."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from harpia_formats.files.io.source import ReadProgress
+from harpia_formats.files.parsing.csv_delimiter import WIDE_DELIMITERS, named
+from harpia_formats.files.parsing.full_width_table import delimiter_edits
+from harpia_formats.formats.detection.other_delimiter import OTHER_DELIMITER
+from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.model.format import Format
+from harpia_formats.validation.companion_names import names_beside
+from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.one_file import FileSettings, OpenFile, validate_open
+from harpia_formats.validation.plan.units import Demand
+from harpia_formats.validation.repair.consumer import Follow, RepairConsumer
+from harpia_formats.validation.repair.edits import Edit
+from harpia_formats.validation.repair.job import Job
+from harpia_formats.validation.repair.reread import MARK_BYTES, has_mark
+from harpia_formats.validation.repair.rows import PlacedChange, PlacedRepair
+from harpia_formats.validation.repair.store import RepairStore
+from harpia_formats.validation.repair.table import BYTE_ORDER_MARK
+from harpia_formats.validation.unit.validators import SharedValidators
+
+if TYPE_CHECKING:  # only for several processes
+    from harpia_formats.files.workers.pool import WorkerPool
+
+
+class Means(msgspec.Struct, frozen=True):
+    """With what the repairs of a file are found."""
+
+    shared: SharedValidators
+    progress: Callable[[ReadProgress], None] | None
+    #: None if this process does all the work.
+    pool: "WorkerPool | None"
+    #: See `RepairConsumer`.
+    follow_of: Callable[[str], Follow | None]
+
+
+class Found(msgspec.Struct, frozen=True):
+    """What was learned of a file."""
+
+    #: None if it is not known.
+    format: Format | None
+    #: The names of files that it may have digests of, None if they are not known.
+    names: tuple[str, ...] | None
+
+
+def find_repairs(file: OpenFile, job: Job, store: RepairStore, means: Means) -> Found:
+    """Store the repairs of a file; raises `SinkError` and `SourceError`."""
+    consumer = RepairConsumer(job.settings, store, means.follow_of)
+    in_workers = None
+    if means.pool is not None:
+        from harpia_formats.validation.repair.large_file import RepairWork  # noqa: PLC0415 - only for several processes
+
+        in_workers = RepairWork(means.pool, consumer).rows
+    # Nothing is described: what is found is reported when it is validated again.
+    known = Demand(satisfied_rest=frozenset(job.plan.rules))
+    settings = FileSettings(
+        lambda: known,
+        consumer,
+        in_workers=in_workers,
+        progress=means.progress,
+        # The bytes of a stream are kept, to be read again when it is written.
+        has_companion=True,
+        shared=means.shared,
+    )
+    flow = validate_open(file, job.plan, settings)
+    while True:
+        try:
+            next(flow)
+        except StopIteration as stop:
+            local = stop.value
+            break
+    consumer.finish(local.validators)
+    # Validation may end early, but what is written is the file as a whole: its bytes
+    # are counted, and kept if it cannot be read again.
+    for _ in file.blocks:
+        pass
+    # Spreadsheets take a table without it for one in the encoding of the machine.
+    is_json = local.merge.plan.cut in {Framing.VALUES, Framing.MEMBERS}
+    is_wanted = BYTE_ORDER_MARK in job.settings.codes and (
+        is_json or job.settings.unsafe
+    )
+    if is_wanted and has_mark(file):
+        what = "dropped the byte order mark"
+        change = PlacedChange(BYTE_ORDER_MARK, 1, 1, 0, "", what)
+        store.add(PlacedRepair((Edit(0, MARK_BYTES, b""),), (change,)))
+    if job.settings.unsafe and OTHER_DELIMITER in job.settings.codes:
+        _add_delimiters(file, local, store)
+    return Found(consumer.format, names_beside(local, file.source.name))
+
+
+def _add_delimiters(file: OpenFile, local: LocalValidation, store: RepairStore) -> None:
+    """Store what writes the delimiter of a table in place of one of full width.
+
+    Nothing is stored unless it cuts all lines into equally many fields.
+    """
+    sample, limit = local.sample, local.validators.options.max_row_bytes
+    if sample is None or sample.other_delimiter not in WIDE_DELIMITERS:
+        return
+    wide, plain = sample.other_delimiter, sample.delimiter
+    lines = 0
+    for edits in delimiter_edits(file.again.blocks(), wide, plain, limit):
+        if edits is None:
+            return
+        lines += 1
+    what = f"wrote a {named(plain)} for each {named(wide)} between fields"
+    change = PlacedChange(OTHER_DELIMITER, 1, 1, 0, "", f"{what} ({lines} lines)")
+    is_counted = False
+    for edits in delimiter_edits(file.again.blocks(), wide, plain, limit):
+        if edits is not None:
+            placed = tuple([Edit(*edit) for edit in edits])
+            # The change is one of the file, so it stands with the edits of one line.
+            store.add(PlacedRepair(placed, () if is_counted else (change,)))
+            is_counted = True

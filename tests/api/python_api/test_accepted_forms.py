@@ -1,0 +1,98 @@
+"""What the Python functions accept beside the documented forms, and their errors."""
+
+import json
+import pickle
+from collections.abc import Callable
+from errno import ENOENT
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+import harpia_formats
+from harpia_formats import HarpiaFormatsError, OptionError
+from harpia_formats.api.testing import filled, records
+
+ROOT = Path(__file__).parents[3]
+ANSWERS = ROOT / "fixtures/nemo-output/valid/answers.jsonl"
+QUESTIONS = ROOT / "fixtures/csv/named/questions.csv"
+
+READING: dict[str, Callable[[str], Any]] = {
+    "read": lambda name: list(harpia_formats.read(name)),
+    "convert": lambda name: harpia_formats.convert(name, to="csv", output="x.csv"),
+    "score": lambda name: harpia_formats.score(name, metrics=("em",)),
+    "stats": harpia_formats.stats,
+    "head": harpia_formats.head,
+    "sample": lambda name: harpia_formats.sample(name, 1, output="x.jsonl"),
+    "diff": lambda name: harpia_formats.diff(name, ANSWERS),
+    "infer_schema": harpia_formats.infer_schema,
+    "iter_problems": lambda name: list(harpia_formats.iter_problems(name)),
+}
+
+
+@pytest.mark.parametrize("name", READING)
+def test_missing_file_is_a_file_not_found_error(name: str, tmp_path: Path) -> None:
+    """A file that does not exist is Python's error for that, and ours."""
+    missing = str(tmp_path / "missing.jsonl")
+    with pytest.raises(FileNotFoundError, match=r"missing\.jsonl: does not exist") as e:
+        READING[name](missing)
+
+    assert isinstance(e.value, HarpiaFormatsError)
+    assert str(pickle.loads(pickle.dumps(e.value))) == str(e.value)  # noqa: S301 - our own bytes
+    assert (e.value.errno, e.value.filename) == (ENOENT, missing)
+
+
+def test_other_errors_are_no_file_not_found_error(tmp_path: Path) -> None:
+    """A file that exists and cannot be read is not said to be missing."""
+    (tmp_path / "bad.jsonl").write_bytes(b"\x00\x01\n")
+    with pytest.raises(HarpiaFormatsError) as error:
+        list(harpia_formats.read(tmp_path / "bad.jsonl"))
+
+    assert not isinstance(error.value, FileNotFoundError)
+
+
+def test_one_name_is_taken_for_several() -> None:
+    """One text is taken where a function expects several names."""
+    scores = harpia_formats.score(ANSWERS, metrics="em")
+    report = harpia_formats.validate(ANSWERS, select="J")
+
+    assert (
+        scores["em"].value == harpia_formats.score(ANSWERS, metrics=["em"])["em"].value
+    )
+    assert report == harpia_formats.validate(ANSWERS, select=["J"])
+
+
+def test_options_have_the_names_of_the_command_line(tmp_path: Path) -> None:
+    """`map` is `columns`, and `format` and `from_` are one option."""
+    column = {"prompt": "question"}
+    named = list(harpia_formats.read(QUESTIONS, map=column))
+    assert named == list(harpia_formats.read(QUESTIONS, columns=column))
+    out = tmp_path / "out.csv"
+    done = harpia_formats.convert(ANSWERS, format="nemo-output", to="csv", output=out)
+
+    assert len(named) > 1
+    assert done.rows == 5
+    assert harpia_formats.validate(ANSWERS, from_="nemo-output").ok
+    with pytest.raises(OptionError, match="map and columns are one option"):
+        harpia_formats.read(QUESTIONS, map={"prompt": "a"}, columns={"prompt": "a"})
+
+
+def test_record_as_an_object() -> None:
+    """`to_dict` returns the fields that are set, as a row of the format `record`."""
+    for record in harpia_formats.read(ANSWERS):
+        row = record.to_dict()
+
+        assert json.loads(json.dumps(row)) == row
+        assert list(harpia_formats.read([row])) == [record]
+
+
+@given(records().map(filled))
+def test_rows_of_a_table_read_back(record: Any) -> None:
+    """`to_table(records).to_pylist()` has rows that are the same records again."""
+    rows = harpia_formats.to_table([record, record]).to_pylist()
+
+    assert list(harpia_formats.read(rows)) == list(
+        harpia_formats.from_table(harpia_formats.to_table([record, record]))
+    )
+    assert harpia_formats.validate(rows).ok

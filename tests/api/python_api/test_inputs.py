@@ -1,0 +1,91 @@
+"""Rows in memory are inputs like files."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import harpia_formats
+from harpia_formats import OptionError, UnknownFormat
+from harpia_formats.api.python_api.inputs import ROWS, file_inputs
+
+ROW = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
+ANSWER = {"input": ROW, "response": "r", "llm_name": "m"}
+
+
+def test_a_list_of_rows_is_an_input_of_every_function() -> None:
+    """Each function takes a list of dictionaries in the place of a file."""
+    output = io.BytesIO()
+    rows = [ANSWER, {**ANSWER, "input": {**ROW, "prompt": "p"}}]
+
+    assert harpia_formats.validate(rows).files[0].records == 2
+    assert harpia_formats.detect(rows)[0].format == "nemo-output"
+    assert harpia_formats.convert(rows, to="tencent-csv", output=output).rows == 2
+    assert [record.prompt for record in harpia_formats.read(rows)] == ["q", "p"]
+    assert harpia_formats.score(rows, metrics=("em",))["em"].value == 1
+    assert harpia_formats.diff(rows, rows).ok
+    assert harpia_formats.roundtrip(rows, via="record").ok
+
+
+def test_a_finding_names_its_row() -> None:
+    """The line of a problem is the number of the row in the list."""
+    report = harpia_formats.validate([ROW, {**ROW, "prompt": 5}], format="nemo-input")
+
+    assert [problem.place.line for problem in report.problems] == [2]
+    assert report.files[0].path == ROWS
+
+
+def test_one_dictionary_is_one_document() -> None:
+    """A dictionary is a file with one object."""
+    document = {"questions": ["q"], "predicted_answers": ["a"]}
+
+    assert harpia_formats.validate(document).files[0].format == "haystack"
+
+
+@given(
+    st.lists(
+        st.dictionaries(
+            st.text(max_size=3),
+            st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+            max_size=3,
+        ),
+        max_size=4,
+    )
+)
+def test_rows_are_written_as_they_are(rows: list[dict[str, Any]]) -> None:
+    """The lines of the file are the rows."""
+    if any("\ud800" <= char <= "\udfff" for char in str(rows)):
+        return
+    (source,) = file_inputs([rows])
+    data = source.origin  # type: ignore[union-attr]  # a source
+
+    assert isinstance(data, bytes)
+    assert [json.loads(line) for line in data.split(b"\n")[:-1]] == rows
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([{"a": float("nan")}], "row 1 of the list cannot be written as JSON"),
+        ([{}, {"a": {1: 2}}], "row 2 of the list .*the key 1 is not text"),
+        ([{"a": b"x"}], "bytes"),
+        ([{"a": "\ud800"}], "surrogates"),
+        ([{}, 5], "row 2 of the list is 5, not an object"),
+        (["a.jsonl"], "row 1 of the list is 'a.jsonl', not an object; pass files one"),
+    ],
+)
+def test_rows_that_are_no_json_are_refused(rows: Any, message: str) -> None:
+    """A value that JSON would lose or change is an error that names the row."""
+    with pytest.raises(OptionError, match=message):
+        harpia_formats.validate(rows)
+
+
+def test_an_unknown_format_has_the_common_base() -> None:
+    """Errors of options have one base."""
+    with pytest.raises(harpia_formats.HarpiaFormatsError) as raised:
+        harpia_formats.validate([ROW], format="nmeo")
+
+    assert isinstance(raised.value, UnknownFormat)

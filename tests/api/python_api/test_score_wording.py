@@ -1,0 +1,135 @@
+"""Errors of the Python functions that score name arguments, not options."""
+
+from collections.abc import Callable
+from functools import partial
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from harpia_formats import (
+    ScoreError,
+    ValidationFailed,
+    compare_scores,
+    convert,
+    iter_problems,
+    read,
+    score,
+    score_agreement,
+    score_answers,
+    stats,
+    validate,
+)
+from harpia_formats.api.python_api.score_wording import with_score_arguments
+
+pytest.importorskip("numpy", reason="comparing needs the extra score")
+
+
+def rows(right: int, signature: str) -> list[dict[str, Any]]:
+    """Return 30 records with stored scores, of which the first ones are right."""
+    return [
+        {
+            "id": number,
+            "prompt": f"question {number}",
+            "references": ["yes"],
+            "outputs": [
+                {
+                    "text": f"answer {number}",
+                    "scores": [
+                        {
+                            "metric": "acc",
+                            "value": float(number < right),
+                            "signature": signature,
+                        }
+                    ],
+                }
+            ],
+        }
+        for number in range(30)
+    ]
+
+
+def read_answers(given: Any) -> list[Any]:
+    """Return the stored scores of each answer."""
+    return list(score_answers(given, stored=True))
+
+
+ONE, OTHER = rows(12, "acc|v1"), rows(24, "acc|v2")
+
+
+@pytest.mark.parametrize(
+    ("message", "reworded"),
+    [
+        ("use --test permutation", 'use test="permutation"'),
+        (
+            "--param mcc.labels=A,B,C names",
+            'parameters={"mcc.labels": ["A", "B", "C"]} names',
+        ),
+        ("with --labels, or", "with labels, or"),
+        ("leave out --missing zero", 'leave out missing="zero"'),
+        ("--metrics a,b", 'metrics=["a", "b"]'),
+        ("a --word", "a --word"),
+        ("x--test y", "x--test y"),
+    ],
+)
+def test_options_become_arguments(message: str, reworded: str) -> None:
+    """Each option becomes the argument with its meaning; other text stays."""
+    assert with_score_arguments(message) == reworded
+
+
+def test_errors_name_arguments() -> None:
+    """Those of each function, also while answers are read."""
+    unscored = [{"prompt": "a", "outputs": [{"text": "b"}]}]
+    calls: list[tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], str]] = [
+        (score_agreement, (ONE, OTHER), {"weights": "linear"}, "name them with labels"),
+        (score_agreement, (ONE,), {"fields": ["id"]}, "1 is given with fields"),
+        (
+            compare_scores,
+            (ONE, ONE),
+            {"metrics": ["length"], "test": "mcnemar"},
+            'use test="permutation"',
+        ),
+        (score, (ONE,), {"stored": True, "missing": "zero"}, 'out missing="zero"'),
+        (read_answers, (unscored,), {}, "without stored=True scores are computed"),
+    ]
+    for function, inputs, options, message in calls:
+        with pytest.raises(ScoreError, match=message) as caught:
+            function(*inputs, **options)
+        assert "--" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (lambda data: validate(data).problems, "format"),
+        (lambda data: tuple(iter_problems(data)), "format"),
+        (lambda data: tuple(read(data)), "format"),
+        (stats, "from_"),
+        (partial(convert, to="record", output=BytesIO()), "from_"),
+    ],
+)
+def test_advice_names_the_argument_of_the_function(
+    function: Callable[[bytes], Any], name: str
+) -> None:
+    """The format of inputs is `format` of some functions, and `from_` of the others."""
+    try:
+        problems = function(b'{"frage": "q"}\n')
+    except ValidationFailed as failed:
+        problems = failed.report.problems
+    (problem,) = problems
+
+    assert f"; name a format with {name}, or" in problem.help
+
+
+def test_stored_scores_are_compared() -> None:
+    """As by `score compare --stored`, with force if signatures differ."""
+    found = compare_scores(ONE, rows(24, "acc|v1"), stored=True)
+    forced = compare_scores(ONE, OTHER, stored=True, force=True)
+
+    assert (found.compared[0].first, found.compared[0].second) == (0.4, 0.8)
+    assert [one.scores["acc"].value for one in found.systems] == [0.4, 0.8]
+    assert forced.compared[0].is_forced
+    with pytest.raises(ScoreError, match="; force=True compares anyway"):
+        compare_scores(ONE, OTHER, stored=True)
+    with pytest.raises(ScoreError, match=r"force=True is about .* needs stored=True"):
+        compare_scores(ONE, OTHER, metrics=["em"], force=True)

@@ -1,0 +1,329 @@
+"""`harpia-formats diff`, and `diff` of the API."""
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats.conversion.comparison.diff import Comparison
+from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.registry import UnknownFormat
+from unchecked import convert, diff
+
+COMMAND = [sys.executable, "-m", "harpia_formats", "diff"]
+#: Longer than anything here takes, and shorter than anyone waits.
+PATIENCE = 30
+
+
+def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    """Run `diff` with the arguments given."""
+    return subprocess.run(  # noqa: S603 - the command is ours
+        [*COMMAND, *map(str, arguments)],
+        capture_output=True,
+        cwd=cwd,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+def lines_of(*rows: Any) -> bytes:
+    """Return rows as lines of JSON."""
+    return b"".join(json.dumps(each).encode() + b"\n" for each in rows)
+
+
+def instance(number: int, **given: Any) -> dict[str, Any]:
+    """Return an instance of HarpIA."""
+    row = {
+        "id": str(number),
+        "input": f"q{number}",
+        "expected-output": [f"r{number}"],
+        "actual-output": f"a{number}",
+    }
+    return row | given
+
+
+def answer(number: int, **given: Any) -> dict[str, Any]:
+    """Return a row of NeMo's output."""
+    question = {
+        "prompt": f"q{number}",
+        "ideal_response": f"r{number}",
+        "category": "",
+        "source": "",
+    }
+    return {"input": question, "response": f"a{number}", "llm_name": "m"} | given
+
+
+def test_the_order_of_records_does_not_matter() -> None:
+    """Two files with the same records in another order do not differ."""
+    rows = [instance(each) for each in range(3_000)]
+    shuffled = [rows[number * 7 % 3_000] for number in range(3_000)]
+    report = diff(lines_of(*rows), lines_of(*shuffled))
+
+    assert report.ok
+    assert report.records == 3_000
+
+
+def test_each_difference_has_its_count_and_first_place() -> None:
+    """Differences are reported by field, with the first record of the first side."""
+    left = [instance(each) for each in range(100)]
+    right = [dict(each) for each in left]
+    for number in (40, 7, 99):
+        right[number]["actual-output"] = f"b{number}"
+    report = diff(lines_of(*left), lines_of(*right))
+    line = report.fields["outputs.text"]
+
+    assert (report.differing, line.count) == (3, 3)
+    assert line.place is not None
+    assert (line.place.line, line.place.record) == (8, 8)
+    assert line.example is not None
+    assert (line.example.left, line.example.right) == ("a7", "b7")
+
+
+def test_records_of_one_side_only_are_counted() -> None:
+    """What only one side has is counted on that side."""
+    left, right = lines_of(instance(1), instance(2)), lines_of(instance(2), instance(3))
+    report = diff(left, right)
+
+    assert (report.only_left, report.only_right, report.differing) == (1, 1, 0)
+    assert not report.ok
+
+
+def test_formats_are_compared_in_common_fields() -> None:
+    """HarpIA and NeMo records are matched by prompt and compared in common fields."""
+    left = lines_of(*(instance(each) for each in range(10)))
+    right = lines_of(*(answer(each) for each in reversed(range(10))))
+    run_ = Comparison([left], [right], ConvertOptions())
+    problems = list(run_)
+
+    assert problems == []
+    assert run_.report().ok
+    assert run_.matched_by == "prompt"
+    assert {"id", "category", "source", "outputs.model"} <= set(run_.left_out)
+
+
+def test_a_difference_between_formats_is_found() -> None:
+    """A text that is different in the other format is reported."""
+    left = lines_of(*(instance(each) for each in range(10)))
+    right = lines_of(*(answer(each) for each in range(9)), answer(9, response="b"))
+    report = diff(left, right)
+
+    assert report.differing == 1
+    assert list(report.fields) == ["outputs.text"]
+
+
+@pytest.mark.parametrize("to", ["nemo", "record", "haystack", "tencent-outputs"])
+def test_a_conversion_does_not_differ_from_its_input(tmp_path: Path, to: str) -> None:
+    """What is converted is the same as what it was made from, as far as both go."""
+    given = lines_of(*(instance(each) for each in range(50)))
+    output = tmp_path / "out.data"
+    convert(given, to=to, output=output, constants={"outputs.model": "m"})
+    run_ = Comparison([given], [output], ConvertOptions())
+    problems = list(run_)
+
+    assert problems == []
+    assert run_.report().ok, run_.report().fields
+    assert run_.report().records == 50
+
+
+def test_numbers_differ_by_their_spelling() -> None:
+    """1 and 1.0 are two values."""
+    record = '{"prompt": "q", "metadata": {"x": %s}, "outputs": []}\n'
+    report = diff((record % "1").encode(), (record % "1.0").encode())
+    same = diff((record % "1.0").encode(), (record % "1.0").encode())
+
+    assert list(report.fields) == ["metadata.x"]
+    assert same.ok
+
+
+def test_records_without_ids_are_matched_in_their_order() -> None:
+    """Equal prompts are matched one by one, and unmatched records are reported."""
+    left = lines_of(answer(1), answer(1, response="b"), answer(1))
+    right = lines_of(answer(1), answer(1, response="b"))
+    report = diff(left, right)
+
+    assert (report.records, report.differing, report.only_left) == (2, 0, 1)
+
+
+def test_the_command_tells_by_its_code(tmp_path: Path) -> None:
+    """No difference is 0, a difference 1, and what cannot be read 2."""
+    (tmp_path / "a.jsonl").write_bytes(lines_of(instance(1), instance(2)))
+    (tmp_path / "b.jsonl").write_bytes(lines_of(instance(2), instance(1)))
+    (tmp_path / "c.jsonl").write_bytes(lines_of(instance(1), instance(2, input="x")))
+    (tmp_path / "bad.jsonl").write_bytes(lines_of(instance(1), {"id": "2", "input": 7}))
+    same = run("a.jsonl", "b.jsonl", cwd=tmp_path)
+    other = run("a.jsonl", "c.jsonl", cwd=tmp_path)
+    missing = run("a.jsonl", "d.jsonl", cwd=tmp_path)
+    wrong = run("a.jsonl", "bad.jsonl", cwd=tmp_path)
+
+    assert (same.returncode, same.stdout) == (0, b"")
+    assert b"2 records matched by id, 0 differ" in same.stderr
+    assert other.returncode == 1
+    assert other.stdout == b'a.jsonl:2:1: prompt: "q2" became "x" (1 record)\n'
+    assert missing.returncode == 2
+    assert wrong.returncode == 1
+    assert b"bad.jsonl:2:" in wrong.stderr
+
+
+# The options of `convert`
+
+
+def chat(number: int, **answers: str) -> dict[str, Any]:
+    """Return a row of Tencent's with an answer of each model."""
+    return {
+        "id": str(number),
+        "messages": [{"role": "user", "content": f"q{number}"}],
+        "ref_answer": f"r{number}",
+        "model_outputs": [
+            {"model_name": name, "responses": [{"content": text}]}
+            for name, text in answers.items()
+        ],
+    }
+
+
+def test_formats_can_be_given() -> None:
+    """--from is the format of the first data set, and --to that of the second."""
+    left, right = lines_of(instance(1)), lines_of(answer(1))
+
+    assert diff(left, right, from_="harpia", to="nemo").ok
+    assert not diff(left, right, from_="nemo", to="nemo").ok
+    assert not diff(left, right, from_="harpia", to="harpia").ok
+    with pytest.raises(UnknownFormat, match="did you mean nemo"):
+        diff(left, right, to="nem")
+
+
+def test_the_command_takes_both_formats(tmp_path: Path) -> None:
+    """The command takes them by the names that `convert` has for them."""
+    (tmp_path / "a").write_bytes(lines_of(instance(1)))
+    (tmp_path / "b").write_bytes(lines_of(answer(1)))
+    right = run("a", "b", "--from", "harpia", "--to", "nemo", cwd=tmp_path)
+    wrong = run("a", "b", "--from", "harpia", "--to", "eee", cwd=tmp_path)
+    unknown = run("a", "b", "--from", "harpa", cwd=tmp_path)
+
+    assert right.returncode == 0
+    assert wrong.returncode == 1
+    assert (unknown.returncode, unknown.stdout) == (2, b"")
+    assert b"did you mean harpia?" in unknown.stderr
+
+
+def record_as_dict(number: int) -> dict[str, Any]:
+    """Return a record as a JSON object with one reference and one answer."""
+    return {
+        "prompt": f"q{number}",
+        "references": [f"r{number}"],
+        "outputs": [{"text": f"a{number}"}],
+    }
+
+
+TABLE = b"question,gold,said\nq1,r1,a1\nq2,r2,a2\n"
+COLUMNS = {"prompt": "question", "references": "gold", "response": "said"}
+
+
+def test_map_applies_to_the_table_side(tmp_path: Path) -> None:
+    """--map applies to the side that is a plain table, whichever side it is."""
+    rows = lines_of(*(record_as_dict(each) for each in (1, 2)))
+    (tmp_path / "table.csv").write_bytes(TABLE)
+    (tmp_path / "rows.jsonl").write_bytes(rows)
+    parts = ["--map", ",".join(f"{name}={each}" for name, each in COLUMNS.items())]
+    first = run("table.csv", "rows.jsonl", *parts, cwd=tmp_path)
+    second = run("rows.jsonl", "table.csv", *parts, cwd=tmp_path)
+
+    assert (first.returncode, first.stdout) == (0, b"")
+    assert (second.returncode, second.stdout) == (0, b"")
+    assert diff(TABLE, TABLE, columns=COLUMNS).ok
+    assert diff(rows, io.BytesIO(TABLE), to="csv", columns=COLUMNS).ok
+
+
+def test_map_without_a_table_is_an_error() -> None:
+    """If neither side is detected as a table, an error says how to name the format."""
+    rows = lines_of(answer(1))
+    with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
+        diff(rows, rows, columns=COLUMNS)
+    with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
+        diff(rows, io.BytesIO(TABLE), columns=COLUMNS)
+
+
+def test_answers_of_one_model_are_compared() -> None:
+    """With --model only its answers count, on each side whose format names models."""
+    both, other = lines_of(chat(1, a="x", b="y")), lines_of(chat(1, b="y", c="z"))
+    unnamed = lines_of(instance(1, **{"actual-output": "y"}))
+
+    assert not diff(both, other).ok
+    assert diff(both, other, model="b").ok
+    assert diff(both, unnamed, model="b").ok
+    assert not diff(both, unnamed, model="a").ok
+
+
+def test_model_missing_on_one_side_is_an_error() -> None:
+    """The error for a side without the model lists the models which that side has."""
+    both, other = lines_of(chat(1, aaa="x", b="y")), lines_of(chat(1, b="y"))
+    with pytest.raises(ConversionError) as caught:
+        diff(both, other, model="aaa")
+
+    assert str(caught.value) == (
+        "no answer in the second data set is of the model 'aaa' (there are: 'b')"
+    )
+
+
+def test_rows_that_are_not_valid_are_left_out_if_asked(tmp_path: Path) -> None:
+    """With --on-invalid skip the rest is compared, and what is left out is counted."""
+    (tmp_path / "a.jsonl").write_bytes(lines_of(instance(1), {"id": "2", "input": 7}))
+    (tmp_path / "b.jsonl").write_bytes(lines_of({"id": "3", "input": 7}, instance(1)))
+    failed = run("a.jsonl", "b.jsonl", cwd=tmp_path)
+    skipped = run("a.jsonl", "b.jsonl", "--on-invalid", "skip", cwd=tmp_path)
+    missing = run("a.jsonl", "no.jsonl", "--on-invalid", "skip", cwd=tmp_path)
+
+    assert failed.returncode == 1
+    assert (skipped.returncode, skipped.stdout) == (0, b"")
+    assert b"1 records matched by id, 0 differ, 2 not valid and left out" in (
+        skipped.stderr
+    )
+    assert missing.returncode == 2
+    with pytest.raises(ConversionError, match="fail or skip"):
+        diff(b"", b"", on_invalid="quarantine")
+
+
+def test_each_record_counts_once_for_a_field() -> None:
+    """A field that differs in two answers of one record differs in one record."""
+    report = diff(lines_of(chat(1, a="x", b="y")), lines_of(chat(1, a="v", b="w")))
+
+    assert report.fields["outputs.text"].count == 1
+
+
+# Headers
+
+
+def with_metrics(*names: str) -> bytes:
+    """Return a file of HarpIA that asks for metrics."""
+    instance = {"id": "1", "input": "q", "actual-output": "a"}
+    metrics = [{"id": name} for name in names]
+    return json.dumps({"instances": [instance], "metrics": metrics}).encode()
+
+
+def test_headers_are_compared() -> None:
+    """Two data sets with the same records and other metrics differ."""
+    differing = diff(with_metrics("BLEU-NLTK"), with_metrics("ROUGE"))
+    missing = diff(with_metrics("BLEU-NLTK"), with_metrics())
+
+    assert (differing.ok, differing.differing) == (False, 0)
+    assert list(differing.fields) == ["header.metrics"]
+    assert not missing.ok
+    assert diff(with_metrics("ROUGE"), with_metrics("ROUGE")).ok
+
+
+def test_header_without_a_place_on_one_side_is_left_out() -> None:
+    """What one of the formats cannot hold is named as not compared."""
+    run = Comparison(
+        [with_metrics("ROUGE")],
+        [b"id,prompt,model,response\n1,q,,a\n"],
+        ConvertOptions(),
+        "csv",
+    )
+    assert list(run) == []
+
+    assert run.report().ok
+    assert "header.metrics" in run.left_out

@@ -1,0 +1,90 @@
+"""`--reference-from gt` makes the expected answer of a conversation the reference."""
+
+import json
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from harpia_formats import read
+from harpia_formats.conversion.mapping.choices import ReferenceFrom
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.record import Record
+from harpia_formats.registry import adapter_of, writable_formats
+from unchecked import convert, score
+
+ROWS: list[dict[str, Any]] = [
+    {"id": "1", "prompt": "q", "references": ["r"], "gt": "g"},
+    {"id": "2", "prompt": "q", "gt": "g"},
+    {"id": "3", "prompt": "q", "references": ["r"]},
+]
+DATA = b"".join(
+    json.dumps({**row, "outputs": [{"text": "g", "model": "m"}]}).encode() + b"\n"
+    for row in ROWS
+)
+GIVEN = {
+    "evaluation_id": "e",
+    "evaluation_name": "n",
+    "outputs.scores.value": 1,
+    "outputs.scores.is_correct": True,
+    "category": "c",
+    "source": "s",
+}
+WITH_BOTH = [
+    id_
+    for id_, format_ in writable_formats().items()
+    if adapter_of(format_).carries("references")
+]
+
+
+def mean_of(scores: Scores) -> tuple[float | None, int]:
+    """Return the exact match, and how many answers it is the mean of."""
+    (value,) = scores.total.scores
+    return value.value, value.count
+
+
+@pytest.mark.parametrize("target", WITH_BOTH)
+def test_gt_is_the_reference_where_it_is_asked_for(target: str) -> None:
+    """Every format gets gt in the place of the reference, and only if asked."""
+    found: dict[str, list[Any]] = {}
+    for choice in ReferenceFrom:
+        output = BytesIO()
+        report = convert(
+            DATA,
+            to=target,
+            from_="record",
+            output=output,
+            reference_from=choice,
+            on_invalid="skip",
+            constants=GIVEN | {"references": ["none"]},
+        )
+        assert report.written, report.report.problems
+        records: list[Record] = list(read(output.getvalue(), format=target))
+        found[choice] = [record.references for record in records]
+
+    assert found["references"] == [["r"], ["none"], ["r"]]
+    assert found["gt"] == [["g"], ["g"], ["r"]]
+
+
+def test_replaced_reference_is_a_loss() -> None:
+    """A reference that gt replaces is changed, and a missing one is filled in."""
+    report = convert(DATA, to="record", output=BytesIO(), reference_from="gt")
+    fates = {
+        fate.fate: times
+        for fate, times in report.losses[0].losses.counts.items()
+        if fate.path == "references"
+    }
+
+    assert fates.keys() == {Fate.CHANGED, Fate.DEFAULTED}
+    assert not report.lossless
+
+
+def test_answers_are_scored_by_gt() -> None:
+    """With gt as the reference an answer that equals it is right."""
+    options: dict[str, Any] = {"metrics": ("em",), "replicates": 0, "missing": "skip"}
+    own = score(DATA, **options)
+    by_gt = score(DATA, reference_from="gt", **options)
+
+    assert mean_of(own)[0] == 0
+    assert mean_of(by_gt)[0] == pytest.approx(2 / 3)

@@ -1,0 +1,183 @@
+"""The parts of the program that maps records do what the plain steps do."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.api.testing.strategies import records
+from harpia_formats.conversion.mapping.chats import fit_chats
+from harpia_formats.conversion.mapping.choices import (
+    Choices,
+    References,
+    Responses,
+    Turns,
+)
+from harpia_formats.conversion.mapping.complete import Completion, with_constants
+from harpia_formats.conversion.mapping.fit import fit_record
+from harpia_formats.conversion.mapping.presence import PresenceKeys
+from harpia_formats.conversion.mapping.record_program import NO_FATES, RecordProgram
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.unchanged import same_chats_check, unsplit_check
+from harpia_formats.model.adapter import Cardinality, RowCapacity
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.record import Output, Record, Score, field_paths
+from harpia_formats.registry import adapter_of, writable_formats
+
+OWNERS = frozenset({"extra.eee.input", "extra.eee.output", "outputs.extra.own.inner"})
+CONSTANTS = st.fixed_dictionaries(
+    {},
+    optional={
+        "id": st.just("1"),
+        "prompt": st.just("q"),
+        "references": st.just(["r"]),
+        "metadata.k": st.just(1),
+        "outputs.model": st.just("m"),
+        "outputs.text": st.just("a"),
+        "outputs.reasoning": st.just("why"),
+        "outputs.scores.value": st.just(0.5),
+        "outputs.scores.metric": st.just("em"),
+    },
+)
+CAPACITIES = st.builds(
+    RowCapacity,
+    st.sampled_from((Cardinality.ONE, Cardinality.MANY)),
+    st.sampled_from(Cardinality),
+    st.sampled_from((Cardinality.NONE, Cardinality.ONE, Cardinality.MANY)),
+    st.booleans(),
+    st.booleans(),
+)
+CHOICES = st.builds(
+    Choices,
+    st.sampled_from(References),
+    st.sampled_from(Responses),
+    st.sampled_from(Turns),
+    st.none() | st.just("m"),
+)
+
+
+@given(records(), CONSTANTS, st.booleans())
+def test_constants_complete_records_as_step_by_step(
+    record: Record,
+    constants: dict[str, Any],
+    turns: bool,
+) -> None:
+    """The record and its fates are those of `with_constants`, in the same order."""
+    fates, expected_fates = FieldFates(), FieldFates()
+    expected = with_constants(record, constants, expected_fates, turns=turns)
+
+    assert Completion(constants, turns).complete(record, fates) == expected
+    assert fates == expected_fates
+
+
+@given(st.lists(records(), min_size=2, max_size=30))
+def test_records_with_the_same_key_have_the_same_fields(found: list[Record]) -> None:
+    """Paths and nulls follow from the key of a record."""
+    keys, known = PresenceKeys(OWNERS), dict[Any, list[tuple[str, bool]]]()
+    for record in found:
+        paths = list(field_paths(record, OWNERS).items())
+        assert known.setdefault(keys.of(record), paths) == paths
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ({"params": {}, "metadata": {"a": 1}}, {"params": {"a": 1}, "metadata": {}}),
+        ({"params": {"a": None}}, {"params": {"a": 1}}),
+        ({"metadata": {"a": None, "b": 1}}, {"metadata": {"a": 1, "b": None}}),
+        ({"extra": {"eee": {"input": {"a": 1}}}}, {"extra": {"eee": {"input": {}}}}),
+        ({"extra": {"a": {"b": 1}}}, {"extra": {"b": {"a": 1}}}),
+        ({"messages": []}, {"messages": [{"role": "system"}]}),
+        ({"messages": [{"role": "user"}]}, {"messages": [{"role": "system"}]}),
+        ({"outputs": [Output()]}, {"outputs": [Output(scores=[])]}),
+        ({"outputs": [Output(scores=[])]}, {"outputs": [Output(scores=[Score()])]}),
+        ({"outputs": [Output(text=None)]}, {"outputs": [Output(text="")]}),
+        ({"outputs": [Output(), Output(text="")]}, {"outputs": [Output(text="")] * 2}),
+    ],
+)
+def test_records_with_other_fields_have_other_keys(
+    left: dict[str, Any], right: dict[str, Any]
+) -> None:
+    """Records whose fields, keys or nulls differ are told apart."""
+    keys = PresenceKeys(OWNERS)
+
+    assert keys.of(Record(**left)) != keys.of(Record(**right))
+
+
+@given(records(), CAPACITIES, CHOICES)
+def test_record_is_unchanged_only_if_no_step_changes_it(
+    record: Record, capacity: RowCapacity, choices: Choices
+) -> None:
+    """Where the checks say so, fitting yields the record itself without any fate."""
+    if not unsplit_check(capacity, choices)(record):
+        return
+    fates, of_chats = FieldFates(), FieldFates()
+    try:
+        parts: Any = list(fit_record(record, capacity, choices, fates))
+    except Unconvertible:
+        parts = None
+    if same_chats_check(capacity)(record):
+        assert parts == [record]
+        assert fates == FieldFates()
+        return
+    try:
+        expected: Any = [fit_chats(record, capacity, choices, of_chats)]
+    except Unconvertible:
+        expected = None
+
+    assert parts == expected
+    assert fates == of_chats
+
+
+TARGETS = sorted(writable_formats())
+
+
+def outcome(map_record: Any) -> Any:
+    """Return rows as bytes, paths and fates of a record, None if there is no row."""
+    try:
+        return map_record()
+    except Unconvertible:
+        return None
+
+
+@given(
+    st.lists(records(), min_size=1, max_size=8),
+    st.sampled_from(TARGETS),
+    CHOICES,
+    st.booleans(),
+    CONSTANTS,
+)
+def test_program_maps_records_as_the_mapper_does(
+    found: list[Record],
+    target: str,
+    choices: Choices,
+    keep_extra: bool,
+    constants: dict[str, Any],
+) -> None:
+    """Rows with their order of keys, paths and fates are the same for each record."""
+    adapter = adapter_of(writable_formats()[target])
+    given_choices = Choices(
+        choices.references,
+        choices.responses,
+        choices.turns,
+        choices.model,
+        constants,
+        keep_extra,
+    )
+    mapper = RecordMapper(adapter, given_choices, owners=OWNERS)
+    program = RecordProgram(mapper, limit=3)
+
+    def plain(record: Record, number: int) -> Any:
+        mapped = mapper.map(record, number)
+        return encode(mapped.rows), mapped.paths, mapped.fates
+
+    def quick(record: Record, number: int) -> Any:
+        rows, known = program.map(record, number, NO_FATES)
+        return encode(rows), known.paths, known.fates
+
+    for number, record in enumerate([*found, *found], 1):
+        expected = outcome(lambda r=record, n=number: plain(r, n))
+        assert outcome(lambda r=record, n=number: quick(r, n)) == expected
+    assert NO_FATES.entries == []

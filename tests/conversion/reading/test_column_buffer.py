@@ -1,0 +1,214 @@
+"""Columns of a file, joined to rows block by block."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats.conversion.reading import column_buffer, column_rows
+from harpia_formats.conversion.reading.column_buffer import ColumnBuffer
+from harpia_formats.conversion.reading.column_rows import decoded_rows, encoded_rows
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.files.framing import array
+from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.problem import Path
+from harpia_formats.validation.unit.record_numbers import RecordNumbers
+
+_TEXTS = st.text(st.sampled_from('ab,"\\[]{}:é问😀\u2028\n\x00'), max_size=6)
+_ITEMS = (
+    st.recursive(
+        _TEXTS | st.none() | st.booleans() | st.integers(),
+        lambda inner: (
+            st.lists(inner, max_size=3) | st.dictionaries(_TEXTS, inner, max_size=3)
+        ),
+        max_leaves=5,
+    ).map(lambda value: json.dumps(value, ensure_ascii=False).encode())
+    | st.sampled_from([b"1e2", b"1.0", b"-0.0", b"-0", b"12345678901234567890123"])
+    | st.sampled_from([b'"\\ud83d\\ude00 \\u0000"', b"[[[[[[[[1]]]]]]]]", b"[ 1 ]"])
+)
+_COLUMNS = st.dictionaries(
+    st.sampled_from(["questions", "contexts", "responses", "own", 'é"\\']),
+    st.lists(_ITEMS, max_size=12),
+    min_size=1,
+    max_size=4,
+)
+_SEPARATORS = st.sampled_from([b",", b", ", b",\n  ", b" ,\r\n"])
+
+
+def _rows(
+    columns: dict[Path, list[bytes]], invalid: set[int]
+) -> Iterator[tuple[int, bytes]]:
+    """Yield number and text of each valid record, item by item."""
+    for component in dict.fromkeys(path[:-1] for path in columns):
+        own = {path: each for path, each in columns.items() if path[:-1] == component}
+        for number in range(1, max(map(len, own.values())) + 1):
+            if number in invalid:
+                continue
+            items = {
+                path[-1]: decode(each[number - 1])
+                for path, each in own.items()
+                if len(each) >= number
+            }
+            yield number, encode(items)
+
+
+@given(
+    columns=st.dictionaries(
+        st.tuples(st.sampled_from(["one", "two"]), st.sampled_from("abc")),
+        st.lists(_ITEMS, max_size=12),
+        min_size=1,
+    ),
+    separator=_SEPARATORS,
+    rows=st.sampled_from([1, 3, 1000]),
+    joined=st.sampled_from([0, 20, 1000]),
+    data=st.data(),
+)
+def test_blocks_of_items_are_joined_as_single_items_are(
+    *,
+    columns: dict[Path, list[bytes]],
+    separator: bytes,
+    rows: int,
+    joined: int,
+    data: st.DataObject,
+) -> None:
+    """Any chunks of items and any refused ones give the rows of single items."""
+    invalid: set[int] = set()
+    with closing(ColumnBuffer()) as buffer:
+        places: dict[tuple[Path, int], Cursor] = {}
+        for line, (path, items) in enumerate(columns.items(), 1):
+            buffer.begin(path)
+            begin = 0
+            while begin < len(items):
+                end = data.draw(st.integers(begin + 1, len(items)))
+                some, start = items[begin:end], Cursor(1000 * line, line, 0)
+                text = separator.join(some)
+                if data.draw(st.booleans()):
+                    chunk = Chunk(text, start, items=len(some))
+                else:
+                    chunk = Chunk(text, start, some)
+                refused = data.draw(
+                    st.frozensets(st.integers(0, len(some)), max_size=2)
+                )
+                buffer.add(chunk, RecordNumbers(begin, []), refused)
+                for row in range(len(some)):
+                    places[path, begin + row + 1] = chunk.start_of(row)
+                    if row in refused:
+                        invalid.add(begin + row + 1)
+                begin = end
+        found = []
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(column_buffer, "ROWS", rows)
+            patch.setattr(column_rows, "JOINED", joined)
+            for component in buffer.components():
+                batches = [
+                    each.batch(tuple(each.names), {})
+                    for each in buffer.rows_of(component)
+                ]
+                for batch in column_rows.joined_batches(batches):
+                    values = encode(list(batch.values))
+                    assert encode(decoded_rows(encoded_rows(batch))) == values
+                    for index, number in enumerate(batch.numbers):
+                        assert encode(batch.values[index]) == batch.text_of(index)
+                        leading = (*component, next(iter(batch.values[index])))
+                        assert batch.start_of(index) == places[leading, number]
+                        found.append((number, batch.text_of(index)))
+
+    assert found == list(_rows(columns, invalid))
+
+
+def _document(
+    columns: dict[str, list[bytes]], separator: bytes
+) -> tuple[bytes, dict[tuple[str, int], int]]:
+    """Return a file of columns, and where each of their items begins."""
+    places: dict[tuple[str, int], int] = {}
+    text = b"{"
+    for name, items in columns.items():
+        text += b"," * (len(text) > 1) + json.dumps(name).encode() + b": ["
+        for number, item in enumerate(items, 1):
+            text += separator * (number > 1)
+            places[name, number] = len(text)
+            text += item
+        text += b"]"
+    return text + b"}\n", places
+
+
+_WRONG = st.sampled_from([b"tru", b'{"a":1,"a":2}', b'"\\ud800"', b'"' + b"x" * 700])
+
+
+@given(
+    columns=_COLUMNS,
+    separator=_SEPARATORS,
+    window=st.sampled_from([1, 40, 10_000]),
+    trained=st.sampled_from([0, 70]),
+    wrong=st.none() | st.tuples(_WRONG, st.integers(0, 99), st.integers(0, 9)),
+)
+@settings(deadline=None)
+def test_a_file_of_columns_has_the_rows_of_its_items(
+    *,
+    columns: dict[str, list[bytes]],
+    separator: bytes,
+    window: int,
+    trained: int,
+    wrong: tuple[bytes, int, int] | None,
+) -> None:
+    """Any windows give rows with the items of their number, but for a wrong one."""
+    columns = {
+        name: [b'"%b"' % (b"q" * 20)] * trained + each for name, each in columns.items()
+    }
+    columns = {"query_id": [b'"1"', b'"2"'], **columns}
+    invalid = set()
+    if wrong is not None:
+        item, column, at = wrong
+        # The format is recognised by the first column.
+        name = list(columns)[1 + column % (len(columns) - 1)]
+        number = trained + at if len(columns[name]) > trained + at else 0
+        if item.endswith(b"x"):
+            item += b'"'
+        columns[name][number : number + 1] = [item]
+        invalid.add(number + 1)
+    data, places = _document(columns, separator)
+    records: list[PlacedRecord] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(array, "WINDOW", window)
+        patch.setattr(column_buffer, "ROWS", 7)
+        options: dict[str, Any] = {"max_row_bytes": 600, "fail_fast": False}
+        reading = Reading([data], "haystack", **options)
+        for _ in reading.problems(records.append, lambda *_: None, lambda _: None):
+            pass
+
+    expected: dict[Path, list[bytes]] = {(name,): columns[name] for name in columns}
+    found = [(each.row.number, each.row.text) for each in records]
+    assert found == list(_rows(expected, invalid))
+    for each in records:
+        number = each.row.number or 0
+        first = next(name for name in columns if len(columns[name]) >= number)
+        assert each.row.start.offset == places[first, number]
+        assert each.row.value == decode(each.row.text)
+
+
+def test_items_behind_one_that_is_too_long_keep_their_records() -> None:
+    """An item over the limit costs its record, and moves no item to another one."""
+    columns = {
+        "questions": ["a", "b" * 200, "c", "d" * 200],
+        "predicted_answers": ["1", "2", "3", "4"],
+    }
+    records: list[PlacedRecord] = []
+    reading = Reading(
+        [json.dumps(columns).encode()], "haystack", fail_fast=False, max_row_bytes=100
+    )
+    found = list(reading.problems(records.append, lambda *_: None, lambda _: None))
+
+    assert [(each.row.number, each.row.text) for each in records] == [
+        (1, b'{"questions":"a","predicted_answers":"1"}'),
+        (3, b'{"questions":"c","predicted_answers":"3"}'),
+    ]
+    assert [(each.code, each.place.record) for each in found] == [
+        ("J110", 2),
+        ("J110", 4),
+    ]

@@ -1,0 +1,212 @@
+"""Fields of records that are read from keys which the format has no place for."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats import MapError, convert, read, score
+from harpia_formats.conversion.losses.table import field_lines
+from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.record import Record
+
+MAP = {"response": "model_response", "references": "expected_answer"}
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+
+
+def chat(**others: Any) -> dict[str, Any]:
+    """Return a row of tencent-messages with other keys."""
+    return {"messages": [{"role": "user", "content": "2+2?"}], **others}
+
+
+def lines_of(*rows: dict[str, Any]) -> bytes:
+    """Return rows as JSON Lines."""
+    return "".join(json.dumps(row) + "\n" for row in rows).encode()
+
+
+def only(data: bytes, **options: Any) -> Record:
+    """Return the only record of some lines."""
+    (record,) = read(data, **options)
+    return record
+
+
+@given(TEXT, st.lists(TEXT, min_size=1, max_size=3))
+def test_keys_are_read_as_fields(answer: str, references: list[str]) -> None:
+    """A text is the answer, a list the references, and neither is extra any more."""
+    row = chat(model_response=answer, expected_answer=references, note="kept")
+    record = only(lines_of(row), columns=MAP)
+
+    assert [output.text for output in record.outputs] == [answer]
+    assert record.references == references
+    assert record.prompt == "2+2?"
+    assert record.extra == {"tencent": {"note": "kept"}}
+
+
+def test_rows_without_the_key_lack_the_field() -> None:
+    """A row without the key, or with null, is read without the field."""
+    rows = [chat(), chat(model_response=None), chat(model_response="4")]
+    records = list(read(lines_of(*rows), columns={"response": "model_response"}))
+
+    assert [len(record.outputs) for record in records] == [0, 0, 1]
+
+
+def test_answers_under_a_key_are_scored() -> None:
+    """The answers of a format without answers are scored from a mapped key."""
+    rows = [
+        chat(model_response="4", expected_answer="4"),
+        chat(model_response="5", expected_answer=["4", "four"]),
+    ]
+    scores = score(lines_of(*rows), metrics=("em",), columns=MAP)
+
+    assert (scores.total.answers, scores["em"].value) == (2, 0.5)
+
+
+def test_fields_of_an_answer_are_added_to_it() -> None:
+    """A field of an answer that the row has is added to that answer."""
+    row = {"prompt": "2+2?", "ideal_response": "4", "actual_response": "4", "llm": "m"}
+    record = only(lines_of(row), columns={"model": "llm"})
+    (output,) = record.outputs
+
+    assert (output.text, output.model) == ("4", "m")
+
+
+def test_conversion_writes_the_fields(tmp_path: Path) -> None:
+    """A conversion of rows writes the fields of mapped keys as its own."""
+    path = tmp_path / "chat.jsonl"
+    path.write_bytes(lines_of(*[chat(model_response="4")] * 3))
+    convert(
+        path,
+        to="tencent-outputs",
+        output=tmp_path / "out.jsonl",
+        columns={"response": "model_response"},
+        constants={"model": "m"},
+    )
+    lines = (tmp_path / "out.jsonl").read_bytes().splitlines()
+    rows = [json.loads(line) for line in lines]
+
+    assert [row["model_outputs"][0]["responses"] for row in rows] == [
+        [{"content": "4"}]
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "error"),
+    [
+        ({"response": "model_respons"}, "did you mean model_response"),
+        ({"response": "qq"}, r"has such a key .there are: messages, model_response.$"),
+        ({"response": "messages"}, "tencent-messages reads this key already"),
+        ({"answer": "model_response"}, "no field is called answer"),
+    ],
+)
+def test_map_that_cannot_be_used_is_refused(
+    columns: dict[str, str], error: str
+) -> None:
+    """A key that no row has, one of the format's own and an unknown field fail."""
+    with pytest.raises(MapError, match=error):
+        list(read(lines_of(chat(model_response="4")), columns=columns))
+
+
+def question(**others: Any) -> dict[str, Any]:
+    """Return a row of tencent-messages with labelled choices."""
+    choices = {"text": ["3", "4"], "label": ["A", "B"]}
+    return chat(answerKey="B", choices=choices, **others)
+
+
+def test_paths_reach_into_values() -> None:
+    """A path finds a list, and the item with the label of another key."""
+    columns = {
+        "prompt": "messages.0.content",
+        "choices": "choices.text",
+        "references": "choices.text[answerKey]",
+    }
+    record = only(lines_of(question()), columns=columns)
+
+    assert (record.prompt, record.choices, record.references) == (
+        "2+2?",
+        ["3", "4"],
+        ["4"],
+    )
+    assert record.extra is not msgspec.UNSET
+    assert record.extra["tencent"] == {
+        "answerKey": "B",
+        "choices": question()["choices"],
+    }
+
+
+def test_numbers_in_lists_become_texts() -> None:
+    """References and choices that are numbers are their texts."""
+    row = chat(doc={"gold": [4, 4.0, "four"]})
+    record = only(lines_of(row), columns={"references": "doc.gold"})
+
+    assert record.references == ["4", "4.0", "four"]
+
+
+@pytest.mark.parametrize(
+    ("column", "error"),
+    [
+        ("choices.txt", "'choices.txt': no row .* did you mean choices.text"),
+        ("choices.text[answerKye]", "'answerKye': no row .* did you mean answerKey"),
+        ("choice[answerKey]", "'choice': no row .* did you mean choices"),
+        ("/choices/text", "no row .* a path is written as choices.text"),
+        ("choices.text[other]", "record 1 of <data>: no label is 'C' .A, B."),
+    ],
+)
+def test_path_that_finds_nothing_is_refused(column: str, error: str) -> None:
+    """A part of a path that no row has is named, and so is a label without an item."""
+    data = lines_of(question(other="C"))
+    with pytest.raises(MapError, match=error):
+        list(read(data, columns={"references": column}))
+
+
+def test_format_of_whole_documents_has_no_keys() -> None:
+    """A format whose records are not rows takes no map."""
+    with pytest.raises(ConversionError, match="and for other keys of JSON rows"):
+        list(read(b"{}", format="nemo-results", columns={"response": "a"}))
+
+
+ASKED: dict[str, Any] = {"input": [{"role": "user", "content": "2+2?"}], "ideal": "4"}
+
+
+def test_what_a_mapped_value_replaces_stays_in_extra() -> None:
+    """The format's own value of a mapped field is kept, also if the path has none."""
+    rows = [ASKED | {"note": {"answer": "four"}}, ASKED]
+    mapped, lacking = read(lines_of(*rows), columns={"references": "note.answer"})
+
+    assert mapped.references == ["four"]
+    assert lacking.references is msgspec.UNSET
+    for record in (mapped, lacking):
+        assert isinstance(record.extra, dict)
+        assert record.extra["map"] == {"references": ["4"]}
+
+
+def test_a_replaced_value_is_told_as_lost_where_it_has_no_place(tmp_path: Path) -> None:
+    """The table names the mapped path as kept, and the format's own key as dropped."""
+    report = convert(
+        lines_of(ASKED | {"note": {"answer": "four"}}),
+        to="nemo-input",
+        output=tmp_path / "x.jsonl",
+        columns={"references": "note.answer"},
+    )
+    lines = {line.name: line for line in field_lines(report.losses)}
+
+    assert lines["note.answer (references)"].kept == 1
+    assert lines["ideal"].fates == {Fate.DROPPED: 1}
+
+
+def test_a_list_is_no_text() -> None:
+    """A mapped value that is a list is refused for a field that is text."""
+    with pytest.raises(MapError, match=r"it is a list in record 1 of .*prompt is text"):
+        only(lines_of(ASKED), columns={"prompt": "input.content"})
+
+
+def test_key_beside_a_list_is_seen() -> None:
+    """A key that only stands beside the list is not taken for one that is missing."""
+    row = chat(doc={"options": ["3", "4"], "key": "B"})
+    record = only(lines_of(row), columns={"references": "doc.options[key]"})
+
+    assert record.references == ["4"]

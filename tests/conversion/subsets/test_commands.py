@@ -1,0 +1,588 @@
+"""What `head`, `sample`, `split` and `merge` write, and what they refuse."""
+
+import gzip
+import io
+import json
+import lzma
+import time
+from collections.abc import Callable
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats import (
+    HarpiaFormatsError,
+    OptionError,
+    SinkError,
+    SubsetError,
+    ValidationFailed,
+    head,
+    merge,
+    sample,
+    split,
+)
+from harpia_formats.conversion.subsets.number_file import NumberFile
+from harpia_formats.conversion.subsets.random_rows import sampled_numbers
+from harpia_formats.conversion.subsets.row_values import IDENTITY
+from harpia_formats.conversion.subsets.shares import part_of, thresholds
+from harpia_formats.evaluation.scoring.groups import GROUPED
+from harpia_formats.files.io.reader import BLOCK, SourceError
+
+HARPIA = '{"id": "%d", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
+
+
+def record_lines(count: int, prompts: int = 10**6) -> bytes:
+    """Return lines of the hub's own format, some of which ask the same."""
+    return b"".join(
+        b'{"id":%d,  "prompt": "p%d","category":"c%d", "outputs":[{"text":"a"}]}\n'
+        % (n, n % prompts, n % 3)
+        for n in range(count)
+    )
+
+
+def head_of(data: Any, rows: int, **options: Any) -> bytes:
+    """Return the first rows of some data."""
+    output = io.BytesIO()
+    head(data, rows, output=output, **options)
+    return output.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "first"),
+    [
+        (b'{"a":1.0}\n\n{"a": 2}\n', b'{"a":1.0}\n'),
+        (b'{"a":1}\r\n{"a":2}', b'{"a":1}\r\n'),
+        (b'\xef\xbb\xbf{"a":1}\n{"a":2}\n', b'\xef\xbb\xbf{"a":1}\n'),
+        (b"[1, 2, 3]", b"[1]\n"),
+        (b'[\n  {"a": 1},\n  {"a": 2}\n]', b'[\n  {"a": 1}\n]\n'),
+        (b'{\n"a": 1}\n{\n"a": 2}\n', b'{\n"a": 1}\n'),
+    ],
+)
+def test_first_row_is_as_it_was(data: bytes, first: bytes) -> None:
+    """The first row is in a container like that of the file."""
+    assert head_of(data, 1) == first
+
+
+def test_rows_of_a_table_keep_quotes_and_line_ends(tmp_path: Path) -> None:
+    """A table keeps its mark, header, quotes, line ends and rows over several lines."""
+    path = tmp_path / "t.csv"
+    data = b'\xef\xbb\xbfa;"b"\r\n1;"x\r\ny"\r\n"2";z\r\n3;"w'
+    path.write_bytes(data)
+
+    assert head_of(path, 2, delimiter=";") == data[: data.index(b"3;")]
+    assert head_of(path, 1, delimiter=";") == data[: data.index(b'"2"')]
+
+
+def test_document_around_rows_is_kept() -> None:
+    """What stands around the rows is copied, and it is said."""
+    rows = ", ".join(HARPIA % n for n in range(3))
+    data = f'{{"metrics": [], "instances": [{rows}], "zzz": {{"n": 1e2}}}}\n'.encode()
+    output = io.BytesIO()
+    done = head(data, 2, output=output, from_="harpia")
+
+    assert json.loads(output.getvalue())["zzz"] == {"n": 100.0}
+    assert len(json.loads(output.getvalue())["instances"]) == 2
+    assert "copied as it is" in done.notes[0]
+    assert done.rows == 3
+
+
+def test_head_reads_only_what_it_needs() -> None:
+    """Of a long stream the first blocks are read, and a broken end is not met."""
+    stream = io.BytesIO(record_lines(200_000) + b"{broken")
+    assert head_of(stream, 2) == record_lines(2)
+    assert stream.tell() <= 4 * BLOCK
+    assert head_of(b'[{"a": 1}, {"a": 2}, {"a":', 1) == b'[{"a": 1}]\n'
+
+
+def test_broken_arrays_are_refused() -> None:
+    """An array that is not closed is not copied as if it were."""
+    with pytest.raises(SubsetError, match="the array is not closed"):
+        sample(b'[{"a": 1}, {"a": 2}', 1, output=io.BytesIO())
+    with pytest.raises(SubsetError, match="more than 8 bytes"):
+        head_of(b'{"a": 1}\n{"a": "too long"}\n', 2, max_row_bytes=8)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("t.csv", 'delimiter=";"'), ("t.txt", 'from_="csv", delimiter=";"')],
+)
+def test_another_delimiter_is_named(name: str, arguments: str, tmp_path: Path) -> None:
+    """A table with semicolons gets the arguments that read it."""
+    path = tmp_path / name
+    path.write_text("prompt;b\n1;2\n3;4\n")
+    with pytest.raises(
+        SubsetError, match=f"a semicolon separates .* read it with {arguments}$"
+    ):
+        sample(path, 1, output=io.BytesIO())
+
+
+def test_output_is_compressed_by_its_name(tmp_path: Path) -> None:
+    """A name decides the compression; an input and a table are never outputs."""
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(record_lines(3)))
+    head(path, 2, output=tmp_path / "out.jsonl.gz")
+
+    assert gzip.decompress((tmp_path / "out.jsonl.gz").read_bytes()) == record_lines(2)
+    with pytest.raises(SinkError, match="already exists"):
+        head(path, 2, output=tmp_path / "out.jsonl.gz")
+    with pytest.raises(SinkError, match="is an input"):
+        head(path, 2, output=path, overwrite=True)
+    with pytest.raises(SinkError, match='convert to="parquet" makes'):
+        head(path, 2, output=tmp_path / "out.parquet")
+
+
+def test_a_file_that_breaks_off_leaves_no_output(tmp_path: Path) -> None:
+    """Half a compressed file gives no output, and no temporary file."""
+    path = tmp_path / "rows.jsonl.gz"
+    path.write_bytes(gzip.compress(record_lines(9_000))[:-4000])
+    runs: list[Callable[[], object]] = [
+        lambda: sample(path, 2, output=tmp_path / "out.jsonl"),
+        lambda: split(path, output=tmp_path / "{value}.jsonl", ratio=(0.5, 0.5)),
+        lambda: merge(path, output=tmp_path / "out.jsonl"),
+    ]
+    for run in runs:
+        with pytest.raises((SourceError, SubsetError)):
+            run()
+
+    assert [each.name for each in tmp_path.iterdir()] == [path.name]
+
+
+@given(st.integers(0, 300), st.integers(1, 300), st.text())
+def test_samples_have_different_rows(rows: int, size: int, seed: str) -> None:
+    """A sample has so many different numbers of rows, the same for a seed."""
+    chosen = sampled_numbers(rows, size, seed)
+
+    assert len(chosen) == min(rows, size)
+    assert chosen <= set(range(1, rows + 1))
+    assert chosen == sampled_numbers(rows, size, seed)
+
+
+def test_every_sample_is_as_likely() -> None:
+    """Over many seeds each pair of rows is chosen about as often."""
+    counts: dict[frozenset[int], int] = {}
+    for seed in range(6000):
+        pair = sampled_numbers(4, 2, seed)
+        counts[pair] = counts.get(pair, 0) + 1
+
+    assert len(counts) == 6
+    assert all(850 < count < 1150 for count in counts.values())
+
+
+def test_samples_are_the_same_everywhere() -> None:
+    """The rows of a seed are published: no version may choose others."""
+    assert sorted(sampled_numbers(1000, 5, 7)) == [206, 442, 603, 615, 822]
+    assert sampled_numbers(1000, 5, "7") == sampled_numbers(1000, 5, 7)
+    assert len(sampled_numbers(1000, 5, "\udcff")) == 5
+
+
+def test_too_few_rows_are_all_written() -> None:
+    """A sample of more rows than there are has all, and is not ok."""
+    output = io.BytesIO()
+    done = sample(record_lines(3), 5, output=output)
+
+    assert (done.ok, done.rows, done.written) == (False, 3, 3)
+    assert output.getvalue() == record_lines(3)
+
+
+def read_parts(done: Any) -> dict[str, bytes]:
+    """Return the bytes of each part by its name."""
+    return {part.value: Path(part.path).read_bytes() for part in done.parts}
+
+
+@settings(max_examples=20)
+@given(
+    prompts=st.lists(st.integers(0, 12), max_size=40),
+    share=st.floats(0.05, 0.95),
+    seed=st.integers(),
+    data=st.data(),
+)
+def test_duplicates_are_on_one_side(
+    tmp_path_factory: pytest.TempPathFactory,
+    prompts: list[int],
+    share: float,
+    seed: int,
+    data: st.DataObject,
+) -> None:
+    """No prompt is on two sides, whatever the order of rows; the shares are near."""
+    lines = {
+        n: b'{"id":%d,"prompt":"p%d","outputs":[]}\n' % (n, p)
+        for n, p in enumerate(prompts)
+    }
+    places = []
+    for order in (list(lines), data.draw(st.permutations(list(lines)))):
+        folder = tmp_path_factory.mktemp("parts")
+        done = split(
+            b"".join(lines[n] for n in order),
+            output=folder / "{value}.jsonl",
+            ratio=(share, 1 - share),
+            seed=seed,
+            from_="record",
+        )
+        parts = [set(text.splitlines()) for text in read_parts(done).values()]
+        places.append(parts)
+        sides = [{json.loads(line)["prompt"] for line in part} for part in parts]
+        assert not sides[0] & sides[1]
+        largest = max((prompts.count(p) for p in prompts), default=0)
+        assert abs(done.parts[0].rows - share * len(prompts)) <= max(largest / 2, 0.5)
+    assert places[0] == places[1]
+
+
+def test_shares_are_exact_without_duplicates(tmp_path: Path) -> None:
+    """Of 1,000 different rows, 800, 150 and 50 are in the parts."""
+    done = split(
+        record_lines(1000),
+        output=tmp_path / "{value}.jsonl",
+        ratio={"train": 0.8, "valid": 0.15, "test": 0.05},
+    )
+
+    assert [row["share"] for row in done.table()] == [0.8, 0.15, 0.05]
+    assert done.parts[0].path == str(tmp_path / "train.jsonl")
+
+
+@given(st.lists(st.integers(0, 2**64 - 1)), st.lists(st.integers(1, 9), min_size=2))
+def test_parts_have_their_shares(numbers: list[int], weights: list[int]) -> None:
+    """Numbers in order of size are parted as near to the shares as equal ones allow."""
+    shares = [weight / sum(weights) for weight in weights]
+    begins = thresholds(numbers, shares)
+    assert begins == sorted(begins)
+    below = [sum(part_of(n, begins) <= i for n in numbers) for i in range(len(begins))]
+    for index, count in enumerate(below):
+        target = sum(shares[: index + 1]) * len(numbers)
+        possible = [sum(m < n for m in numbers) for n in [*numbers, 2**64]]
+        best = min((abs(size - target) for size in possible), default=0)
+        assert abs(count - target) == pytest.approx(best, abs=1e-6)
+
+
+def test_rows_that_are_not_valid_are_parted_by_their_bytes(tmp_path: Path) -> None:
+    """A row that cannot be read goes where an equal row goes."""
+    rows = [b'{"id": 1, "outputs": []}', b"{broken", b'{"id": 2, "outputs": []}']
+    rows += [b"{broken", b'{"id": 3, "prompt": "q"}', b"{other"]
+    for seed in range(8):
+        name = tmp_path / f"{seed}-{{value}}.jsonl"
+        done = split(b"\n".join(rows), output=name, ratio=(0.5, 0.5), seed=seed)
+        parts = [text.splitlines() for text in read_parts(done).values()]
+        assert sorted(chain(*parts)) == sorted(rows)
+        assert parts[0].count(b"{broken") in {0, 2}
+
+
+def test_rows_with_one_key_stay_together(tmp_path: Path) -> None:
+    """`key` names a field of records, or of rows in no known format."""
+    for data, key in (
+        (record_lines(30), "category"),
+        (
+            b"".join(b'{"x": {"y": %d}, "n": %d}\n' % (n % 4, n) for n in range(30)),
+            "x.y",
+        ),
+    ):
+        name = tmp_path / f"{key}-{{value}}.jsonl"
+        done = split(data, output=name, ratio=(0.5, 0.5), key=key)
+        one, two = (text.splitlines() for text in read_parts(done).values())
+        outer, _, inner = key.partition(".")
+        values = [
+            {str(json.loads(row)[outer]) for row in part if inner or outer}
+            for part in (one, two)
+        ]
+        assert not values[0] & values[1]
+        assert len(one) + len(two) == 30
+
+
+def test_a_file_for_each_value(tmp_path: Path) -> None:
+    """Rows go to the file of their value; names are safe, and none is used twice."""
+    texts = ["a/b", "a_b", "..", "", None, "é", "(none)"]
+    rows = [
+        {"id": n, "outputs": [], **({} if text is None else {"category": text})}
+        for n, text in enumerate(texts * 2)
+    ]
+    data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    done = split(data, output=tmp_path / "part-{value}.jsonl", by="category")
+    names = [Path(part.path).name for part in done.parts]
+
+    assert names == [
+        "part-a_b.jsonl",
+        "part-a_b-2.jsonl",
+        "part-_.jsonl",
+        "part-empty.jsonl",
+        "part-_none_2.jsonl",
+        "part-é.jsonl",
+        "part-_none_.jsonl",
+    ]
+    assert all(text.count(b"\n") == 2 for text in read_parts(done).values())
+
+
+RECORD = b"""\
+{"id": 1, "prompt": "q", "category": "c", "source": "s", "metadata": {"n": [1]},
+ "outputs": [{"model": "m", "text": "a", "scores": [{"evaluation_name": "e"}]}]}
+"""
+
+
+@pytest.mark.parametrize("name", [*IDENTITY, *GROUPED, "metadata.n"])
+def test_every_field_divides(name: str, tmp_path: Path) -> None:
+    """Each field that is known divides rows, and keeps rows together."""
+    place = tmp_path / "{value}.json"
+    (part,) = split(RECORD, output=place, by=name, from_="record").parts
+    assert part.value == {"id": "1", "prompt": "q", "metadata.n": "[1]"}.get(
+        name, name[0]
+    )
+    shares = {"one": 0.5, "two": 0.5}
+    done = split(RECORD, output=place, ratio=shares, key=name, from_="record")
+    assert (done.written, done.notes) == (1, ())
+
+
+@pytest.mark.parametrize("how", [{"by": "%"}, {"ratio": (0.5, 0.5), "key": "%"}])
+def test_a_field_that_no_row_has(how: dict[str, Any], tmp_path: Path) -> None:
+    """A key that no row has is a mistake, which is refused; a field is only said."""
+
+    def divided(data: bytes, name: str, **options: Any) -> Any:
+        fields: dict[str, Any] = {
+            key: name if value == "%" else value for key, value in how.items()
+        }
+        return split(data, output=tmp_path / "{value}", **fields, **options)
+
+    rows = b'{"question": 1}\n{"b": 2}\n'
+    with pytest.raises(SubsetError, match="has 'qestion'; did you mean question"):
+        divided(rows, "qestion")
+    with pytest.raises(SubsetError, match=r"has 'a\.b' \(the first has question\)"):
+        divided(rows, "a.b")
+    with pytest.raises(SubsetError, match=r"'a\.b'$"):
+        divided(rows, "a.b", redact=True)
+    with pytest.raises(SubsetError, match=r"no record of <data> has 'metadata\.n'"):
+        divided(record_lines(2), "metadata.n")
+    assert not list(tmp_path.iterdir())
+    done = divided(record_lines(2), "source")
+    assert done.notes == ("no record of <data> has a value of source",)
+    assert divided(b"", "nokey", overwrite=True).rows == 0
+
+
+def test_too_many_values_are_refused(tmp_path: Path) -> None:
+    """There is a bound on the files, and nothing is written above it."""
+    with pytest.raises(SubsetError, match="more than 200 values of id"):
+        split(record_lines(300), output=tmp_path / "{value}.jsonl", by="id")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_row_without_a_value_is_not_guessed(tmp_path: Path) -> None:
+    """A row that is not valid has no field, so nothing is written."""
+    with pytest.raises(ValidationFailed, match="J101"):
+        split(
+            record_lines(2) + b"{broken\n",
+            output=tmp_path / "{value}.jsonl",
+            by="category",
+        )
+    with pytest.raises(SubsetError, match="did you mean category"):
+        split(record_lines(2), output=tmp_path / "{value}.jsonl", by="categry")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_valid_rows_are_parted_from_invalid_ones(tmp_path: Path, jobs: int) -> None:
+    """Rows are parted as `validate` judges them, byte for byte, with all findings."""
+    good, again = (HARPIA % 1).encode(), (HARPIA % 1).encode() + b" "
+    rows = [
+        good,
+        b'{"id": "2", "input": 7}',
+        b"{broken",
+        again,
+        good.replace(b"1", b"4"),
+    ]
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(rows))
+    done = split(
+        tmp_path / "in.jsonl",
+        from_="harpia",
+        valid=tmp_path / "good.jsonl",
+        invalid=tmp_path / "bad.jsonl",
+        findings=tmp_path / "why.jsonl",
+        jobs=jobs,
+    )
+    findings = (tmp_path / "why.jsonl").read_bytes().splitlines()
+
+    assert read_parts(done)["valid"] == rows[0] + b"\n" + rows[4]
+    assert read_parts(done)["invalid"] == b"\n".join(rows[1:4]) + b"\n"
+    assert {json.loads(line)["record"] for line in findings} - {None} == {2, 3, 4}
+
+
+def test_rows_in_no_known_format_have_no_verdict(tmp_path: Path) -> None:
+    """Without a format nothing is valid, which is said; a schema gives verdicts."""
+    data = b'{"zz": 1}\n{"zz": "x"}\n'
+    with pytest.raises(SubsetError, match="in no known format"):
+        split(data, valid=tmp_path / "v.jsonl")
+    schema = {"properties": {"zz": {"type": "integer"}}}
+    done = split(data, valid=tmp_path / "v.jsonl", schema=schema)
+
+    assert read_parts(done) == {"valid": b'{"zz": 1}\n'}
+
+
+def test_options_that_contradict_each_other(tmp_path: Path) -> None:
+    """One way to divide is chosen, with the options that belong to it."""
+    name = tmp_path / "{value}.jsonl"
+    contradicting: list[dict[str, Any]] = [
+        {},
+        {"by": "category", "ratio": (0.5, 0.5)},
+        {"by": "category", "findings": "f"},
+        {"by": "category", "key": "id"},
+        {"ratio": (0.5, 0.4)},
+        {"ratio": (1.0,)},
+        {"ratio": (float("nan"), 0.5)},
+    ]
+    for options in contradicting:
+        with pytest.raises(OptionError):
+            split(b"{}", output=name, **options)
+    with pytest.raises(SubsetError, match="in them"):
+        split(b"{}", output=tmp_path / "x.jsonl", by="category")
+
+
+def merged(*inputs: Any, **options: Any) -> bytes:
+    """Return the rows of some inputs in one file."""
+    output = io.BytesIO()
+    merge(*inputs, output=output, **options)
+    return output.getvalue()
+
+
+def test_containers_are_joined() -> None:
+    """Lines, arrays and tables become one, with the bytes of their rows."""
+    one, two = b'{"id": 1, "prompt": "a"}', b'{"id":2,"prompt":"b"}'
+    assert merged(one, two + b"\n", from_="record") == one + b"\n" + two + b"\n"
+    arrays = b"[\n " + one + b"\n]", b"[" + two + b"]\n"
+    assert merged(*arrays, from_="record") == (b"[\n " + one + b",\n" + two + b"\n]")
+    assert merged(b"[]", arrays[1], b"[ ]", from_="record") == arrays[1]
+    tables = b"a,b\n1,2", b'"a",b\r\n3,4\r\n'
+    assert merged(*tables, from_="csv") == b"a,b\n1,2\n3,4\r\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        (b"a,b\n1,2\n", b"b,a\n1,2\n", "another order"),
+        (b"a,b\n1,2\n", b"a,c\n1,2\n", '"b" is only in <data>'),
+        (b'{"id":1,"prompt":"a"}\n', b'[{"id":1,"prompt":"a"}]', "an array"),
+    ],
+)
+def test_files_that_are_not_alike(first: bytes, second: bytes, reason: str) -> None:
+    """Files that are not alike are refused, with what differs."""
+    format_ = "csv" if first.startswith(b"a") else "record"
+    with pytest.raises(SubsetError, match=reason):
+        merged(first, second, from_=format_)
+    with pytest.raises(SubsetError, match=reason):
+        merged(b"", first, b"", second, from_=format_)
+
+
+def test_a_file_that_is_named_twice(tmp_path: Path) -> None:
+    """It is read once, which is said."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(record_lines(2))
+    done = merge(path, str(path), output=tmp_path / "out.jsonl")
+
+    assert done.rows == 2
+    assert done.notes[0] == "rows.jsonl is named 2 times, and read once"
+
+
+def test_documents_around_rows_must_agree() -> None:
+    """The key is named in which the documents around the rows differ."""
+    document = '{"metrics": [], "instances": [' + HARPIA + '], "task": "%s"}'
+    inputs = [(document % pair).encode() for pair in ((1, "a"), (2, "b"))]
+    with pytest.raises(SubsetError, match='around their rows: "task" is not the same'):
+        merged(*inputs, from_="harpia")
+    same = (document % (2, "a")).encode()
+    found = json.loads(merged(inputs[0], same, from_="harpia"))
+    assert [row["id"] for row in found["instances"]] == ["1", "2"]
+
+
+def test_repeated_ids_fail_or_are_skipped_or_kept() -> None:
+    """Ids are compared over all files; rows are counted where nothing is written."""
+    one = b"".join((HARPIA % n).encode() + b"\n" for n in range(2))
+    two = b"".join((HARPIA % n).encode() + b"\n" for n in range(3))
+    where = r"'0' in row 1 of <data> and row 1 of <data> \(2\)"
+    with pytest.raises(SubsetError, match=where):
+        merged(one, two)
+    assert merged(one, two, on_duplicate="skip") == two
+    assert merged(one, two, on_duplicate="keep") == one + two
+
+
+def test_messages_hide_values(tmp_path: Path) -> None:
+    """With `redact` no message and no finding has a value of a row."""
+    secret = HARPIA.replace('"input": "q"', '"input": "SECRET"') % 7
+    lines = (secret.replace('"7"', '"SECRET"') + "\n").encode()
+    bad = b'{"id": "SECRET", "input": ["SECRET"]}\n'
+    runs: list[Callable[[], object]] = [
+        lambda: merged(lines, lines, redact=True),
+        lambda: merged(b"SECRET,b\n1,2\n", b"b\n1\n", from_="csv", redact=True),
+        lambda: split(
+            lines + bad,
+            output=tmp_path / "{value}",
+            by="category",
+            from_="harpia",
+            redact=True,
+        ),
+    ]
+    for run in runs:
+        with pytest.raises(HarpiaFormatsError) as found:
+            run()
+        assert "SECRET" not in str(found.value)
+    split(
+        lines + bad,
+        valid=tmp_path / "v",
+        findings=tmp_path / "f",
+        from_="harpia",
+        redact=True,
+    )
+    assert (tmp_path / "v").read_bytes() == lines
+    assert b"S102" in (tmp_path / "f").read_bytes()
+    assert b"SECRET" not in (tmp_path / "f").read_bytes()
+
+
+def test_parts_are_written_in_turn_where_compressors_are_large(tmp_path: Path) -> None:
+    """Files of xz are written one after the other, and appear together."""
+    done = split(record_lines(30), output=tmp_path / "{value}.jsonl.xz", by="category")
+    parts = [lzma.decompress(text) for text in read_parts(done).values()]
+
+    assert [part.rows for part in done.parts] == [10, 10, 10]
+    assert sorted(b"".join(parts).splitlines()) == sorted(record_lines(30).splitlines())
+
+
+def test_a_document_far_larger_than_its_rows_is_refused() -> None:
+    """What stands around rows is held in memory, so there is a limit."""
+    text = b"x" * 1_500_000
+    rows = (HARPIA % 1).encode()
+    data = b'{"metrics": [], "instances": [' + rows + b'], "a": ['
+    data += b",".join([b'"' + text + b'"'] * 12) + b"]}"
+    with pytest.raises(SubsetError, match="behind rows"):
+        sample(data, 1, output=io.BytesIO(), from_="harpia", max_row_bytes=2_000_000)
+
+
+def test_outputs_that_exist_leave_no_temporary_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The numbers of parts are deleted if the outputs cannot be named."""
+    made: list[NumberFile] = []
+
+    def number_file() -> NumberFile:
+        made.append(NumberFile())
+        return made[-1]
+
+    monkeypatch.setattr(
+        "harpia_formats.conversion.subsets.assignment.NumberFile", number_file
+    )
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(record_lines(2))
+    (tmp_path / "c1.jsonl").write_bytes(b"")
+    with pytest.raises(SinkError, match="already exists"):
+        split(path, by="category", output=str(tmp_path / "{value}.jsonl"))
+
+    with pytest.raises(ValueError, match="closed"):
+        list(made[0])
+
+
+def test_millions_of_empty_lines_cost_no_step_each(tmp_path: Path) -> None:
+    """A sample of a table with 8,000,000 empty lines is taken in a few seconds."""
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"prompt,response\n1,2\n" + b"\n" * 8_000_000 + b"3,4\n")
+    started = time.process_time()
+
+    found = sample(path, 2, output=tmp_path / "some.csv")
+
+    assert (tmp_path / "some.csv").read_bytes() == b"prompt,response\n1,2\n3,4\n"
+    assert found.rows == 2
+    assert time.process_time() - started < 5

@@ -1,0 +1,215 @@
+"""Pictures of scores: what is drawn, what is said, and the bytes of the files."""
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import harpia_formats as hf
+from harpia_formats.evaluation.figures.files import (
+    PictureFile,
+    PictureFiles,
+    picture_file,
+)
+from harpia_formats.evaluation.figures.kinds import KINDS, kinds_of
+from harpia_formats.evaluation.figures.library import FigureError
+from harpia_formats.evaluation.figures.look import ON_DARK, SERIES
+from harpia_formats.evaluation.figures.rows import MOST_ROWS
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.files.io.files_read import FilesRead
+from harpia_formats.files.io.sink import SinkError
+
+pytest.importorskip("matplotlib", reason="pictures need the extra report")
+
+SVG = "{http://www.w3.org/2000/svg}"
+_names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
+
+
+def scores_of(
+    models: tuple[str, ...] = ("m",), questions: int = 4, *, by: tuple[str, ...] = ()
+) -> Scores:
+    """Return the scores of models, of which each answers every second question."""
+    rows = [
+        {
+            "id": str(number),
+            "prompt": f"q{number}",
+            "references": ["yes it is"],
+            "category": ["law", "art"][number % 2],
+            "outputs": [
+                {"model": name, "text": ["yes it is", "no", "it is"][(number + at) % 3]}
+                for at, name in enumerate(models)
+            ],
+        }
+        for number in range(questions)
+    ]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    return hf.score(text, metrics=("em", "f1"), by=by, jobs=1)
+
+
+def named(*given: str) -> list[PictureFile]:
+    """Return the files that values of `--plot` name."""
+    return [picture_file(text, "score") for text in given]
+
+
+def drawn(scores: Scores, folder: Path, name: str = "a.svg") -> tuple[bytes, list[str]]:
+    """Return the picture of scores, and what is said of it."""
+    files = PictureFiles(named(str(folder / name)), FilesRead())
+    notes = files.write(scores)
+    return (folder / name).read_bytes(), notes
+
+
+def texts_of(picture: bytes) -> list[str]:
+    """Return the texts in an SVG."""
+    root = ET.fromstring(picture)  # noqa: S314 - our own text
+    return ["".join(text.itertext()) for text in root.iter(f"{SVG}text")]
+
+
+def test_models_and_scores_are_named_in_text(tmp_path: Path) -> None:
+    """Texts are text, and there is a title and a description with the numbers."""
+    picture, notes = drawn(scores_of(("alpha", "beta")), tmp_path)
+    root = ET.fromstring(picture)  # noqa: S314 - our own text
+
+    assert notes == []
+    assert {"em \u2191", "f1 \u2191", "alpha", "beta"} < set(texts_of(picture))
+    assert root.get("aria-labelledby") == "title description"
+    assert [part.get("id") for part in root[:2]] == ["title", "description"]
+    assert "em of alpha: 0.5000 (0." in str(root[1].text)
+    assert "Signature: em|" in str(root[1].text)
+
+
+@pytest.mark.parametrize("name", ["a.svg", "a.png"])
+def test_equal_scores_give_equal_bytes(tmp_path: Path, name: str) -> None:
+    """There is no date and no random id, and the settings of the user do not count."""
+    import matplotlib as mpl  # noqa: PLC0415 - optional
+
+    scores = scores_of(("alpha", "beta"), by=("category",))
+    first, _ = drawn(scores, tmp_path, name)
+    with mpl.rc_context({"font.size": 30, "axes.facecolor": "red"}):
+        second, _ = drawn(scores, tmp_path, f"other-{name}")
+
+    assert first == second
+
+
+def test_models_in_groups_differ_by_shape_and_colour(tmp_path: Path) -> None:
+    """Each model has a colour and a mark of its own, which the legend shows."""
+    picture, _ = drawn(scores_of(("x", "y", "z"), 12, by=("category",)), tmp_path)
+    text = picture.decode()
+
+    assert {"all answers", "law", "art", "x", "y", "z"} < set(texts_of(picture))
+    assert all(f"fill: {colour}" in text for colour, _ in SERIES[:3])
+    assert len({shape for _, shape in SERIES}) == len(SERIES)
+
+
+def test_colours_change_on_dark_pages(tmp_path: Path) -> None:
+    """Each colour that is not readable on dark pages has another one there."""
+    picture = drawn(scores_of(), tmp_path)[0].decode()
+
+    assert all(f"fill:{dark} !important" in picture for dark in ON_DARK.values())
+
+
+def test_one_question_is_said_and_not_drawn(tmp_path: Path) -> None:
+    """A score of one question is named below the picture and in a note."""
+    picture, notes = drawn(scores_of(questions=1), tmp_path)
+    text = "not drawn (one question): em of all answers, f1 of all answers"
+
+    assert notes == [f"{tmp_path / 'a.svg'}: {text}"]
+    assert {f"\u2013 {text}", "one question"} < set(texts_of(picture))
+    assert SERIES[0][0] not in picture.decode().replace(_style_of(picture), "")
+
+
+def _style_of(picture: bytes) -> str:
+    found = re.search(r"<style>.*?</style>", picture.decode(), re.DOTALL)
+    return found[0] if found else ""
+
+
+def test_remarks_on_scores_are_marked_and_explained(tmp_path: Path) -> None:
+    """A score without a visible interval does not look certain."""
+    right = "yes it is"
+    row = {"references": [right], "outputs": [{"text": right}]}
+    rows = [row | {"id": str(at), "prompt": f"q{at}"} for at in range(20)]
+    text = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    scores = hf.score(text, metrics=("chrf",), jobs=1)
+    picture, _ = drawn(scores, tmp_path)
+    remark = "no replicate differs: the interval is approximate"
+
+    assert scores["chrf"].remark == remark
+    assert {"*", f"* {remark}"} < set(texts_of(picture))
+    assert f"(100.0000 to 100.0000), {remark}." in picture.decode()
+
+
+def test_the_number_of_rows_has_a_limit_that_is_said(tmp_path: Path) -> None:
+    """Fifty models are drawn; of more than the limit the first ones are."""
+    fifty = tuple(f"model {number:02}" for number in range(50))
+    more = tuple(f"model {number:02}" for number in range(MOST_ROWS + 1))
+    picture, notes = drawn(scores_of(fifty, 2), tmp_path)
+
+    assert set(fifty) < set(texts_of(picture))
+    assert notes == []
+    picture, notes = drawn(scores_of(more, 2), tmp_path, "b.svg")
+    assert more[-1] not in texts_of(picture)
+    assert notes == [f"{tmp_path / 'b.svg'}: the first 60 of 61 rows are drawn"]
+
+
+@settings(
+    max_examples=4,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(_names, _names)
+def test_any_name_is_drawn(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], first: str, second: str
+) -> None:
+    """Names of all letters and with markup give XML, and no message of matplotlib."""
+    picture, _ = drawn(scores_of((first, f"{second}$x_1$"), 2), tmp_path)
+    drawn(scores_of((first,), 2), tmp_path, "a.png")
+
+    assert any(one.endswith("$x_1$") for one in texts_of(picture))
+    assert capfd.readouterr().err == ""
+
+
+def test_letters_without_a_font_are_said(tmp_path: Path) -> None:
+    """A PNG with boxes in the place of letters is no silent one."""
+    _, notes = drawn(scores_of(("\U0001f9ff\u0378", "y")), tmp_path, "a.png")
+
+    assert "no font on this computer has U+0378" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("given_name", "reason"),
+    [
+        ("a.pdf", "called .svg or .png"),
+        ("scores=", "called .svg or .png"),
+        ("score=a.svg", "no picture called 'score'; did you mean scores?"),
+        ("pie=a.svg", "no picture called 'pie' (known: scores"),
+    ],
+)
+def test_a_picture_that_cannot_be_is_refused(given_name: str, reason: str) -> None:
+    """The message says which kinds and suffixes there are."""
+    with pytest.raises(FigureError, match=re.escape(reason)):
+        picture_file(given_name, "score")
+
+
+def test_only_pictures_of_ours_are_replaced(tmp_path: Path) -> None:
+    """An earlier picture is replaced; another file, and an input, never is."""
+    place = str(tmp_path / "a.svg")
+    for _ in range(2):
+        drawn(scores_of(), tmp_path)
+    (tmp_path / "b.svg").write_text("<svg/>", encoding="utf-8")
+    with pytest.raises(SinkError, match="is no picture of harpia-formats"):
+        PictureFiles(named(str(tmp_path / "b.svg")), FilesRead())
+    with pytest.raises(SinkError, match="is an input"):
+        PictureFiles(named(place), FilesRead([place]))
+    with pytest.raises(SinkError, match="is an input or an output of this run"):
+        PictureFiles(named(place), FilesRead(), [place])
+    with pytest.raises(SinkError, match="two outputs"):
+        PictureFiles(named(place, f"scores={place}"), FilesRead())
+
+
+def test_every_command_has_a_first_kind() -> None:
+    """A file without a kind has one, and names of kinds are those of the table."""
+    assert all(kind.name == name for name, kind in KINDS.items())
+    assert next(iter(kinds_of("score"))) == "scores"

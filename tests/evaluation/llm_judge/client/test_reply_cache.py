@@ -1,0 +1,163 @@
+"""Claims in the cache of replies: who may send a prompt, and until when."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from harpia_formats.evaluation.llm_judge.client import claim_owner, prompt_claims
+from harpia_formats.evaluation.llm_judge.client.claim_owner import is_dead, new_owner
+from harpia_formats.evaluation.llm_judge.client.prompt_claims import LEASE
+from harpia_formats.evaluation.llm_judge.client.reply_cache import ReplyCache
+from harpia_formats.evaluation.llm_judge.errors import CacheError
+
+KEY, REPLY = b"key", {"text": "yes"}
+#: What is answered: the claim is ours, or another process has one.
+OURS, OTHERS = (None, True), (None, False)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Iterator[tuple[ReplyCache, ReplyCache]]:
+    """Return one cache, opened twice."""
+    with ReplyCache(tmp_path / "c") as first, ReplyCache(tmp_path / "c") as second:
+        yield first, second
+
+
+def test_a_claim_is_of_one_alone_until_the_reply(
+    two: tuple[ReplyCache, ReplyCache],
+) -> None:
+    """A claim keeps others off until its reply is stored, which they get."""
+    first, second = two
+
+    assert first.reply_or_claim(KEY, None) == OURS
+    assert second.reply_or_claim(KEY, None) == OTHERS
+    assert second.reply_or_claim(b"other", None) == OURS
+    first.put(KEY, REPLY)
+    assert second.reply_or_claim(KEY, None) == (REPLY, False)
+    # A prompt that is sent again waits for a reply that is another one.
+    assert second.reply_or_claim(KEY, REPLY) == OURS
+    assert first.reply_or_claim(KEY, REPLY) == OTHERS
+    second.put(KEY, {**REPLY, "again": 1})
+    assert first.reply_or_claim(KEY, REPLY) == ({**REPLY, "again": 1}, False)
+
+
+def test_a_claim_without_a_reply_is_given_up(
+    two: tuple[ReplyCache, ReplyCache],
+) -> None:
+    """A failed request, and a cache that is closed, leave no claim."""
+    first, second = two
+    first.reply_or_claim(KEY, None)
+    first.release(KEY)
+
+    assert second.reply_or_claim(KEY, None) == OURS
+    second.close()
+    second.release(KEY)
+    assert first.reply_or_claim(KEY, None) == OURS
+
+
+def test_a_claim_expires(
+    two: tuple[ReplyCache, ReplyCache], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim that was not renewed, or is of a clock that was set back, is void."""
+    first, second = two
+    first.reply_or_claim(KEY, None)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + LEASE - 1)
+    assert second.reply_or_claim(KEY, None) == OTHERS
+    monkeypatch.setattr(time, "time", lambda: now + LEASE + 1)
+    assert second.reply_or_claim(KEY, None) == OURS
+    # The first one answers late: its reply counts, and not its claim.
+    first.put(KEY, REPLY)
+    monkeypatch.setattr(time, "time", lambda: now - 2 * LEASE)
+    assert first.reply_or_claim(KEY, REPLY) == OURS
+
+
+def test_a_claim_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A claim holds as long as its request is under way."""
+    monkeypatch.setattr(prompt_claims, "LEASE", 0.4)
+    monkeypatch.setattr(prompt_claims, "RENEWAL", 0.05)
+    with ReplyCache(tmp_path / "c") as first, ReplyCache(tmp_path / "c") as second:
+        first.reply_or_claim(KEY, None)
+        time.sleep(0.6)
+
+        assert second.reply_or_claim(KEY, None) == OTHERS
+
+
+def test_a_claim_of_a_dead_process_is_void(tmp_path: Path) -> None:
+    """A process that is killed leaves a claim, which another one takes over at once."""
+    code = (
+        "import os, sys\n"
+        "from harpia_formats.evaluation.llm_judge.client.reply_cache import ReplyCache\n"
+        "ReplyCache(sys.argv[1]).reply_or_claim(b'key', None)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, "-c", code, str(tmp_path / "c")], check=False
+    )
+    base = sqlite3.connect(tmp_path / "c-claims")
+    assert base.execute("SELECT key FROM claims").fetchall() == [(KEY,)]
+    base.close()
+    with ReplyCache(tmp_path / "c") as found:
+        assert found.reply_or_claim(KEY, None) == OURS
+
+
+def test_a_process_of_another_machine_may_be_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only a process of this machine can be known to be dead."""
+    done = subprocess.Popen([sys.executable, "-c", ""])
+    done.wait()
+    mine = new_owner()
+    gone = mine.replace(f"|{os.getpid()}|", f"|{done.pid}|")
+
+    assert not is_dead(mine)
+    assert is_dead(gone)
+    assert not is_dead("x")
+    monkeypatch.setattr(claim_owner, "_here", lambda: "elsewhere")
+    assert not is_dead(gone)
+
+
+def test_the_file_of_claims_is_removed_by_the_last(tmp_path: Path) -> None:
+    """No file of claims is made without a request, and none stays behind.
+
+    One who has it open when another removes it claims in the new one.
+    """
+    claims = tmp_path / "c-claims"
+    with ReplyCache(tmp_path / "c") as first:
+        first.put(KEY, REPLY)
+        assert first.reply_or_claim(KEY, None) == (REPLY, False)
+        assert not claims.exists()
+        assert first.reply_or_claim(b"1", None) == OURS
+        with ReplyCache(tmp_path / "c") as second:
+            assert second.reply_or_claim(b"2", None) == OURS
+        assert claims.exists()
+        first.release(b"1")
+        with ReplyCache(tmp_path / "c") as second:
+            assert second.reply_or_claim(b"2", None) == OURS
+        assert not claims.exists()
+        assert first.reply_or_claim(b"3", None) == OURS
+        with ReplyCache(tmp_path / "c") as second:
+            assert second.reply_or_claim(b"3", None) == OTHERS
+    assert not claims.exists()
+
+
+@pytest.mark.parametrize("kind", ["text", "database"])
+def test_another_file_is_not_used_for_claims(tmp_path: Path, kind: str) -> None:
+    """A file with the name of that of the claims is refused, and stays as it is."""
+    path = tmp_path / "c-claims"
+    if kind == "text":
+        path.write_bytes(b"text, and not a database")
+    else:
+        base = sqlite3.connect(path)
+        base.execute("CREATE TABLE mine (a)")
+        base.close()
+    before = path.read_bytes()
+    with ReplyCache(tmp_path / "c") as found, pytest.raises(CacheError, match="claims"):
+        found.reply_or_claim(KEY, None)
+
+    assert path.read_bytes() == before

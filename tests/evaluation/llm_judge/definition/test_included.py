@@ -1,0 +1,210 @@
+"""The definitions that are included, and scores of rows that follow from lists."""
+
+import json
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+
+import harpia_formats
+from harpia_formats.cli.options.judging import Definition as DefinitionOption
+from harpia_formats.evaluation.llm_judge import DefinitionError, LLMJudge, RowError
+from harpia_formats.evaluation.llm_judge.client.openai_client import Reply
+from harpia_formats.evaluation.llm_judge.definition.definition_file import (
+    arguments_from,
+)
+from harpia_formats.registry import included_definition, included_definitions
+
+ROOT = Path(__file__).parents[4]
+FAITHFUL: dict[str, list[Any]] = {
+    "questions": ["q"] * 4,
+    "contexts": [["c"], ["c", "d"], [], ["c"]],
+    "predicted_answers": ["a"] * 4,
+}
+#: Replies of a judge, with the score that Haystack's evaluator gives them.
+FAITHFUL_REPLIES: list[tuple[dict[str, Any], float]] = [
+    ({"statements": ["s", "t"], "statement_scores": [1, 0]}, 0.5),
+    ({"statements": ["s", "t", "u"], "statement_scores": [1, 1, 0]}, 2 / 3),
+    ({"statements": [], "statement_scores": []}, 0),
+    ({"statements": ["s"], "statement_scores": [0.25]}, 0.25),
+]
+RELEVANT_REPLIES: list[tuple[dict[str, Any], float]] = [
+    ({"relevant_statements": ["s"]}, 1),
+    ({"relevant_statements": []}, 0),
+    ({"relevant_statements": ["s", "t"]}, 1),
+    ({"relevant_statements": [""]}, 1),
+]
+
+
+def judge_of(name: str, *replies: Any, **options: Any) -> LLMJudge:
+    """Return a judge by an included definition, with replies in turn."""
+    texts = iter(json.dumps(reply) for reply in replies)
+    return LLMJudge.from_definition(
+        name, ask=lambda _, __: Reply(next(texts)), progress_bar=False, **options
+    )
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+def test_faithfulness_is_the_mean_over_statements(guarded: bool) -> None:
+    """A row scores the share of supported statements, and 0 without statements."""
+    replies = [reply for reply, _ in FAITHFUL_REPLIES]
+    found = judge_of("faithfulness", *replies, guarded=guarded).run(**FAITHFUL)
+
+    assert found["results"] == [
+        {**reply, "score": score} for reply, score in FAITHFUL_REPLIES
+    ]
+
+
+def test_contexts_are_relevant_if_any_statement_is() -> None:
+    """A row scores 1 with a relevant statement, and 0 without one."""
+    replies = [reply for reply, _ in RELEVANT_REPLIES]
+    judge = judge_of("context-relevance", *replies, guarded=True)
+    found = judge.run(questions=["q"] * 4, contexts=[["c"]] * 4)
+
+    scores = [result["score"] for result in found["results"]]
+    assert scores == [score for _, score in RELEVANT_REPLIES]
+    assert all(type(score) is int for score in scores)
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ({"statements": ["s"], "statement_scores": [2]}, "not a number from 0 to 1"),
+        ({"statements": ["s"], "statement_scores": ["1"]}, "not a number from 0 to 1"),
+        ({"statements": ["s"], "statement_scores": []}, "one number for each member"),
+        ({"statements": "s", "statement_scores": [1]}, "statements is not an array"),
+        ({"statements": ["s"], "statement_scores": 1}, "is not an array"),
+    ],
+)
+def test_lists_that_give_no_score_fail_the_row(reply: Any, reason: str) -> None:
+    """A reply whose lists cannot be scored is no verdict."""
+    judge = judge_of("faithfulness", reply, guarded=True)
+
+    with pytest.raises(RowError, match=reason):
+        judge.run(**{name: values[:1] for name, values in FAITHFUL.items()})
+
+
+def test_plain_takes_fewer_scores_than_statements() -> None:
+    """Without marks replies are read as leniently as Haystack reads them."""
+    reply = {"statements": ["s", "t"], "statement_scores": [1]}
+    found = judge_of("faithfulness", reply).run(
+        **{name: values[:1] for name, values in FAITHFUL.items()}
+    )
+
+    assert found["results"][0]["score"] == 1
+
+
+def test_signature_says_the_rule_and_the_scale() -> None:
+    """Verdicts by a rule are from 0 to 1, and differ from those without it."""
+    made = judge_of("faithfulness")
+    arguments = arguments_from(Path("faithfulness"))
+    without = LLMJudge(**{**arguments, "score": None}).signature
+
+    assert "|scale:score=0-1|guarded:no" in made.signature
+    assert made.signature.split("|")[3] != without.split("|")[3]
+    assert "scale:" not in without
+
+
+@pytest.mark.parametrize("name", included_definitions())
+def test_included_definitions_are_documented(name: str) -> None:
+    """Help and documentation name every included definition."""
+    page = (ROOT / "docs/how-to/judge.md").read_text(encoding="utf-8")
+
+    assert f"`{name}`" in page
+    assert name in get_args(DefinitionOption)[1].help
+    assert included_definition(name) is not None
+
+
+def test_a_misspelled_name_is_told() -> None:
+    """A name that is neither a file nor included says which is meant."""
+    with pytest.raises(DefinitionError, match="did you mean faithfulness, which is"):
+        arguments_from(Path("faithfullness"))
+
+
+@pytest.mark.parametrize("is_pipeline", [True, False])
+def test_a_dump_without_instructions_names_the_included_one(is_pipeline: bool) -> None:
+    """A dumped FaithfulnessEvaluator holds no instructions, which the error says."""
+    dump = {
+        "type": "haystack.components.evaluators.faithfulness.FaithfulnessEvaluator",
+        "init_parameters": {"examples": []},
+    }
+    document = {"components": {"faithful": dump}} if is_pipeline else dump
+
+    with pytest.raises(DefinitionError, match="--definition faithfulness has some"):
+        LLMJudge.from_definition(document)
+
+
+@pytest.mark.parametrize(
+    ("score", "message"),
+    [
+        ({}, "with mean_of or any_of"),
+        ("statements", "with mean_of or any_of"),
+        ({"mean_of": "a", "any_of": "a"}, "with mean_of or any_of"),
+        ({"mean_of": "c"}, "mean_of of the score must be one of the outputs, a, b"),
+        ({"mean_of": "a", "each_of": "c"}, "each_of of the score must be one of"),
+        ({"any_of": "a", "each_of": "b"}, "the score has no 'each_of'"),
+    ],
+)
+def test_wrong_rules_are_refused(score: Any, message: str) -> None:
+    """A rule names outputs of the definition, and one way to score them."""
+    with pytest.raises(DefinitionError, match=message):
+        LLMJudge("i", [("x", list[str])], ["a", "b"], [], score=score)
+
+
+def test_a_score_is_not_given_twice() -> None:
+    """An output called score and a rule for it exclude each other."""
+    with pytest.raises(DefinitionError, match="an output called score beside the rule"):
+        LLMJudge("i", [("x", list[str])], ["a", "score"], [], score={"any_of": "a"})
+
+
+@pytest.mark.filterwarnings("default")  # what Haystack's own packages say
+@pytest.mark.parametrize(
+    ("name", "replies"),
+    [("faithfulness", FAITHFUL_REPLIES), ("context-relevance", RELEVANT_REPLIES)],
+)
+def test_scores_are_those_of_haystack(name: str, replies: Any) -> None:
+    """Equal replies give equal scores in Haystack's evaluators."""
+    haystack = pytest.importorskip(
+        "haystack.components.evaluators", reason="haystack-ai is not installed"
+    )
+    from haystack.dataclasses import ChatMessage  # noqa: PLC0415 - installed
+
+    texts = iter(json.dumps(reply) for reply, _ in replies)
+
+    class Generator:
+        def run(self, **_: Any) -> dict[str, Any]:
+            return {"replies": [ChatMessage.from_assistant(next(texts))]}
+
+    kinds = {
+        "faithfulness": haystack.FaithfulnessEvaluator,
+        "context-relevance": haystack.ContextRelevanceEvaluator,
+    }
+    columns = dict(FAITHFUL)
+    if name == "context-relevance":
+        del columns["predicted_answers"]
+    theirs = kinds[name](chat_generator=Generator(), progress_bar=False).run(**columns)
+    ours = judge_of(name, *(reply for reply, _ in replies)).run(**columns)
+
+    assert [result["score"] for result in ours["results"]] == pytest.approx(
+        theirs["individual_scores"], abs=1e-9
+    )
+    assert [
+        {key: value for key, value in result.items() if key not in ("status", "score")}
+        for result in theirs["results"]
+    ] == [reply for reply, _ in replies]
+
+
+def test_verdicts_are_scored_with_their_mean(tmp_path: Path) -> None:
+    """The scores of rows have a mean with Wilson's interval, like any verdict."""
+    replies = [reply for reply, _ in FAITHFUL_REPLIES]
+    judge = judge_of("faithfulness", *replies, guarded=True)
+    found = judge.run(**FAITHFUL)
+    for meta in found["meta"]:
+        meta |= {"record": meta["row"], "signature": judge.signature}
+    path = tmp_path / "verdicts.json"
+    path.write_text(json.dumps(found), encoding="utf-8")
+    scores = harpia_formats.score(path)
+
+    assert scores["score"].value == pytest.approx((0.5 + 2 / 3 + 0.25) / 4)
+    assert scores["score"].scale == "0-1"
+    assert scores["score"].method.startswith("wilson|")

@@ -1,0 +1,301 @@
+"""The metrics of retrieved documents, by known values and by Haystack's own."""
+
+import json
+import random
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
+from harpia_formats.evaluation.metrics.documents import document_of, hashable
+from harpia_formats.evaluation.metrics.metric import Sample
+from harpia_formats.evaluation.scoring.outcomes import statistics_width
+
+NAMES = ("document-map", "document-mrr", "document-ndcg", "document-recall")
+FIELDS = ("content", "id", "meta.tag", "meta.file.page")
+#: Ground-truth and retrieved contents, and the scores by MAP, MRR, NDCG and recall with
+#: one hit and with several: the examples of Haystack's documentation and its edges.
+CASES: list[tuple[list[Any], list[Any], tuple[float, ...]]] = [
+    (["France"], ["France"], (1, 1, 1, 1, 1)),
+    (
+        ["9th century", "9th"],
+        ["9th century", "10th century", "9th"],
+        (0.8333333333333333, 1, 0.9197207891481876, 1, 1),
+    ),
+    (["a", "b"], ["c", "b"], (0.25, 0.5, 0.38685280723454163, 1, 0.5)),
+    (["a"], ["b"], (0, 0, 0, 0, 0)),
+    (["a"], [], (0, 0, 0, 0, 0)),
+    ([], ["a"], (0, 0, 0, 0, 0)),
+    ([], [], (0, 0, 0, 0, 0)),
+    (["a", "a"], ["a", "a"], (1, 1, 1, 1, 1)),
+    ([""], [""], (1, 1, 1, 0, 0)),
+    ([{"id": "1"}], [{"id": "1"}], (0, 0, 0, 0, 0)),
+]
+
+
+def score_of(name: str, sample: Sample, **parameters: Any) -> float | None:
+    """Return the score of one record."""
+    measure = measure_of(name, parameters)
+    assert measure.of_sample is not None
+    (found,) = measure.scores(measure.of_sample(sample))
+    return found
+
+
+def scores_of(truth: Any, retrieved: Any, **parameters: Any) -> tuple[Any, ...]:
+    """Return the scores of one record by all metrics and modes."""
+    sample = Sample(retrieved_documents=retrieved, ground_truth_documents=truth)
+    several = score_of("document-recall", sample, mode="multi_hit", **parameters)
+    return (*(score_of(name, sample, **parameters) for name in NAMES), several)
+
+
+@pytest.mark.parametrize(("truth", "retrieved", "expected"), CASES)
+def test_scores_are_the_known_ones(
+    truth: list[Any], retrieved: list[Any], expected: tuple[float, ...]
+) -> None:
+    """Documents count once each, by their rank; none at all score 0."""
+    assert scores_of(truth, retrieved) == pytest.approx(expected, abs=1e-12)
+
+
+def test_gains_are_the_scores_of_the_truth() -> None:
+    """NDCG takes the scores of ground-truth documents, of equal ones the highest."""
+    truth = [{"content": "France", "score": 1.0}, {"content": "Paris", "score": 0.5}]
+    sample = Sample(
+        retrieved_documents=["France", "Germany", "Paris"],
+        ground_truth_documents=[*truth, {"content": "Paris", "score": 0.25}],
+    )
+
+    assert score_of("document-ndcg", sample) == pytest.approx(0.9502344167898356)
+
+
+def test_documents_are_compared_by_what_is_chosen() -> None:
+    """Content, id or a key of the metadata decides, whatever its type."""
+    meta = {"file": {"page": [1, {"a": 2}]}}
+    truth = [{"id": "1", "content": "a", "meta": meta}]
+    retrieved = [
+        {"id": "2", "content": "a", "meta": {"file": {"page": 2}}},
+        {"id": "1", "content": "b", "meta": {}},
+        {"id": "3", "content": "b", "meta": meta},
+    ]
+    sample = Sample(retrieved_documents=retrieved, ground_truth_documents=truth)
+    fields = ("content", "id", "meta.file.page")
+    ranks = [score_of("document-mrr", sample, field=field) for field in fields]
+
+    assert ranks == [1, 1 / 2, 1 / 3]
+
+
+def test_contexts_are_retrieved_documents_if_asked_for() -> None:
+    """With `retrieved=contexts` the contexts are ranked, and said in the signature."""
+    sample = Sample(contexts=["x", "a"], ground_truth_documents=["a"])
+
+    assert score_of("document-mrr", sample, retrieved="contexts") == 0.5
+    measure = measure_of("document-mrr", {"retrieved": "contexts"})
+    assert measure.needs == ("contexts", "ground_truth_documents")
+    assert "|field:content|retrieved:contexts|scale:0-1" in measure.signature
+
+
+@pytest.mark.parametrize(
+    ("truth", "message"),
+    [
+        ("a", "ground-truth documents are not in a list"),
+        ([1], "neither a text nor an object"),
+        ([{"content": 1}], "no text"),
+        ([{"content": "a", "score": 1}, "b"], "some .* have a score"),
+        ([{"content": "a", "score": -1}], "no number of at least 0"),
+        ([{"content": "a", "score": "1"}], "no number of at least 0"),
+        (
+            [{"content": name, "score": 1e308} for name in "abc"],
+            "documents are too large",
+        ),
+        ([{"content": "a", "score": 10**400}], "no number of at least 0"),
+    ],
+)
+def test_what_is_no_document_has_no_score(truth: Any, message: str) -> None:
+    """A value that cannot be read is a finding with its reason."""
+    sample = Sample(retrieved_documents=["a"], ground_truth_documents=truth)
+
+    with pytest.raises(UnscorableError, match=message):
+        score_of("document-ndcg", sample)
+
+
+def test_a_value_that_is_nested_too_deep_has_no_score() -> None:
+    """A key of the metadata that cannot be compared is a finding."""
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    documents = [{"meta": {"deep": deep}}]
+    sample = Sample(retrieved_documents=documents, ground_truth_documents=documents)
+
+    with pytest.raises(UnscorableError, match="nested too deep"):
+        score_of("document-mrr", sample, field="meta.deep")
+    while deep:  # such a list cannot be freed as a whole in some versions of Python
+        deep = deep.pop()
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"field": "text"}, "content, id or meta.KEY"),
+        ({"field": "meta."}, "content, id or meta.KEY"),
+        ({"retrieved": "answers"}, "one of documents, contexts"),
+        ({"retrieved": "contexts", "field": "id"}, "contexts are texts alone"),
+    ],
+)
+def test_wrong_parameters_are_refused(parameters: dict[str, Any], message: str) -> None:
+    """A wrong value is an error that names the allowed ones."""
+    for name in NAMES:
+        with pytest.raises(MetricError, match=message):
+            measure_of(name, parameters)
+
+
+def test_a_pair_has_no_documents() -> None:
+    """An answer and its references alone are no record with documents."""
+    for name in NAMES:
+        measure = measure_of(name, {})
+        with pytest.raises(UnscorableError, match="no retrieved documents"):
+            measure.statistics("a", ["b"])
+        assert statistics_width(measure) == 2
+        assert measure.scores([0, 0]) == (None,)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 2) | st.sampled_from("ab"),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from("ab"), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+@given(json_values, json_values)
+def test_keys_are_equal_where_values_are(one: Any, other: Any) -> None:
+    """Lists and objects become keys that are equal exactly if they are."""
+    assert (hashable(one) == hashable(other)) == (one == other)
+
+
+_scores = st.integers(-1, 3) | st.floats(0, 2) | st.just(1e308) | st.none()
+_documents = st.lists(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "content": st.sampled_from("abc") | json_values,
+            "id": json_values,
+            "meta": json_values,
+            "tag": json_values,
+            "score": _scores,
+        },
+    ).map(document_of)
+    | json_values,
+    max_size=6,
+)
+
+
+@given(_documents | json_values, _documents | json_values, st.sampled_from(FIELDS))
+def test_any_documents_have_a_score_or_a_reason(
+    truth: Any, retrieved: Any, field: str
+) -> None:
+    """Scores are from 0 to 1, and what cannot be scored has a reason."""
+    for name in NAMES:
+        with suppress(UnscorableError):
+            sample = Sample(retrieved_documents=retrieved, ground_truth_documents=truth)
+            found = score_of(name, sample, field=field)
+            assert found is not None
+            assert 0 <= found <= 1
+
+
+def _document(chance: random.Random, *, is_scored: bool) -> dict[str, Any]:
+    """Return a document that shares its values with many others."""
+    found: dict[str, Any] = {"id": chance.choice("12345"), "meta": {}}
+    if chance.random() < 0.9:
+        found["content"] = chance.choice(["", "a", "b", "c é", "d"])
+    if chance.random() < 0.8:
+        found["meta"]["file"] = chance.choice(["x", 1, True, {"page": 2}])
+    if chance.random() < 0.5:
+        found["meta"]["tag"] = chance.choice(["x", "y", None])
+    if is_scored:
+        found["score"] = chance.choice([0, 0.25, 1, 1.0, 3])
+    return found
+
+
+def _rankings(count: int) -> list[tuple[list[Any], list[Any]]]:
+    """Return truths and rankings with duplicates, ties and empty lists."""
+    chance = random.Random(20)  # noqa: S311 - a seed, not secrecy
+    return [
+        (
+            [
+                _document(chance, is_scored=number % 2 == 0)
+                for _ in range(chance.choice((0, 1, 2, 3, 6)))
+            ],
+            [
+                _document(chance, is_scored=chance.random() < 0.5)
+                for _ in range(chance.choice((0, 1, 2, 3, 10)))
+            ],
+        )
+        for number in range(count)
+    ]
+
+
+def _theirs(name: str, field: str, rows: Sequence[tuple[list[Any], list[Any]]]) -> Any:
+    """Return what an evaluator of Haystack gives for truths and rankings."""
+    haystack = pytest.importorskip(
+        "haystack.components.evaluators", reason="haystack-ai is not installed"
+    )
+    from haystack import Document  # noqa: PLC0415 - installed, as seen above
+
+    kinds = {
+        "document-map": haystack.DocumentMAPEvaluator,
+        "document-mrr": haystack.DocumentMRREvaluator,
+        "document-ndcg": haystack.DocumentNDCGEvaluator,
+        "document-recall": haystack.DocumentRecallEvaluator,
+    }
+    kind, _, mode = name.partition("/")
+    given = {"mode": mode} if mode else {}
+    evaluator = kinds[kind](document_comparison_field=field, **given)
+    columns = [
+        [[Document.from_dict(one) for one in many] for many in row]
+        for row in zip(*rows, strict=True)
+    ]
+    return evaluator.run(
+        ground_truth_documents=columns[0], retrieved_documents=columns[1]
+    )
+
+
+@pytest.mark.filterwarnings("default")  # what Haystack's own packages say
+@pytest.mark.parametrize("field", FIELDS)
+@pytest.mark.parametrize(
+    "name", [*NAMES[:3], "document-recall/single_hit", "document-recall/multi_hit"]
+)
+@pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.long)])
+def test_scores_are_those_of_haystack(name: str, field: str, count: int) -> None:
+    """Every score, and the mean, equals that of Haystack's evaluator."""
+    rows = _rankings(count)
+    expected = _theirs(name, field, rows)
+    kind, _, mode = name.partition("/")
+    measure = measure_of(kind, {"field": field} | ({"mode": mode} if mode else {}))
+    assert measure.of_sample is not None
+    # Written flat, as Haystack writes documents, and read again.
+    flat = [
+        [
+            [json.loads(json.dumps({**one["meta"], **one})) for one in many]
+            for many in row
+        ]
+        for row in rows
+    ]
+    ours = [
+        measure.of_sample(
+            Sample(
+                ground_truth_documents=[document_of(one) for one in truth],
+                retrieved_documents=[document_of(one) for one in retrieved],
+            )
+        )
+        for truth, retrieved in flat
+    ]
+
+    individual = [measure.scores(one)[0] for one in ours]
+    assert individual == pytest.approx(expected["individual_scores"], abs=1e-9)
+    total = [sum(column) for column in zip(*ours, strict=True)]
+    assert measure.scores(total)[0] == pytest.approx(expected["score"], abs=1e-9)

@@ -1,0 +1,79 @@
+"""fuzzy-match: NeMo's definition, with all that it takes for a match."""
+
+import json
+import re
+import string
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from harpia_formats.evaluation.metrics import measure_of
+from text_kinds import text_pairs
+
+
+def matches(answer: str, references: list[str]) -> float | None:
+    """Return the score of one answer."""
+    measure = measure_of("fuzzy-match", {})
+    (found,) = measure.scores(measure.statistics(answer, references))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("answer", "references", "expected"),
+    [
+        ("Paris.", ["paris"], 1),
+        ("It is the USA, I think", ["U.S."], 1),
+        ("U.S.A.", ["USA"], 1),
+        ("It is the U.S.A., I think", ["USA"], 0),
+        ("cat", ["The cat sat"], 1),
+        ("", ["Paris"], 1),
+        ("The!", ["Paris"], 1),
+        ("The cat is on the mat.", ["The cat sits on the mat."], 0),
+        ("cat", ["dog", "cats"], 1),
+        ("São", ["sao paulo"], 0),
+    ],
+)
+def test_either_may_contain_the_other(
+    answer: str, references: list[str], expected: float
+) -> None:
+    """An answer matches what it contains or is part of; the empty one matches all."""
+    assert matches(answer, references) == expected
+
+
+def test_it_is_the_definition_of_nemo() -> None:
+    """Texts of eleven kinds match as NVIDIA's rules say, step by step."""
+
+    def normal(text: str) -> str:
+        lowered = unicodedata.normalize("NFKD", text).lower()
+        bare = re.sub(r"\b(a|an|the)\b", " ", lowered)
+        kept = (each for each in bare if each not in string.punctuation)
+        return " ".join("".join(kept).split())
+
+    for answer, references in text_pairs(1_100, 4):
+        mine, others = normal(answer), [normal(each) for each in references]
+        expected = any(other in mine or mine in other for other in others)
+        assert matches(answer, references) == expected, (answer, references)
+
+
+def test_the_profile_takes_the_correct_answers_of_the_metadata(tmp_path: Path) -> None:
+    """Where a record has them they count in the place of its reference, as in NeMo."""
+    metadata: list[Any] = [{"correct_answers": ["b", "c"]}, {}, {"correct_answers": []}]
+    rows = [
+        {"metadata": each, "references": ["x"], "outputs": [{"text": "C!"}]}
+        for each in (*metadata, {"correct_answers": "c"})
+    ]
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    found = harpia_formats.score(
+        file, from_="record", profile="nemo-evaluator", missing="skip"
+    )
+
+    fuzzy, exact = found["fuzzy_match"], found["exact_match"]
+    assert (fuzzy.value, fuzzy.count, fuzzy.unscored) == (1 / 3, 3, 1)
+    assert (exact.value, exact.count) == (0, 4)
+    assert "|targets:correct_answers|refs:first" in fuzzy.signature
+    assert "no list of texts" in found.problems[0].message

@@ -1,0 +1,227 @@
+"""Metrics of labels: their definitions, parameters and how labels are read."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
+from harpia_formats.evaluation.metrics.label_reading import (
+    OTHER,
+    SHOWN_OTHER,
+    LabelPair,
+    LabelReading,
+)
+from harpia_formats.evaluation.metrics.mean import sum_of_statistics
+
+#: Pairs of an answer and its reference: 2 of 3 cats, 1 of 2 dogs, no bird is right.
+PAIRS = [
+    ("cat", "cat"),
+    ("Cat ", "cat"),
+    ("dog", "cat"),
+    ("dog", "dog"),
+    ("fish", "dog"),
+    ("cat", "bird"),
+]
+LABELS = ["cat", "dog", "bird", "fish"]
+
+
+def value(
+    name: str, pairs: Sequence[tuple[str, str]] = PAIRS, /, **parameters: Any
+) -> float | None:
+    """Return the score of pairs of an answer and a reference."""
+    measure = measure_of(name, {"labels": LABELS, **parameters})
+    sums = measure.statistics(pairs[0][0], [pairs[0][1]])
+    for answer, reference in pairs[1:]:
+        sums = sum_of_statistics(sums, measure.statistics(answer, [reference]))
+    (found,) = measure.scores(sums)
+    return found
+
+
+def reading(**parameters: Any) -> LabelReading:
+    """Return how a metric with these parameters reads labels."""
+    labels = measure_of("f1-macro", parameters).labels
+    assert labels is not None
+    return labels.reading
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "expected"),
+    [
+        ("precision", {}, (2 / 3 + 1 / 2) / 4),
+        ("precision", {"zero_division": 1}, (2 / 3 + 1 / 2 + 1) / 4),
+        ("precision", {"average": "micro"}, 3 / 6),
+        ("precision", {"average": "weighted"}, (2 / 3 * 3 + 1 / 2 * 2) / 6),
+        ("precision", {"positive": "CAT"}, 2 / 3),
+        ("recall", {}, (2 / 3 + 1 / 2) / 4),
+        ("recall", {"zero_division": 1}, (2 / 3 + 1 / 2 + 1) / 4),
+        ("recall", {"positive": "bird"}, 0),
+        ("f1-macro", {}, (4 / 6 + 2 / 4) / 4),
+        ("f1-macro", {"scale": 100}, 100 * (4 / 6 + 2 / 4) / 4),
+        ("f1-micro", {}, 3 / 6),
+        ("f1-weighted", {}, (3 * 4 / 6 + 2 * 2 / 4) / 6),
+        ("f1-binary", {"positive": "dog"}, 2 / 4),
+        ("mcc", {}, (3 * 6 - 13) / ((36 - 14) * (36 - 14)) ** 0.5),
+        ("kappa", {}, 1 - (6 - 3) * 6 / (36 - 13)),
+    ],
+)
+def test_scores_are_those_of_the_definition(
+    name: str, parameters: dict[str, Any], expected: float
+) -> None:
+    """Each score is what its definition gives for the counts of six answers."""
+    assert value(name, **parameters) == pytest.approx(expected, abs=1e-12)
+
+
+def test_labels_that_do_not_occur_are_no_part_of_an_average() -> None:
+    """A given label that no reference and no answer has changes no score."""
+    more = [*LABELS, "cow", "horse"]
+
+    assert value("f1-macro", labels=more) == value("f1-macro")
+    assert value("recall", labels=more) == value("recall")
+    assert value("mcc", labels=more) == value("mcc")
+
+
+def test_an_answer_without_a_label_is_wrong_and_no_label() -> None:
+    """Recall has it among the references, and precision among no label's answers."""
+    labels = ["cat", "dog", "bird"]
+
+    assert value("recall", labels=labels) == pytest.approx((2 / 3 + 1 / 2) / 3)
+    assert value("precision", labels=labels) == pytest.approx((2 / 3 + 1 / 2) / 3)
+    assert value("precision", labels=labels, average="micro") == 3 / 5
+    assert value("recall", labels=labels, average="micro") == 3 / 6
+
+
+@pytest.mark.parametrize(
+    ("weights", "wrong", "distance"), [("linear", 2, 1), ("quadratic", 4, 1)]
+)
+def test_kappa_weighs_the_distance_of_ordered_labels(
+    weights: str, wrong: int, distance: int
+) -> None:
+    """A pair of the first and the last label weighs more than one of neighbours."""
+    pairs = [("low", "low"), ("high", "low"), ("mid", "high"), ("high", "high")]
+    found = value("kappa", pairs, labels=["low", "mid", "high"], weights=weights)
+    # Two references each are low and high; answers are low, mid, high, high.
+    expected = 2 * (distance + 2 * wrong) + 2 * (wrong + distance)
+
+    assert found == pytest.approx(1 - (wrong + distance) * 4 / expected)
+
+
+def test_no_label_is_farthest_from_all_ordered_labels() -> None:
+    """An answer without a label disagrees as the first label with the last one."""
+    labels = ["low", "mid", "high"]
+    measure = measure_of("kappa", {"labels": labels, "weights": "quadratic"})
+    assert measure.labels is not None
+    found = measure.labels.reading
+
+    assert [
+        found.distance(found.pair(answer, ["mid"])) for answer in (*labels, "other")
+    ] == [1, 0, 1, 4]
+    pairs = [("low", "low"), ("other", "mid")]
+    # The references are low and mid, each as far from no label as low from high.
+    assert value("kappa", pairs, labels=labels, weights="linear") == pytest.approx(
+        1 - 2 * 2 / (2 + 2 + 1)
+    )
+
+
+def test_one_label_has_no_kappa_and_a_correlation_of_0() -> None:
+    """Where no disagreement is expected, kappa is not defined."""
+    pairs = [("cat", "cat")] * 3
+
+    assert value("kappa", pairs) is None
+    assert value("mcc", pairs) == 0
+    assert value("f1-macro", pairs) == 1
+
+
+def test_a_positive_label_that_nothing_has_is_no_score_of_0() -> None:
+    """A positive label that does not occur is not defined, and has a reason."""
+    measure = measure_of("f1-binary", {"positive": "cow"})
+
+    assert value("f1-binary", labels=[*LABELS, "cow"], positive="cow") is None
+    assert measure.labels is not None
+    assert "no reference and no answer" in measure.labels.undefined
+
+
+@pytest.mark.parametrize(
+    ("parameters", "references", "expected"),
+    [
+        ({}, ["dog", "Cat"], ("cat", "cat")),
+        ({}, ["dog", "bird"], ("dog", "cat")),
+        ({"references": "first"}, ["dog", "Cat"], ("dog", "cat")),
+        ({"labels": ["dog", "bird"]}, ["cat", "dog"], ("dog", OTHER)),
+        ({"normalisation": "none"}, ["Cat"], ("Cat", " CAT")),
+    ],
+)
+def test_labels_are_read_by_the_parameters(
+    parameters: dict[str, Any], references: list[str], expected: tuple[str, str]
+) -> None:
+    """The label of any reference is right, or that of the first one."""
+    assert reading(**parameters).pair(" CAT", references) == LabelPair(*expected)
+
+
+def test_long_texts_are_no_labels() -> None:
+    """A long answer has no label, and a long reference is a finding."""
+    assert reading().pair("a" * 201, ["a"]).answer == OTHER
+    named = reading(normalisation="none").pair(SHOWN_OTHER, [SHOWN_OTHER])
+    assert named == (SHOWN_OTHER, SHOWN_OTHER)
+    assert reading().pair("a" * 200, ["a"]).answer == "a" * 200
+    with pytest.raises(UnscorableError, match="more than 200 characters is no label"):
+        reading().pair("a", ["a" * 201])
+
+
+def test_a_reference_must_be_one_of_the_given_labels() -> None:
+    """A reference that is none of the given labels is a finding."""
+    with pytest.raises(UnscorableError, match="none of the labels"):
+        reading(labels="a,b").pair("a", ["c"])
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (None, "|labels:data|"),
+        ("No, YES", '|labels:["no","yes"]|'),
+        ([1, 2, "a|b"], '|labels:["1","2","a\\u007cb"]|'),
+        ([str(number) * 9 for number in range(99)], "|labels:99#"),
+    ],
+)
+def test_a_signature_has_the_labels(given: object, shown: str) -> None:
+    """Given labels are in the signature, long lists of them by a digest."""
+    assert shown in measure_of("mcc", {"labels": given}).signature
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("mcc", {"labels": "a"}, "list of 2 to 100 texts"),
+        ("mcc", {"labels": ["a", "A"]}, "differ when normalised"),
+        ("mcc", {"labels": ["a", None]}, "list of 2 to 100 texts"),
+        ("mcc", {"labels": 5}, "list of 2 to 100 texts"),
+        ("mcc", {"labels": list(range(101))}, "list of 2 to 100 texts"),
+        ("kappa", {"weights": "linear"}, "none without labels in their order"),
+        ("kappa", {"weights": "cubic"}, "one of none, linear, quadratic"),
+        ("precision", {"zero_division": 2}, "be 0 or 1"),
+        ("precision", {"average": "macros"}, "did you mean macro"),
+        ("f1-binary", {"positive": [1]}, "the text of a label"),
+        ("f1-binary", {"labels": "a,b"}, "one of the labels that are given"),
+        ("mcc", {"scale": 100}, "no parameter"),
+    ],
+)
+def test_wrong_parameters_are_refused(
+    name: str, parameters: dict[str, Any], message: str
+) -> None:
+    """A wrong value is an error that says what is meant."""
+    with pytest.raises(MetricError, match=message):
+        measure_of(name, parameters)
+
+
+def test_a_correlation_lies_on_a_scale_with_two_ends() -> None:
+    """It has a best score, and no difference is larger than from -1 to 1."""
+    for name in ("mcc", "kappa"):
+        measure = measure_of(name, {})
+        assert (measure.scale, measure.best, measure.widest) == ("-1-1", 1, 2)
+        assert measure.signature.endswith("|scale:-1-1")
+
+
+def test_labels_of_the_data_cannot_be_added_up_alone() -> None:
+    """Statistics of one answer need labels that are given."""
+    with pytest.raises(TypeError, match="given only"):
+        measure_of("mcc", {}).statistics("a", ["b"])

@@ -1,0 +1,108 @@
+"""length and relative-length: known values, intervals, and results of vendors."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from harpia_formats.evaluation.metrics import measure_of
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("", (0, 0, 0)),
+        ("don't stop", (10, 3, 2)),
+        ("北京 is big", (9, 4, 3)),
+        (" a\n\nb ", (6, 2, 2)),
+        ("é👍🏽", (3, 1, 1)),
+    ],
+)
+def test_lengths_are_counted_in_three_units(
+    answer: str, expected: tuple[int, ...]
+) -> None:
+    """Characters are code points, words are those of ROUGE, tokens end at spaces."""
+    measure = measure_of("length", {})
+
+    assert measure.names == ("characters", "words", "tokens")
+    assert measure.scores(measure.statistics(answer, [])) == expected
+
+
+def test_the_relative_length_is_that_of_all_answers_together() -> None:
+    """Lengths are added before they are divided; the closest reference counts."""
+    measure = measure_of("relative-length", {})
+    rows = [("a b c", ["a", "a b c d"]), ("a", ["a b c"]), ("", [""])]
+    found = [measure.statistics(*row) for row in rows]
+
+    assert found == [(3, 4, 1), (1, 3, 1), (0, 0, 1)]
+    assert measure.scores([4, 7, 3]) == (4 / 7,)
+    assert measure.scores([3, 0, 1]) == (None,)
+    first = measure_of("relative-length", {"references": "first", "unit": "tokens"})
+    assert first.statistics(*rows[0]) == (3, 1, 1)
+
+
+def written(folder: Path, count: int = 30) -> Path:
+    """Return a file of answers of several lengths, one of them missing."""
+    rows: list[dict[str, Any]] = [
+        {"id": number, "outputs": [{"text": "a b " * (number % 7 + 1)}]}
+        for number in range(count)
+    ]
+    rows[3]["outputs"] = [{"text": None}]
+    for row in rows[:20]:
+        row["references"] = ["a b c d"]
+    file = folder / "records.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    return file
+
+
+def test_lengths_need_no_reference_and_have_intervals(tmp_path: Path) -> None:
+    """All answers are measured; a ratio leaves out those without a reference."""
+    pytest.importorskip("numpy", reason="intervals need the extra score")
+    names = ("length", "relative-length")
+
+    found = harpia_formats.score(
+        written(tmp_path), from_="record", metrics=names, missing="skip"
+    )
+
+    tokens, ratio = found["length.tokens"], found["relative-length"]
+    assert (tokens.count, tokens.unscored, ratio.count) == (29, 1, 19)
+    for score in (tokens, ratio):
+        assert score.value is not None
+        assert score.interval is not None
+        assert score.interval[0] < score.value < score.interval[1]
+        assert score.lower_is_better is None
+    assert tokens.spread.maximum == 14
+
+
+@pytest.mark.parametrize(
+    ("to", "name"), [("csv", "out.csv"), ("record", "out.jsonl"), ("nemo-results", "r")]
+)
+def test_results_hold_lengths(tmp_path: Path, to: str, name: str) -> None:
+    """A score without a best one is written as any other."""
+    output = tmp_path / name
+
+    harpia_formats.score(
+        written(tmp_path),
+        from_="record",
+        metrics=("length",),
+        missing="zero",
+        to=to,
+        output=output,
+    )
+
+    assert "tokens" in output.read_text()
+
+
+def test_rows_that_must_be_right_or_wrong_hold_no_lengths(tmp_path: Path) -> None:
+    """EvalEval's rows say whether an answer is correct, which no length does."""
+    with pytest.raises(harpia_formats.ScoreError, match="no length is right"):
+        harpia_formats.score(
+            written(tmp_path),
+            from_="record",
+            metrics=("length",),
+            missing="zero",
+            to="eee@0.2.0",
+            output=tmp_path / "out_samples.jsonl",
+        )

@@ -1,0 +1,307 @@
+"""multiple-choice: which choice an answer names, and which one a reference is."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import harpia_formats
+from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
+from harpia_formats.evaluation.metrics.metric import Sample
+from harpia_formats.evaluation.metrics.text.choices import NoChoiceError, choices_of
+from harpia_formats.model.metric_profile import ScoreError
+from in_process import InProcess
+
+CITIES = ("Paris", "London", "New York", "York")
+READ = [
+    ("B", 1),
+    (" b ", 1),
+    ("(b)", 1),
+    ("B.", 1),
+    ("**C**", 2),
+    ("Ｂ", 1),  # noqa: RUF001 - a wide letter
+    ("london", 1),
+    ("“London”.", 1),
+    ("B. London", 1),
+    ("B) because of the river", 1),
+    ("(B) London\nIt has a river.", 1),
+    ("**B.** London", 1),
+    ("The answer is (B)", 1),
+    ("The answer is B.", 1),
+    ("the correct answer is b.", 1),
+    ("The answer is: **B**", 1),
+    ("The answer is option C, not A", 2),
+    ("ANSWER: D", 3),
+    ("Answer: London, since A is too small", 1),
+    ("A resposta é a letra c", 2),
+    ("A resposta é: letra C", 2),
+    ("The answer is New York", 2),
+    ("The answer is not A. The answer is B.", 1),
+    (r"So it is $\boxed{C}$", 2),
+    (r"\boxed{A} or rather \boxed{\text{B}}", 1),
+    ("I choose option D, which is best", 3),
+    ("I think (C) is right, (C) it is", 2),
+    ("It must be New York, I think", 2),
+    ("York is the old one", 3),
+    ("A city in France: Paris", 0),
+]
+REFUSED = [
+    ("", "no choice"),
+    ("I do not know", "no choice"),
+    ("A dog", "no choice"),
+    ("E", "no choice"),
+    ("2", "no choice"),
+    ("The answer is a dog", "no choice"),
+    ("Londoners", "no choice"),
+    ("Either (A) or (B)", "several choices: A, B"),
+    ("A. Paris\nB. London", "several choices: A, B"),
+    ("The answer is A. No, the answer is B.", "several choices: A, B"),
+    ("Paris or London", "several choices: A, B"),
+    ("York, or New York", "several choices: C, D"),
+]
+
+
+@pytest.mark.parametrize(("answer", "expected"), READ)
+def test_a_choice_is_read(answer: str, expected: int) -> None:
+    """An answer names a choice by its letter or its text, in many ways."""
+    assert choices_of(CITIES, None).in_answer(answer) == expected
+
+
+@pytest.mark.parametrize(("answer", "reason"), REFUSED)
+def test_nothing_is_guessed(answer: str, reason: str) -> None:
+    """An answer that names none or several choices has none, and the reason is said."""
+    with pytest.raises(NoChoiceError, match=reason):
+        choices_of(CITIES, None).in_answer(answer)
+
+
+def test_numbers_name_choices_if_the_first_one_is_known() -> None:
+    """A number is an index only where the number of the first choice is given."""
+    assert choices_of(CITIES, 1).in_answer("Answer: 2") == 1
+    assert choices_of(CITIES, 0).in_answer("2") == 2
+    assert choices_of(("10", "20"), None).in_answer("Answer: 20") == 1
+    with pytest.raises(NoChoiceError, match="several"):
+        choices_of(("2", "1"), 1).in_answer("2")
+
+
+@given(st.text(alphabet="ABCabc(). *\n:iswernoty\\boxed{}é1", max_size=50))
+def test_any_answer_is_read_or_refused(answer: str) -> None:
+    """No answer ends in another error, and a choice that is read is there."""
+    with suppress(NoChoiceError):
+        assert choices_of(("a b", "c", "", "b"), 1).in_answer(answer) in range(4)
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True))
+def test_a_letter_that_is_no_text_is_always_read(texts: list[str]) -> None:
+    """The letter of each choice names it, if no choice has this text."""
+    choices = choices_of([f"choice {text}" for text in texts], None)
+
+    for at in range(len(texts)):
+        assert choices.in_answer(f"({'ABCDEF'[at]})") == at
+
+
+@pytest.fixture
+def main(
+    monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> InProcess:
+    """Return what runs the command."""
+    return InProcess(monkeypatch, capfdbinary)
+
+
+def score(
+    answer: str,
+    references: list[str],
+    choices: tuple[str, ...] = CITIES,
+    /,
+    **more: Any,
+) -> float | None:
+    """Return the score of one answer."""
+    measure = measure_of("multiple-choice", more)
+    assert measure.of_sample is not None
+    sample = Sample(answer, references, choices)
+    (found,) = measure.scores(measure.of_sample(sample))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("reference", "more"),
+    [
+        ("B", {}),
+        ("b)", {}),
+        ("London", {}),
+        ("1", {"index": 0}),
+        ("2", {"index": 1}),
+        ("1", {"reference": "index"}),
+        ("B", {"reference": "letter"}),
+    ],
+)
+def test_a_reference_is_a_letter_a_text_or_an_index(
+    reference: str, more: dict[str, Any]
+) -> None:
+    """The right choice is known by any of its names."""
+    assert score("The answer is B", [reference], **more) == 1
+    assert score("The answer is C", [reference], **more) == 0
+
+
+def test_any_of_several_references_is_right() -> None:
+    """A question may have several right choices; `first` means the first alone."""
+    assert score("C", ["B", "New York"]) == 1
+    assert score("C", ["B", "New York"], references="first") == 0
+
+
+def test_an_answer_without_a_choice_is_left_out_or_wrong() -> None:
+    """What names no choice is wrong, unless it is left out."""
+    with pytest.raises(UnscorableError, match="names no choice"):
+        score("I do not know", ["B"], unreadable="left-out")
+
+    assert score("I do not know", ["B"]) == 0
+    assert "|unreadable:wrong|" in measure_of("multiple-choice", {}).signature
+
+
+@pytest.mark.parametrize(
+    ("reference", "choices", "reason"),
+    [
+        ("3", CITIES, "parameter index says"),
+        ("Rome", CITIES, "the reference Rome is no choice$"),
+        ("A", ("B", "A"), "may be several choices"),
+        ("x", ("x", "X"), "may be several choices"),
+    ],
+)
+def test_a_reference_that_is_no_choice_is_a_finding(
+    reference: str, choices: tuple[str, ...], reason: str
+) -> None:
+    """A mistake in the data is no wrong answer, whatever the parameters."""
+    with pytest.raises(UnscorableError, match=reason):
+        score("B", [reference], choices, unreadable="wrong")
+
+
+def test_a_wrong_index_is_refused() -> None:
+    """The number of the first choice is 0 or 1."""
+    for wrong in (2, "B", True):
+        with pytest.raises(MetricError, match="must be 0 or 1"):
+            measure_of("multiple-choice", {"index": wrong})
+
+
+def test_choices_come_from_the_record(tmp_path: Path) -> None:
+    """Each answer is read with the choices of its record, and lacking ones are said."""
+    rows: list[dict[str, Any]] = [
+        {"choices": ["x", "y"], "references": ["B"], "outputs": [{"text": "y"}]},
+        {"choices": ["x", "y"], "references": ["x"], "outputs": [{"text": "(B)"}]},
+        {"choices": ["x", "y"], "references": ["x"], "outputs": [{"text": "z"}]},
+        {"references": ["A"], "outputs": [{"text": "A"}]},
+    ]
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+
+    found = harpia_formats.score(
+        file,
+        from_="record",
+        metrics=("multiple-choice",),
+        missing="skip",
+        parameters={"multiple-choice.unreadable": "left-out"},
+    )
+
+    assert (found["multiple-choice"].value, found["multiple-choice"].unscored) == (
+        0.5,
+        2,
+    )
+    assert [problem.code for problem in found.problems] == ["M103", "M106"]
+
+
+def test_an_unreadable_answer_is_no_missing_one(tmp_path: Path) -> None:
+    """The exception of an unreadable answer names the parameter that counts it.
+
+    A missing answer is left out or refused, whatever unreadable ones are.
+    """
+    file = tmp_path / "records.jsonl"
+    row = {"choices": ["x", "y"], "references": ["x"], "outputs": [{"text": "z"}]}
+    file.write_text(f"{json.dumps(row)}\n")
+    wrong = {"multiple-choice.unreadable": "wrong"}
+    left_out = {"multiple-choice.unreadable": "left-out"}
+
+    with pytest.raises(ScoreError) as raised:
+        harpia_formats.score(
+            file, from_="record", metrics=("multiple-choice",), parameters=left_out
+        )
+    found = harpia_formats.score(file, from_="record", metrics=("multiple-choice",))
+    with file.open("a") as more:
+        more.write(f"{json.dumps(row | {'outputs': [{}]})}\n")
+    with pytest.raises(ScoreError, match="there is no answer to score"):
+        harpia_formats.score(file, from_="record", metrics=("multiple-choice",))
+    skipped = harpia_formats.score(
+        file, from_="record", metrics=("multiple-choice",), missing="skip"
+    )
+
+    assert f"parameters={json.dumps(wrong)} counts" in str(raised.value)
+    assert 'missing="zero"' not in str(raised.value)
+    for score_ in (found["multiple-choice"], skipped["multiple-choice"]):
+        assert (score_.value, score_.count, score_.unreadable) == (0, 1, 1)
+    assert skipped["multiple-choice"].unscored == 1
+
+
+def test_the_share_of_unreadable_answers_is_shown(
+    main: InProcess, tmp_path: Path
+) -> None:
+    """Tables say how many answers are wrong since no choice is read from them."""
+    texts = ["x", "x or y", "I do not know", "y", "The answer is y"]
+    rows = [
+        {
+            "id": at,
+            "choices": ["x", "y"],
+            "references": ["x"],
+            "outputs": [{"text": one}],
+        }
+        for at, one in enumerate(texts)
+    ]
+    file = tmp_path / "records.jsonl"
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    shown = {
+        form: main("score", str(file), "-m", "multiple-choice,em", *more).out
+        for form, more in {
+            "text": (),
+            "json": ("--output-format", "json"),
+            "csv": ("--output-format", "csv"),
+            "markdown": ("--output-format", "markdown"),
+        }.items()
+    }
+
+    assert "unreadable" in shown["text"].splitlines()[0]
+    assert "40.0%" in shown["text"]
+    mine, em = json.loads(shown["json"])["systems"][0]["scores"]
+    assert (mine["answers"], mine["unscored"], mine["unreadable"]) == (5, 0, 2)
+    assert "unreadable" not in em
+    assert shown["csv"].splitlines()[0].endswith(",unreadable")
+    assert "40.0% of the answers are unreadable" in shown["markdown"]
+    assert "unreadable" not in main("score", str(file), "-m", "em").out
+
+
+@pytest.mark.parametrize("metric", ["number-match", "pass@1", "maj@1"])
+def test_the_profile_of_tencent_gives_no_credit_for_what_it_cannot_read(
+    metric: str, tmp_path: Path
+) -> None:
+    """Unreadable answers are wrong by default there, and left out if asked for."""
+    file = tmp_path / "outputs.jsonl"
+    responses = [{"content": text} for text in ("The answer is 4.", "no idea")]
+    answers = [{"model_name": "m", "responses": responses}]
+    question = [{"role": "user", "content": "2 + 2?"}]
+    row = {"messages": question, "ref_answer": "4", "model_outputs": answers}
+    file.write_text(f"{json.dumps(row)}\n")
+    inner = "" if metric == "number-match" else "correct."
+    given = {f"{metric}.correct": "number-match"} if inner else {}
+
+    def found(**more: str) -> Any:
+        return harpia_formats.score(
+            file,
+            profile="tencent",
+            metrics=(metric,),
+            parameters=given | {f"{metric}.{inner}{name}": more[name] for name in more},
+            missing="skip",
+        )[metric]
+
+    assert (found().value, found().unreadable) == (0.5, 1)
+    assert "|unreadable:wrong|" in found().signature
+    left_out = found(unreadable="left-out")
+    assert (left_out.value, left_out.unreadable, left_out.unscored) == (1, None, 1)

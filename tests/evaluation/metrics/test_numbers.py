@@ -1,0 +1,414 @@
+"""Metrics against numbers that other libraries and versions computed."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from harpia_formats.evaluation.metrics import UnscorableError, measure_of
+from harpia_formats.evaluation.metrics.text.bleu_tokens import mteval_tokens
+from harpia_formats.evaluation.metrics.text.normalise import NORMALISATIONS
+
+pytest.importorskip("sacrebleu", reason="the extra score is not installed")
+pytest.importorskip("nltk", reason="the extra score is not installed")
+pytest.importorskip("rapidfuzz", reason="the extra score is not installed")
+
+PT = "A ação foi rápida e não tem "
+TEXTS = {
+    "exact 1": ("Paris", ["Paris"]),
+    "exact 3": ("the cat sat", ["the cat sat"]),
+    "exact 4": ("the cat sat down", ["the cat sat down"]),
+    "long": ("The cat sat on the mat.", ["The cat sat on the mat."]),
+    "partial": ("The dog sat on the floor.", ["The cat sat on the mat."]),
+    "case": ("PARIS is the capital", ["paris is the capital"]),
+    "punct": ("Hello, world of cats and dogs!", ["Hello world of cats and dogs"]),
+    "no overlap": ("foo bar baz qux", ["one two three four"]),
+    "empty": ("", ["Paris"]),
+    "empty both": ("", [""]),
+    "multi": (
+        "The cat is on the mat.",
+        ["The cat sits on the mat.", "A cat is sitting on the mat."],
+    ),
+    "pt": (f"{PT}preço.", [f"{PT}custo."]),
+    "zh": ("北京是中国的首都", ["北京是中国的首都"]),
+}
+ONE, NONE, FULL = [1.0] * 4, [0.0] * 4, 100.0
+#: Of each text: sacreBLEU of the sentence and of a corpus of one, NLTK's BLEU by
+#: method0, 1 and 3 and with auto_reweigh, em, f1, and ROUGE 1, 2, 3 and L.
+NUMBERS: dict[str, list[float]] = {
+    "exact 1": [FULL, 0, 1.82183e-231, 0.177828, 0.353553, 1, 1, 1, 1, 0, 0, 1],
+    "exact 3": [FULL, 0, 1.22134e-77, 0.562341, 0.840896, 1, 1, 1, *ONE],
+    "exact 4": [FULL, FULL, 1, 1, 1, 1, 1, 1, *ONE],
+    "long": [FULL, FULL, 1, 1, 1, 1, 1, 1, *ONE],
+    "partial": [
+        27.7762,
+        27.7762,
+        6.20602e-78,
+        0.217119,
+        0.324668,
+        6.20602e-78,
+        0,
+        0.5,
+        0.666667,
+        0.4,
+        0.25,
+        0.666667,
+    ],
+    "case": [
+        59.4604,
+        59.4604,
+        8.63617e-78,
+        0.397635,
+        0.594604,
+        8.63617e-78,
+        1,
+        1,
+        *ONE,
+    ],
+    "punct": [54.1082, 54.1082, 0.508133, 0.508133, 0.508133, 0.508133, 1, 1, *ONE],
+    "no overlap": [0, 0, 0, 0, 0, 0, 0, 0, *NONE],
+    "empty": [0, 0, 0, 0, 0, 0, 0, 0, *NONE],
+    "empty both": [0, 0, 0, 0, 0, 0, 1, 1, *NONE],
+    "multi": [
+        53.7285,
+        53.7285,
+        8.16758e-78,
+        0.285744,
+        0.427287,
+        8.16758e-78,
+        0,
+        0.75,
+        0.833333,
+        0.6,
+        0.25,
+        0.833333,
+    ],
+    "pt": [
+        75.0624,
+        75.0624,
+        0.840896,
+        0.840896,
+        0.840896,
+        0.840896,
+        0,
+        0.857143,
+        0.869565,
+        0.857143,
+        0.842105,
+        0.869565,
+    ],
+    "zh": [FULL, 0, 1.82183e-231, 0.177828, 0.353553, 1, 1, 1, *NONE],
+}
+METRICS: list[tuple[str, dict[str, Any]]] = [
+    ("sentence-bleu", {}),
+    ("bleu", {}),
+    ("nltk-bleu", {"references": "clip"}),
+    ("nltk-bleu", {"references": "clip", "smoothing_function": "method1"}),
+    ("nltk-bleu", {"references": "clip", "smoothing_function": "method3"}),
+    ("nltk-bleu", {"references": "clip", "auto_reweigh": True}),
+    ("em", {"references": "first"}),
+    ("f1", {"references": "first"}),
+    *(
+        (name, {"references": "first", "stemmer": True})
+        for name in ("rouge1", "rouge2", "rouge3", "rougeL")
+    ),
+]
+#: Of "exact 1", "partial", "multi" and "pt" by each smoothing method of NLTK; method6
+#: refuses the first, which is 0 here.
+SMOOTHED: list[list[float]] = [
+    [1.82183e-231, 6.20602e-78, 8.16758e-78, 0.840896],
+    [0.177828, 0.217119, 0.285744, 0.840896],
+    [0.594604, 0.427287, 0.537285, 0.859948],
+    [0.353553, 0.324668, 0.427287, 0.840896],
+    [1, 0.251198, 0.330596, 0.840896],
+    [0.19245, 0.319507, 0.441096, 0.94823],
+    [0, 0.279307, 0.502025, 0.843687],
+    [0.19245, 0.348268, 0.471521, 0.94823],
+]
+
+
+def value(
+    name: str, answer: str, references: Sequence[str], /, **parameters: Any
+) -> float | None:
+    """Return a record's own score, None where it is not scorable."""
+    measure = measure_of(name, parameters)
+    try:
+        (found,) = measure.scores(measure.statistics(answer, references))
+    except UnscorableError:
+        return None
+    return found
+
+
+@pytest.mark.parametrize("case", NUMBERS)
+def test_the_numbers_of_the_libraries_come_out(case: str) -> None:
+    """Every metric gives the number that its reference gave."""
+    answer, references = TEXTS[case]
+    found = [value(name, answer, references, **more) for name, more in METRICS]
+
+    assert found == pytest.approx(NUMBERS[case], rel=1e-5)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_every_smoothing_of_nltk(number: int) -> None:
+    """Each method gives its number, and 0 where nothing is shared or there."""
+    method = f"method{number}"
+    cases = ("exact 1", "partial", "multi", "pt", "empty", "no overlap")
+    found = [
+        value("nltk-bleu", *TEXTS[each], smoothing_function=method, references="clip")
+        for each in cases
+    ]
+
+    assert (found[0] is None) == (method == "method6")
+    assert [each or 0 for each in found] == pytest.approx(
+        [*SMOOTHED[number], 0, 0], rel=1e-5
+    )
+
+
+def test_nltk_reweighs_with_weights_from_json() -> None:
+    """A list of the default weights is reweighed as NLTK does with its own tuple."""
+    found = value("nltk-bleu", "a b", ["a b"], weights=[0.25] * 4, auto_reweigh=True)
+
+    assert found == 1
+
+
+TWO = (
+    ("The cat is on the mat.", TEXTS["multi"][1]),
+    ("Hello world!", ["Hello world!", "Hi world!"]),
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "expected"),
+    [
+        ("sentence-bleu", {}, 76.8642),
+        ("sentence-bleu", {"scale": 1}, 0.768642),
+        ("bleu", {"references": "first"}, 53.8956),
+        ("bleu", {}, 57.5082),
+    ],
+)
+def test_corpus_and_sentence_are_two_numbers(
+    name: str, parameters: dict[str, Any], expected: float
+) -> None:
+    """Means of sentences and pooled counts differ, and so do rules for references."""
+    measure = measure_of(name, parameters)
+    rows = [measure.statistics(*each) for each in TWO]
+    sums = [sum(each) for each in zip(*rows, strict=True)]
+
+    assert measure.scores(sums) == pytest.approx((expected,), abs=1e-4)
+
+
+def test_short_answers_have_a_sentence_score_and_no_corpus_score() -> None:
+    """Answers of one word against a sentence: 4.9787 each, 0 for the corpus."""
+    pairs = [(each, [f"The answer is {each}"]) for each in ("4", "16", "10")]
+    found = [value("sentence-bleu", *each) for each in pairs]
+    corpus = [value("bleu", *each) for each in pairs]
+
+    assert found == pytest.approx([4.9787] * 3, abs=1e-4)
+    assert corpus == [0, 0, 0]
+
+
+def test_13a_splits_ascii_punctuation() -> None:
+    """The documented example comes out word by word."""
+    text = "It's 3.14, or $5-6 (maçã)! don't &amp; “x”"
+    expected = "It's 3.14 , or $ 5 - 6 ( maçã ) ! don't & “x”".split()
+
+    assert mteval_tokens(text) == expected
+
+
+#: An answer and a reference; em, f1, sentence BLEU and ROUGE-1 by NVIDIA's SDK; em and
+#: f1 by BYOB; exact match by the main line.
+NVIDIA = [
+    ("Paris", "Paris", [1, 1.0, 100, 1.0], [1, 1.0], 1),
+    ("Paris.", "paris", [1, 1.0, 0.0, 1.0], [0, 0.0], 1),
+    ("the Paris", "Paris", [1, 1.0, 50.0, 0.667], [0, 0.667], 1),
+    ("U.S.A.", "USA", [1, 1.0, 0.0, 0.0], [0, 0.0], 0),
+    ("", "", [1, 1.0, 0, 0.0], [1, 0.0], 1),
+    ("", "Paris", [0, 0, 0, 0.0], [0, 0], 0),
+    ("don't know", "dont know", [1, 1.0, 50.0, 0.4], [0, 0.5], 1),
+    (
+        "The cat is on the mat.",
+        "The cat sits on the mat.",
+        [0, 0.75, 48.89, 0.833],
+        [0, 0.833],
+        0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("answer", "reference", "sdk", "byob", "main"), NVIDIA)
+def test_one_vendor_has_three_definitions(
+    answer: str, reference: str, sdk: list[float], byob: list[float], main: float
+) -> None:
+    """The same pair scores by each of the definitions that bear one name."""
+    lower = {"normalisation": "byob"}
+    of_sdk = [
+        value("em", answer, [reference]),
+        value("f1", answer, [reference]),
+        value("sentence-bleu", answer, [reference]),
+        value("rouge1", answer, [reference], stemmer=True),
+    ]
+    of_byob = [
+        value("em", answer, [reference], **lower),
+        value("f1", answer, [reference], **lower, empty="zero"),
+    ]
+
+    assert of_sdk == pytest.approx(sdk, abs=6e-3)
+    assert of_byob == pytest.approx(byob, abs=6e-4)
+    assert value("em", answer, [reference], normalisation="nel") == main
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The Beatles", "beatles"),
+        ("U.S.A", "usa"),
+        ("don't", "dont"),
+        ("the", ""),
+        ("a", ""),
+        ("¿Qué?", "¿qué"),
+        ("“Paris”", "“paris”"),
+        ("state-of-the-art", "stateoftheart"),
+        ("theatre", "theatre"),
+        ("“a” cat", "“ ” cat"),
+        ("x\x00an\x00y", "x\x00 \x00y"),
+    ],
+)
+def test_squad_normalises(text: str, expected: str) -> None:
+    """Only ASCII punctuation goes, and articles only as whole words."""
+    assert NORMALISATIONS["squad"](text) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "reference", "v1", "v2"),
+    [("", "", 0, 1), ("a", "the", 0, 1), ("", "x", 0, 0), ("x", "the", 0, 0)],
+)
+def test_texts_without_words(answer: str, reference: str, v1: float, v2: float) -> None:
+    """SQuAD v1.1 gives 0 for two empty texts, and v2 gives 1."""
+    assert value("f1", answer, [reference], empty="v1") == v1
+    assert value("f1", answer, [reference], empty="zero") == v1
+    assert value("f1", answer, [reference]) == v2
+
+
+@pytest.mark.parametrize(
+    ("operation", "right", "wrong"),
+    [
+        ("equals", "Paris", "paris"),
+        ("==", "Paris", "Paris "),
+        ("!=", "paris", "Paris"),
+        ("<>", "paris", "Paris"),
+        ("not equals", "paris", "Paris"),
+        ("contains", "ari", "x"),
+        ("not contains", "x", "ari"),
+        ("startswith", "Par", "par"),
+        ("endswith", "is", "IS"),
+    ],
+)
+def test_string_checks(operation: str, right: str, wrong: str) -> None:
+    """The reference stands on the right, and case counts."""
+    assert value("string-check", "Paris", [right], operation=operation) == 1
+    assert value("string-check", "Paris", [wrong], operation=operation) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1,234", "234"),
+        ("7-3", "-3"),
+        ("3.", "3"),
+        ("1e5", "5"),
+        ("1.2.3", None),
+        ("٣", "3"),
+        ("3 of 4 ... 5.50 ...", "5.5"),
+        ("+.5", "0.5"),
+        ("-", None),
+        ("...", None),
+        ("9" * 400, None),
+        ("9" * 400 + ".5", None),
+        ("0" * 5000 + "1", None),
+    ],
+)
+def test_the_last_number_counts(text: str, number: str | None) -> None:
+    """Numbers are read as documented; what cannot be read is not scored."""
+    found = value("number-check", text, [number or "1"])
+
+    assert found == (None if number is None else 1)
+
+
+@pytest.mark.parametrize(
+    ("operation", "holds"),
+    [
+        ("==", [0, 1, 0]),
+        ("!=", [1, 0, 1]),
+        (">=", [0, 1, 1]),
+        (">", [0, 0, 1]),
+        ("<=", [1, 1, 0]),
+        ("<", [1, 0, 0]),
+    ],
+)
+def test_number_checks(operation: str, holds: list[float]) -> None:
+    """The answer stands on the left; 2.0 is 2."""
+    found = [
+        value("number-check", each, ["is 2.0"], operation=operation)
+        for each in ("1.5", "2", "3")
+    ]
+
+    assert found == holds
+
+
+def test_numbers_are_near_up_to_epsilon() -> None:
+    """The absolute difference may be as large as epsilon and no larger."""
+    near = {"operation": "absolute difference", "epsilon": 0.5}
+
+    assert value("number-check", "2.5", ["2"], **near) == 1
+    assert value("number-check", "2.51", ["2"], **near) == 0
+    assert value("number-check", "1" + "0" * 300, ["0.5"], **near) == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "ascii_tokens", "tokens"),
+    [
+        (
+            "A ação foi rápida",
+            "a a o foi r pida".split(),
+            "a ação foi rápida".split(),
+        ),
+        (
+            "北京AI模型2023年",
+            ["ai", "2023"],
+            ["北", "京", "ai", "模", "型", "2023", "年"],
+        ),
+        ("カナ、かな", [], ["カ", "ナ", "か", "な"]),
+        ("العَرَبيّة!", [], ["العَرَبيّة"]),
+        ("हिन्दी में", [], ["हिन्दी", "में"]),
+        ("cafe\u0301 CAFÉ", ["cafe", "caf"], ["café", "café"]),
+        ("한국어 텍스트", [], ["한국어", "텍스트"]),
+        ("ไทย", [], ["ไ", "ท", "ย"]),
+        ("x_y don't", ["x", "y", "don", "t"], ["x", "y", "don", "t"]),
+        ("\ud800a", ["a"], ["a"]),
+    ],
+)
+def test_rouge_counts_other_scripts_if_asked(
+    text: str, ascii_tokens: list[str], tokens: list[str]
+) -> None:
+    """ASCII alone counts by default; the Unicode tokenizer knows letters and marks."""
+    from harpia_formats.evaluation.metrics.text.rouge_tokens import TOKENIZERS  # noqa: PLC0415 - by its name
+
+    assert TOKENIZERS["rouge_score"](text) == ascii_tokens
+    assert TOKENIZERS["unicode"](text) == tokens
+
+
+def test_identical_chinese_is_0_by_ascii_and_1_by_unicode() -> None:
+    """The signature tells the two apart."""
+    texts = ("北京是中国的首都", ["北京是中国的首都"])
+
+    assert value("rouge1", *texts) == 0
+    assert value("rouge1", *texts, tokenizer="unicode") == 1
+    assert value("rougeL", *texts, tokenizer="unicode") == 1
+
+
+def test_stems() -> None:
+    """Words of more than three letters are stemmed, in the mode of rouge-score."""
+    pair = ("running runs ran cats the", ["run run ran cat the"])
+
+    assert value("rouge1", *pair, stemmer=True) == 1
+    assert value("rouge1", *pair) == pytest.approx(0.4)

@@ -1,0 +1,257 @@
+"""Bootstrap intervals by question, from statistics."""
+
+import importlib
+import random
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import stdev
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats.evaluation.metrics import measure_of
+from harpia_formats.evaluation.metrics.mean import means
+from harpia_formats.evaluation.scoring import draws
+from harpia_formats.evaluation.scoring.bootstrap import PoissonBootstrap, limits_of
+from harpia_formats.evaluation.scoring.draws import (
+    flips_of,
+    unavailable_reason,
+    weights_of,
+)
+from harpia_formats.evaluation.scoring.p_values import PairedTest
+from harpia_formats.evaluation.scoring.paired import Comparison, compare_pairs
+from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.evaluation.scoring.questions import digest_of
+
+numpy = pytest.importorskip("numpy", reason="the extra score is not installed")
+
+Rows = Sequence[tuple[float, ...]]
+mean = means(1)
+
+
+def scored(count: int, seed: int = 1, shift: float = 0.0) -> Rows:
+    """Return the statistics of as many answers, with scores of 0 to 1 and more."""
+    chance = random.Random(seed)  # noqa: S311 - a seed, not secrecy
+    return [(chance.random() + shift, 1) for _ in range(count)]
+
+
+def keys(count: int) -> list[bytes]:
+    """Return the digests of as many questions."""
+    return [digest_of(f"{number}") for number in range(count)]
+
+
+def resampled(rows: Rows, **settings: int) -> PoissonBootstrap:
+    """Return the bootstrap of all rows, each of a question of its own."""
+    found = PoissonBootstrap(**settings)
+    found.add(keys(len(rows)), rows)
+    return found
+
+
+def compared(
+    one: Rows, other: Rows, scores: Any = mean, name: str | None = None, **given: int
+) -> Comparison | None:
+    """Return the comparison of two systems with one answer a question."""
+    sums = [
+        QuestionSums.of_answers([[row] for row in rows], len(rows[0]) if rows else 2)
+        for rows in (one, other)
+    ]
+    best = 1.0 if scores is mean else None
+    answers = MetricAnswers(scores, best, keys(len(one)), sums)
+    settings = {"replicates": 1000, "seed": 12345} | given
+    test = PairedTest(name, level=0.95, **settings)
+    ((found,),) = compare_pairs(answers, [(0, 1)], test)
+    return found
+
+
+def test_the_interval_of_a_mean_is_that_of_theory() -> None:
+    """For many questions it lies about two standard errors to both sides."""
+    rows = scored(5000)
+    values = [each for each, _ in rows]
+    (limits,) = resampled(rows).intervals(mean)
+    error = 1.96 * stdev(values) / len(values) ** 0.5
+
+    assert limits is not None
+    assert limits[0] == pytest.approx(sum(values) / 5000 - error, abs=error / 5)
+    assert limits[1] == pytest.approx(sum(values) / 5000 + error, abs=error / 5)
+
+
+def test_a_higher_level_has_a_wider_interval() -> None:
+    """Limits at 99 % lie outside of those at 80 %."""
+    found = resampled(scored(300))
+    (narrow,), (wide,) = found.intervals(mean, 0.8), found.intervals(mean, 0.99)
+
+    assert narrow is not None
+    assert wide is not None
+    assert wide[0] < narrow[0] < narrow[1] < wide[1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.integers(1, 700), max_size=4), st.randoms())
+def test_order_and_chunks_do_not_matter(cuts: list[int], chance: random.Random) -> None:
+    """Answers in any order and chunks, merged in any order, give the same digits."""
+    rows, questions = scored(700), keys(350) * 2
+    whole = PoissonBootstrap(replicates=50)
+    whole.add(questions, rows)
+    shuffled = list(zip(questions, rows, strict=True))
+    chance.shuffle(shuffled)
+    merged = PoissonBootstrap(replicates=50)
+    for start, end in pairwise([0, *sorted(cuts), len(rows)]):
+        part = PoissonBootstrap(replicates=50)
+        part.add(
+            [key for key, _ in shuffled[start:end]],
+            [row for _, row in shuffled[start:end]],
+        )
+        merged.merge(part)
+
+    assert merged.intervals(mean) == whole.intervals(mean)
+
+
+def test_answers_to_one_question_are_drawn_together() -> None:
+    """Ten equal answers to each question have the interval of one answer to each."""
+    one, ten = PoissonBootstrap(), PoissonBootstrap()
+    rows = scored(60)
+    one.add(keys(60), rows)
+    ten.add(keys(60) * 10, list(rows) * 10)
+
+    assert ten.intervals(mean) == one.intervals(mean)
+
+
+def test_the_seed_decides() -> None:
+    """The same seed gives the same limits, and another gives others."""
+    rows = scored(100)
+
+    assert resampled(rows).intervals(mean) == resampled(rows).intervals(mean)
+    assert resampled(rows).intervals(mean) != resampled(rows, seed=7).intervals(mean)
+
+
+@pytest.mark.parametrize("rows", [[], [(1.0, 1)]])
+def test_too_little_is_not_compared(rows: Rows) -> None:
+    """Fewer than two questions have no difference with an interval."""
+    assert compared(rows, rows) is None
+
+
+def test_every_score_has_its_interval() -> None:
+    """Of several scores each has limits, in their order."""
+    rows = [(a, 2 + a, 1) for a, _ in scored(200)]
+    one, other = resampled(rows).intervals(means(2))
+
+    assert one is not None
+    assert other == pytest.approx((one[0] + 2, one[1] + 2))
+
+
+def test_weights_are_poisson() -> None:
+    """A question counts as often as a Poisson number says, each on its own."""
+    weights = weights_of(keys(256), 1, 4000)
+    shares = numpy.bincount(weights.ravel(), minlength=4)[:4] / weights.size
+
+    assert weights.shape == (256, 4000)
+    assert shares == pytest.approx([0.3679, 0.3679, 0.1839, 0.0613], abs=2e-3)
+    assert weights.mean() == pytest.approx(1, abs=4e-3)
+    assert numpy.corrcoef(weights[0], weights[1])[0, 1] == pytest.approx(0, abs=0.06)
+    assert numpy.corrcoef(weights[0, 1:], weights[0, :-1])[0, 1] == pytest.approx(
+        0, abs=0.06
+    )
+
+
+def test_flips_are_fair_and_independent() -> None:
+    """Each question is flipped in half of the draws, whatever the others do."""
+    flips = flips_of(keys(100), 1, 10_000).astype(float)
+
+    assert flips.shape == (100, 10_000)
+    assert flips.mean(1) == pytest.approx([0.5] * 100, abs=0.025)
+    assert numpy.corrcoef(flips[0], flips[1])[0, 1] == pytest.approx(0, abs=0.04)
+
+
+def test_unlike_bootstraps_are_not_mixed() -> None:
+    """Bootstraps with another seed cannot be merged."""
+    with pytest.raises(ValueError, match="same seed and replicates can be merged"):
+        PoissonBootstrap().merge(PoissonBootstrap(seed=1))
+
+
+def test_without_numpy_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The base install has no bootstrap, and says what to install."""
+    monkeypatch.setattr(draws, "find_spec", lambda _: None)
+
+    assert resampled(scored(10)).intervals(mean) == []
+    assert "pip install 'harpia-formats[score]'" in unavailable_reason()
+
+
+def test_a_system_does_not_differ_from_itself() -> None:
+    """Equal systems have the difference 0 and the p-value 1."""
+    rows = scored(50)
+    found = compared(rows, rows)
+
+    assert found is not None
+    assert (found.difference, found.low, found.high, found.p_value) == (0, 0, 0, 1)
+    assert found.detectable is None
+    assert "few questions differ" in found.remark
+
+
+@pytest.mark.parametrize(("name", "p"), [("bootstrap", 1 / 1001), (None, 2**-79)])
+def test_a_better_system_has_a_small_p_value(name: str | None, p: float) -> None:
+    """A difference on every question is certain, the sign being that of the first."""
+    found = compared(scored(80, shift=0.125), scored(80), name=name)
+
+    assert found is not None
+    assert found.difference == pytest.approx(0.125)
+    assert (found.low, found.high) == pytest.approx((0.125, 0.125), abs=1e-6)
+    assert found.p_value == pytest.approx(p)
+    assert found.is_least == (name == "bootstrap")
+
+
+def texts(count: int, wrong: float, seed: int) -> tuple[list[str], list[str]]:
+    """Return answers, a share of whose words are wrong, and their references."""
+    chance = random.Random(seed)  # noqa: S311 - a seed, not secrecy
+    voices = [str(each) for each in range(40)]
+    sentences = random.Random(0)  # noqa: S311 - a seeded sample, not a secret
+    references = [sentences.choices(voices, k=12) for _ in range(count)]
+    answers = [
+        [chance.choice(voices) if chance.random() < wrong else each for each in line]
+        for line in references
+    ]
+    return [" ".join(each) for each in answers], [" ".join(each) for each in references]
+
+
+@pytest.mark.parametrize("wrong", [0.21, 0.23, 0.25, 0.3])
+def test_intervals_are_near_those_of_sacrebleu(wrong: float) -> None:
+    """Bootstrap intervals of BLEU agree with sacrebleu's except for chance.
+
+    Our p-value is two-sided, and so never much below sacrebleu's.
+    """
+    sacrebleu = pytest.importorskip("sacrebleu", reason="the extra is not installed")
+    significance: Any = importlib.import_module("sacrebleu.significance")
+
+    one, references = texts(300, 0.2, 1)
+    other, _ = texts(300, wrong, 2)
+    measure = measure_of("bleu", {})
+
+    def rows(answers: Sequence[str]) -> Rows:
+        both = zip(answers, references, strict=True)
+        return [measure.statistics(answer, [each]) for answer, each in both]
+
+    systems = [("one", one), ("other", other)]
+    bleu = {"BLEU": sacrebleu.BLEU()}
+    test = significance.PairedTest(systems, bleu, [references], "bs", 2000)
+    theirs = test()[1]["BLEU"][1]
+    first = rows(one)
+    ours = compared(first, rows(other), measure.scores, replicates=2000)
+    (limits,) = resampled(first).intervals(measure.scores)
+    (_, result) = test._baseline_info["BLEU"]  # noqa: SLF001 - the interval of the first
+
+    assert ours is not None
+    assert limits is not None
+    assert ours.p_value > theirs.p_value - 0.03
+    assert (limits[1] - limits[0]) / 2 == pytest.approx(result.ci, rel=0.15)
+
+
+@given(st.lists(st.floats(-9, 9), min_size=1), st.floats(0, 1))
+def test_limits_lie_between_the_values(values: list[float], level: float) -> None:
+    """Limits are in order, and at the whole level they are the extremes."""
+    limits = limits_of(values, level)
+
+    assert limits is not None
+    assert min(values) <= limits[0] <= limits[1] + 1e-9
+    assert limits[1] <= max(values)
+    assert limits_of(values, 1) == (min(values), max(values))

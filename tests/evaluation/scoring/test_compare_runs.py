@@ -1,0 +1,799 @@
+"""Two systems are compared on the records that both have answered."""
+
+import io
+import json
+import math
+import random
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import compare_scores, score
+from harpia_formats.cli.output.comparison_table import comparison_lines
+from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.compare_runs import ScoreComparison
+from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
+from harpia_formats.evaluation.scoring.intervals import NO_SPREAD
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.paired import holm, questions_for
+from harpia_formats.model.errors import HarpiaFormatsError, OptionError
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.reporters.score_tables import Form, form_lines
+
+pytest.importorskip("numpy", reason="comparing needs the extra score")
+
+COUNT = 60
+
+
+def system(right: float, name: str = "m", *, ids: bool = True) -> list[dict[str, Any]]:
+    """Return records of which a share is answered rightly."""
+    return [
+        ({"id": f"q{number}"} if ids else {})
+        | {
+            "prompt": f"what is {number}?",
+            "references": [str(number)],
+            "outputs": [
+                {"model": name, "text": str(number) if number < right * COUNT else "?"}
+            ],
+        }
+        for number in range(COUNT)
+    ]
+
+
+def lines(rows: list[dict[str, Any]]) -> bytes:
+    """Return rows as lines."""
+    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+
+def test_a_difference_is_found() -> None:
+    """A large difference has a small p-value and an interval without 0."""
+    found = compare_scores(
+        lines(system(0.9)), lines(system(0.4)), metrics=("em",)
+    ).compared[0]
+
+    assert found.first == pytest.approx(0.9)
+    assert found.second == pytest.approx(0.4)
+    assert found.comparison is not None
+    assert found.comparison.p_value < 0.01
+    assert found.comparison.low > 0
+    assert found.questions == COUNT
+
+
+def test_no_difference_is_found_where_there_is_none() -> None:
+    """A system compared with itself has no difference and a p-value of 1."""
+    found = compare_scores(lines(system(0.5)), lines(system(0.5)), metrics=("f1",))
+
+    assert found.ok
+    assert found.compared[0].comparison is not None
+    assert found.compared[0].comparison.difference == 0
+    assert found.compared[0].comparison.p_value == 1
+
+
+def test_order_does_not_matter() -> None:
+    """Records are paired by their ids, in whatever order they come."""
+    ours, theirs = system(0.9), system(0.4)
+    expected = compare_scores(lines(ours), lines(theirs), metrics=("em",)).compared
+
+    found = compare_scores(lines(ours), lines(theirs[::-1]), metrics=("em",)).compared
+
+    assert found == expected
+
+
+def test_records_without_ids_are_paired_by_their_prompts() -> None:
+    """Where one side has no ids, what is asked pairs the records."""
+    theirs = system(0.4, ids=False)[::-1]
+
+    found = compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+
+    assert found.compared[0].questions == COUNT
+
+
+def test_records_of_one_side_are_counted() -> None:
+    """Records of one side only are not compared, and are counted."""
+    found = compare_scores(
+        lines(system(0.9)[10:]), lines(system(0.4)[:-20]), metrics=("em",)
+    )
+
+    assert found.compared[0].questions == COUNT - 30
+    assert (found.pairs[0].only_first, found.pairs[0].only_second) == (20, 10)
+
+
+def test_models_of_one_file_are_compared() -> None:
+    """Answers of two models in one file are paired by the names of the models."""
+    rows = [
+        one | {"outputs": one["outputs"] + other["outputs"]}
+        for one, other in zip(system(0.9, "a"), system(0.4, "b"), strict=True)
+    ]
+
+    found = compare_scores(lines(rows), metrics=("em",)).compared[0]
+
+    assert [found.first, found.second] == pytest.approx([0.9, 0.4])
+
+
+def test_chats_are_paired_by_all_messages() -> None:
+    """Chats with the same last message are paired by their earlier messages."""
+
+    def chats(answers: list[str]) -> list[dict[str, Any]]:
+        return [
+            {
+                "messages": [
+                    {"role": "user", "content": f"about {number}"},
+                    {"role": "assistant", "content": "yes"},
+                    {"role": "user", "content": "go on"},
+                ],
+                "references": [answer],
+                "outputs": [{"text": "1"}],
+            }
+            for number, answer in enumerate(answers)
+        ]
+
+    rows = chats(["1", "2"] * 20)
+
+    found = compare_scores(
+        lines(rows), lines(rows[::-1]), metrics=("em",), from_="record"
+    ).compared[0]
+
+    assert found.comparison is not None
+    assert (found.comparison.low, found.comparison.high) == (0, 0)
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_answers_without_a_model_are_of_none_of_several(*, is_stored: bool) -> None:
+    """Beside two models they are a system of their own, and beside one its own."""
+    scored = {"text": "a", "scores": [{"metric": "em", "value": 1, "signature": "em"}]}
+
+    def data(*names: str) -> bytes:
+        outputs = [scored | ({"model": name} if name else {}) for name in names]
+        return lines(
+            [
+                {"id": f"{at}", "prompt": f"{at}", "references": ["a"]}
+                | {"outputs": outputs}
+                for at in range(COUNT)
+            ]
+        )
+
+    def systems(*inputs: bytes) -> list[str]:
+        if is_stored:
+            return [one.name for one in compared(*inputs).systems]
+        found = compare_scores(*inputs, metrics=("em",))
+        return [one.name for one in found.systems]
+
+    assert systems(data("m1", "m2", "")) == ["m1", "m2", "input 1"]
+    assert systems(data("m1", ""), data("m2")) == ["m1", "m2"]
+
+
+def test_unlike_metrics_of_inputs_are_not_compared() -> None:
+    """Two inputs that ask for other parameters of a metric are not compared."""
+    pytest.importorskip("nltk", reason="BLEU needs the extra score")
+
+    def lab_input(weights: list[float]) -> bytes:
+        instances = [
+            {
+                "id": str(number),
+                "input": "x",
+                "expected-output": ["a b c d"],
+                "actual-output": "a b c e",
+            }
+            for number in range(5)
+        ]
+        parameters = {
+            "weights": weights,
+            "smoothing_function": "method1",
+            "auto_reweigh": False,
+        }
+        metric = {"id": "BLEU", "enable": True, "parameters": parameters}
+        return json.dumps({"instances": instances, "metrics": [metric]}).encode()
+
+    with pytest.raises(ScoreError, match="different ways"):
+        compare_scores(lab_input([0.25] * 4), lab_input([1, 0, 0, 0]), profile="harpia")
+
+
+def test_no_common_record_is_an_error() -> None:
+    """Two data sets without a common record are not compared."""
+    theirs = [each | {"id": f"x{each['id']}"} for each in system(0.4)]
+
+    with pytest.raises(ScoreError, match="no question is in both"):
+        compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+
+
+def stored(signature: str | None, share: float) -> bytes:
+    """Return records that have scores already."""
+    rows = system(share)
+    for number, row in enumerate(rows):
+        score: dict[str, Any] = {"metric": "em", "value": float(number < share * COUNT)}
+        if signature is not None:
+            score["signature"] = signature
+        row["outputs"][0]["scores"] = [score]
+    return lines(rows)
+
+
+def compared(*inputs: bytes, force: bool = False) -> ComparisonReport:
+    """Return the report of a comparison of stored scores."""
+    run = StoredComparison(inputs, ScoreOptions(), force=force)
+    assert list(run) == []
+    return run.report()
+
+
+def test_stored_scores_are_compared() -> None:
+    """Scores that were computed the same way are compared."""
+    found = compared(stored("em|a", 0.9), stored("em|a", 0.4)).compared[0]
+
+    assert [found.first, found.second] == pytest.approx([0.9, 0.4])
+    assert found.comparison is not None
+    assert found.comparison.p_value < 0.01
+    assert found.signature == "em|a"
+
+
+def test_stored_scores_of_several_filters_are_compared_one_by_one() -> None:
+    """Each signature of a metric that both inputs have is a score of its own."""
+    first, second = (
+        stored("em|a|filter:one", share) + stored("em|a|filter:two", share - 0.3)
+        for share in (0.9, 0.4)
+    )
+    found = compared(first, second).compared
+
+    assert [(one.name, one.signature) for one in found] == [
+        ("em|filter:one", "em|a|filter:one"),
+        ("em|filter:two", "em|a|filter:two"),
+    ]
+    assert [(one.first, one.second) for one in found] == [
+        pytest.approx((0.9, 0.4)),
+        pytest.approx((0.6, 0.1), abs=0.02),
+    ]
+    with pytest.raises(ScoreError, match="do not prove"):
+        compared(first, stored("em|a|filter:one", 0.4))
+
+
+@pytest.mark.parametrize("other", ["em|b", None])
+def test_unlike_signatures_are_not_compared(other: str | None) -> None:
+    """Scores with unlike signatures, or without one, are compared only by force."""
+    first, second = stored("em|a", 0.9), stored(other, 0.4)
+
+    with pytest.raises(ScoreError, match="--force"):
+        compared(first, second)
+    assert compared(first, second, force=True).said
+
+
+def test_compared_stored_scores_have_those_of_each_system() -> None:
+    """They equal those that `score` shows of each input, also by the bootstrap."""
+    inputs = [
+        stored("em|a", share).replace(b'"value": 1.0', b'"value": 0.75')
+        for share in (0.9, 0.4)
+    ]
+    found = compared(*inputs)
+    alone = [score(one, stored=True).total for one in inputs]
+
+    assert [one.scores.scores for one in found.systems] == [one.scores for one in alone]
+    system, *_ = found.to_dict()["systems"]
+    assert system["scores"][0]["low"] < system["scores"][0]["value"]
+
+
+def test_systems_of_stored_scores_stand_in_published_tables() -> None:
+    """With their scores in the table, and with force both signatures and a warning."""
+    proven = compared(stored("em|a", 0.9), stored("em|a", 0.4))
+    forced = compared(stored("em|a", 0.9), stored("em|b", 0.4), force=True)
+
+    forms: tuple[Form, ...] = ("markdown", "latex")
+    for form in forms:
+        texts = ["\n".join(form_lines(one, form)) for one in (proven, forced)]
+        assert all("em \u2191" in text or "em $\\uparrow$" in text for text in texts)
+        assert ["Compared by force" in text for text in texts] == [False, True]
+    signatures = [
+        line
+        for line in form_lines(forced, "markdown")
+        if line.startswith("- Signature")
+    ]
+    assert signatures == ["- Signature of em: `em|a`", "- Signature of em: `em|b`"]
+    assert forced.compared[0].signature == "em|a and em|b"
+
+
+def several(seed: int, shift: float = 0.0) -> list[dict[str, Any]]:
+    """Return 40 questions with ten answers each, whose difficulty differs."""
+    chance = random.Random(seed)  # noqa: S311 - a seed, not secrecy
+    rows = system(0)[:40]
+    for number, row in enumerate(rows):
+        share = min(chance.random() + shift, 1)
+        texts = [str(number) if chance.random() < share else "?" for _ in range(10)]
+        row["outputs"] = [{"model": "m", "text": text} for text in texts]
+    return rows
+
+
+def apart(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return a line for each answer."""
+    return [row | {"outputs": [output]} for row in rows for output in row["outputs"]]
+
+
+@pytest.mark.parametrize("test", [None, "bootstrap"])
+def test_answers_to_a_question_are_not_independent(test: str | None) -> None:
+    """Ten equal answers to each question have the p-value and interval of one."""
+    one, other = system(0.7)[:40], system(0.5)[:40]
+    tens = [
+        lines([row | {"outputs": row["outputs"] * 10} for row in rows])
+        for rows in (one, other)
+    ]
+
+    (once,) = compare_scores(
+        lines(one), lines(other), metrics=("em",), test=test
+    ).compared
+    (often,) = compare_scores(*tens, metrics=("em",), test=test).compared
+
+    assert once.comparison is not None
+    assert once.comparison == often.comparison
+    assert (once.questions, often.questions) == (40, 40)
+
+
+@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
+def test_lines_in_any_order_are_compared_by_question(test: str) -> None:
+    """Answers on lines of their own, in any order, have the result of whole records."""
+    ours, theirs = several(1, 0.15), several(2)
+    whole = compare_scores(lines(ours), lines(theirs), metrics=("f1",), test=test)
+    chance = random.Random(3)  # noqa: S311 - a seed, not secrecy
+    shuffled = [apart(rows) for rows in (ours, theirs)]
+    for rows in shuffled:
+        chance.shuffle(rows)
+
+    found = compare_scores(*map(lines, shuffled), metrics=("f1",), test=test, jobs=2)
+
+    assert found.compared == whole.compared
+
+
+def test_other_prompts_under_the_same_ids_are_refused() -> None:
+    """Ids that are the same on other questions pair nothing, and it is said why."""
+    theirs = [row | {"prompt": f"and {row['id']}?"} for row in system(0.4)]
+
+    with pytest.raises(ScoreError, match="60 with the same id have another prompt"):
+        compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+
+
+def test_other_references_are_another_question() -> None:
+    """Questions with other references are not paired, and counted in a note."""
+    theirs = system(0.4)
+    theirs[0]["references"] = ["none"]
+
+    found = compare_scores(lines(system(0.9)), lines(theirs), metrics=("em",))
+
+    assert found.compared[0].questions == COUNT - 1
+    assert (found.pairs[0].only_first, found.pairs[0].only_second) == (1, 1)
+    assert "1 with the same id and prompt have other references" in found.said[0]
+
+
+def test_one_id_on_several_questions_pairs_each_with_itself() -> None:
+    """Questions with one id are paired by what they ask, and not by their order."""
+    ours = [row | {"id": "same"} for row in system(0.9)]
+
+    found = compare_scores(lines(ours), lines(ours[::-1]), metrics=("em",)).compared[0]
+
+    assert found.questions == COUNT
+    assert found.comparison is not None
+    assert (found.comparison.low, found.comparison.high) == (0, 0)
+
+
+def test_data_without_prompts_are_paired_by_id_with_a_note() -> None:
+    """If one input has no prompts at all, ids pair the questions, which is said."""
+    theirs = [
+        {name: value for name, value in row.items() if name != "prompt"}
+        for row in system(0.4)
+    ]
+
+    found = compare_scores(
+        lines(system(0.9)), lines(theirs), metrics=("em",), from_="record"
+    )
+
+    assert found.compared[0].questions == COUNT
+    assert found.said == (
+        "the second input has no prompts: questions are paired without them",
+    )
+
+
+def test_missing_answers_are_counted_on_each_side() -> None:
+    """Answers that are missing are left out and counted, or count as 0 on request."""
+    ours, theirs = system(1), system(1)
+    for row in theirs[:20]:
+        row["outputs"][0]["text"] = None
+
+    omitted, zero = (
+        compare_scores(
+            lines(ours), lines(theirs), metrics=("em",), missing=missing
+        ).compared[0]
+        for missing in ("skip", "zero")
+    )
+
+    assert (omitted.questions, omitted.unscored) == (COUNT - 20, (0, 20))
+    assert (omitted.first, omitted.second) == (1, 1)
+    assert (zero.questions, zero.unscored) == (COUNT, (0, 0))
+    assert zero.second == pytest.approx(2 / 3)
+
+
+def test_p_values_of_several_scores_are_adjusted() -> None:
+    """Holm's method adjusts the p-values of all scores that are compared together."""
+    ours, theirs = several(1, 0.15), several(2)
+
+    found = compare_scores(
+        lines(ours), lines(theirs), metrics=("em", "f1", "string-check")
+    )
+    raw = [score.comparison.p_value for score in found.compared if score.comparison]
+
+    assert [score.adjusted_p for score in found.compared] == holm(raw)
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.9, 0.4]) == pytest.approx([0.9, 0.8])
+
+
+def test_mcnemar_is_the_exact_test_of_single_answers() -> None:
+    """For one answer of 0 or 1 a question it has the p-value of the permutation."""
+    ours, theirs = lines(system(0.6)), lines(system(0.5))
+
+    (one,) = compare_scores(ours, theirs, metrics=("em",), test="mcnemar").compared
+    (other,) = compare_scores(ours, theirs, metrics=("em",)).compared
+
+    assert one.comparison is not None
+    assert other.comparison is not None
+    # Six questions of six speak for the first system.
+    assert one.comparison.p_value == other.comparison.p_value == 2 / 2**6
+
+
+@pytest.mark.parametrize(
+    ("rows", "metric", "reason"),
+    [
+        (several(1), "em", "several answers"),
+        (system(0.5), "bleu", "not a mean"),
+        (
+            [row | {"references": ["1 2 3"]} for row in system(0.5)],
+            "f1",
+            "not only 0 and the best one",
+        ),
+    ],
+)
+def test_mcnemar_is_refused_where_it_does_not_fit(
+    rows: list[dict[str, Any]], metric: str, reason: str
+) -> None:
+    """Several answers, pooled scores and parts of 1 are refused by name."""
+    if metric == "bleu":
+        pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+
+    with pytest.raises(ScoreError, match=f"{reason}.*test=.permutation."):
+        compare_scores(lines(rows), lines(rows), metrics=(metric,), test="mcnemar")
+
+
+def test_an_unknown_test_is_refused() -> None:
+    """The name of a test that does not exist is an error with the known names."""
+    with pytest.raises(OptionError, match="permutation, bootstrap, mcnemar"):
+        compare_scores(b"", b"", metrics=("em",), test="t")
+
+
+@pytest.mark.parametrize("test", [None, "permutation"])
+def test_pooled_scores_are_compared_by_question(test: str | None) -> None:
+    """BLEU has the bootstrap by default, and exchanges of questions on request."""
+    pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+    chance = random.Random(2)  # noqa: S311 - a seed, not secrecy
+
+    def rows(wrong: float) -> bytes:
+        found = system(0)
+        for row in found:
+            words = chance.choices("abcdefgh", k=12)
+            row["references"] = [" ".join("abcdefghabcd")]
+            row["outputs"][0]["text"] = " ".join(
+                word if chance.random() < wrong else right
+                for word, right in zip(words, "abcdefghabcd", strict=True)
+            )
+        return lines(found)
+
+    better, worse, alike = rows(0.2), rows(0.6), rows(0.2)
+    apart, same = (
+        compare_scores(better, other, metrics=("bleu",), test=test)
+        .compared[0]
+        .comparison
+        for other in (worse, alike)
+    )
+
+    assert apart is not None
+    assert same is not None
+    assert apart.test.startswith(f"{test or 'bootstrap'}|unit:question|")
+    assert apart.is_least
+    assert same.p_value > 0.05
+
+
+def test_a_detectable_difference_is_what_the_questions_allow() -> None:
+    """It shrinks with the root of the number of questions, and gives their number."""
+    (found,) = compare_scores(
+        lines(several(1)), lines(several(2)), metrics=("em",)
+    ).compared
+    assert found.comparison is not None
+    least, error = found.comparison.detectable, found.comparison.standard_error
+
+    assert least is not None
+    assert error is not None
+    assert 0.1 < least < 0.4
+    assert questions_for(least, error, 40, 0.95) == 40
+    assert questions_for(least / 2, error, 40, 0.95) == 155
+    assert questions_for(least * 2, error, 40, 0.95) == 12
+    assert questions_for(least * 9, error, 40, 0.95) == 6
+
+
+def test_questions_needed_do_not_depend_on_how_many_there_are() -> None:
+    """Few questions that rarely differ need as many as many such questions."""
+    found = []
+    for often in (1, 10, 100):
+        theirs = [
+            row | {"id": f"{copy}-{row['id']}"}
+            for copy in range(often)
+            for row in system(1)[:10]
+        ]
+        ours = [
+            {**row, "outputs": [{"model": "m", "text": "?"}]}
+            if row["id"].endswith("-q0")
+            else row
+            for row in theirs
+        ]
+        report = compare_scores(
+            lines(ours), lines(theirs), metrics=("em",), detect=0.05
+        )
+        found.append(report.compared[0].questions_needed)
+
+    few, some, many = found
+    assert few == pytest.approx(many, rel=0.25)
+    assert some == pytest.approx(many, rel=0.05)
+
+
+def test_no_detectable_difference_is_beyond_the_scale() -> None:
+    """Questions that detect none on the scale have none, and still tell how many do."""
+    ours, theirs = system(0.9)[:4], system(0.9)[:4]
+    ours[0]["outputs"][0]["text"] = theirs[1]["outputs"][0]["text"] = "?"
+
+    report = compare_scores(lines(ours), lines(theirs), metrics=("em",), detect=0.1)
+    (found,) = report.compared
+
+    assert found.comparison is not None
+    assert found.comparison.detectable is None
+    assert found.comparison.beyond_scale is not None
+    assert found.comparison.beyond_scale > 1
+    (line,) = [
+        line for line in comparison_lines(report, io.StringIO()) if "80 %" in line
+    ]
+    assert "4 questions detect no difference on the scale with 80 % power" in line
+    assert line.endswith(" one of 0.1")
+
+
+def test_few_differing_answers_detect_no_small_difference() -> None:
+    """An exact test of 0 and 1 needs six that differ, however few were seen."""
+    ours, theirs = system(0.9)[:30], system(0.9)[:30]
+    for at, (one, other) in enumerate(zip(ours, theirs, strict=True)):
+        one["outputs"][0]["text"] = "x"
+        other["outputs"][0]["text"] = "x" if at else "?"
+        one["references"] = other["references"] = ["x"]
+
+    (score,) = compare_scores(lines(ours), lines(theirs), metrics=("em",)).compared
+    found = score.comparison
+
+    assert found is not None
+    assert found.detectable is not None
+    missed = sum(
+        math.comb(30, k) * found.detectable**k * (1 - found.detectable) ** (30 - k)
+        for k in range(6)
+    )
+    assert missed == pytest.approx(0.2)
+    assert found.standard_error is not None
+    assert questions_for(0.9, found.standard_error, 30, 0.95, found.step) == 7
+
+
+def test_a_mean_without_a_best_score_has_a_detectable_difference() -> None:
+    """Lengths, whose scale has no end, tell how many questions detect any."""
+    ours, theirs = system(0.9), system(0.4)
+    for number, row in enumerate(theirs):
+        row["outputs"][0]["text"] = "longer" * (number % 7)
+
+    report = compare_scores(lines(ours), lines(theirs), metrics=("length",), detect=5)
+    found = report.compared[0].comparison
+
+    assert found is not None
+    assert found.detectable is not None
+    assert math.isfinite(found.detectable)
+    text = "\n".join(comparison_lines(report, io.StringIO()))
+    assert "inf" not in text
+    assert text.count(" one of 5") == 3
+
+
+@pytest.mark.parametrize(
+    ("detect", "message"),
+    [
+        (0, "above 0, at least 1e-09, and not 0"),
+        ("0.1", "detect must be a number or None, not '0.1'"),
+        (1.5, "larger than the scale of em, which is 0 to 1"),
+    ],
+)
+def test_a_difference_that_cannot_be_detected_is_refused(
+    detect: Any, message: str
+) -> None:
+    """It is above 0, a number, and not larger than the scale of a score."""
+    data = lines(system(0.5)), lines(system(0.9))
+
+    with pytest.raises(HarpiaFormatsError, match=message):
+        compare_scores(*data, metrics=("em",), detect=detect)
+
+
+def test_one_question_tests_no_difference() -> None:
+    """The table and the exception say that it is one question."""
+    data = lines(system(1)[:1])
+    run = ScoreComparison([data, data], ScoreOptions(metrics=("em",)))
+    assert list(run) == []
+    report = run.report()
+
+    assert not report.ok
+    text = "\n".join(comparison_lines(report, io.StringIO()))
+    assert "one question: no difference can be tested" in text
+    assert report.table()[0]["remark"] in text
+    with pytest.raises(ScoreError, match="one question: no difference can be tested"):
+        compare_scores(data, data, metrics=("em",))
+
+
+def test_headline_counts_questions() -> None:
+    """It says how many questions were compared, and how many only one side has."""
+    found = compare_scores(
+        lines(system(0.9)[10:]), lines(system(0.4)[:-20]), metrics=("em",)
+    )
+
+    assert "over 30 questions; 20 questions only in the first, 10 only" in repr(found)
+
+
+def test_stored_scores_of_pooled_metrics_are_refused() -> None:
+    """A mean of the BLEU of rows is not BLEU, and scores of rows say what they are."""
+    pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+    written = io.BytesIO()
+    score(lines(system(0.9)), metrics=("bleu", "em"), to="record", output=written)
+    row = json.loads(written.getvalue().splitlines()[0])
+    signatures = {
+        each["metric"]: each["signature"] for each in row["outputs"][0]["scores"]
+    }
+
+    assert signatures["bleu"].endswith("|scale:0-100|of:row")
+    assert "of:row" not in signatures["em"]
+    for force in (False, True):
+        with pytest.raises(ScoreError, match="compare without --stored"):
+            compared(written.getvalue(), written.getvalue(), force=force)
+
+
+def test_stored_scores_are_compared_by_question() -> None:
+    """Several stored scores of a question are one, and other prompts are refused."""
+    data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    once = compared(lines(data), stored("em|a", 0.4)).compared[0]
+    often = compared(lines(data * 3), stored("em|a", 0.4)).compared[0]
+    other = lines([row | {"prompt": "another"} for row in data])
+
+    assert once.comparison is not None
+    assert once.comparison == often.comparison
+    with pytest.raises(ScoreError, match="have another prompt"):
+        compared(other, stored("em|a", 0.4))
+
+
+@pytest.mark.parametrize("score", [1e101, -1e200, 1e308])
+def test_stored_scores_too_large_to_be_squared_are_none(score: float) -> None:
+    """A question with such a score counts as one without."""
+    data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    data[0]["outputs"][0]["scores"][0]["value"] = score
+    found = compared(lines(data), stored("em|a", 0.4)).compared[0]
+
+    assert found.unscored == (1, 0)
+    assert found.comparison is not None
+
+
+@pytest.mark.parametrize("missing", [None, "zero"])
+def test_stored_true_is_1_and_false_is_0(missing: Any) -> None:
+    """They are compared as the numbers are, also if what is missing counts as 0."""
+
+    def found(share: float, *, are_booleans: bool) -> bytes:
+        data = stored("em|a", share)
+        if are_booleans:
+            data = data.replace(b": 1.0", b": true").replace(b": 0.0", b": false")
+        return data
+
+    numbers, booleans = (
+        compare_scores(
+            *(found(share, are_booleans=are_booleans) for share in (0.9, 0.4)),
+            stored=True,
+            missing=missing,
+        )
+        for are_booleans in (False, True)
+    )
+
+    assert booleans.compared[0].first == pytest.approx(0.9)
+    assert booleans.compared == numbers.compared
+
+
+def test_questions_without_a_stored_score_are_counted() -> None:
+    """A question that lacks the score on one side is left out there, and counted."""
+    data = [json.loads(line) for line in stored("em|a", 0.9).splitlines()]
+    for row in data[:7]:
+        del row["outputs"][0]["scores"]
+    data[7]["outputs"][0]["scores"][0]["value"] = None
+
+    found = compared(lines(data), stored("em|a", 0.4)).compared[0]
+
+    assert (found.questions, found.unscored) == (COUNT - 8, (8, 0))
+
+
+@pytest.mark.parametrize("share", [0.2, 0.9])
+def test_ratings_without_a_scale_are_compared(share: float) -> None:
+    """Verdicts beyond 0 and 1 are means without bounds, which are compared as means."""
+
+    def verdicts(good: float) -> bytes:
+        path = (
+            Path(__file__).parents[3] / "fixtures/judge-verdicts/valid/verdicts.jsonl"
+        )
+        verdict = json.loads(path.read_bytes().splitlines()[0])
+        return lines(
+            [
+                verdict
+                | {
+                    "row": number + 1,
+                    "record": number + 1,
+                    "record_id": f"q{number}",
+                    "result": {"rating": 5 if number < good * COUNT else 2},
+                }
+                for number in range(COUNT)
+            ]
+        )
+
+    (found,) = compare_scores(verdicts(0.5), verdicts(share)).compared
+
+    assert found.comparison is not None
+    assert found.comparison.test.startswith("permutation|")
+    assert found.first == pytest.approx(3.5)
+
+
+def test_equal_differences_of_all_questions_are_marked() -> None:
+    """An interval from 1 to 1 is approximate, which its remark says."""
+    (found,) = compare_scores(
+        lines(system(1)), lines(system(0)), metrics=("em",)
+    ).compared
+
+    assert found.comparison is not None
+    assert (found.comparison.low, found.comparison.high) == (1, 1)
+    assert found.comparison.remark == NO_SPREAD
+
+
+def test_systems_that_never_differ_have_no_size() -> None:
+    """No heading stands without lines, and what `detect` cannot tell is said."""
+    both = lines(system(0.5)), lines(system(0.5))
+    alone = compare_scores(*both, metrics=("em",))
+    asked = compare_scores(*both, metrics=("em",), detect=0.05)
+
+    shown = [list(comparison_lines(one, io.StringIO())) for one in (alone, asked)]
+    assert "differences detected" not in "".join(chain(*shown))
+    assert shown[1][-1].startswith("em: how many questions detect 0.05 is not known")
+
+
+def test_groups_and_results_are_no_options_of_a_comparison() -> None:
+    """An option of scores without an effect is an error that says which."""
+    with pytest.raises(OptionError, match="there is no option by"):
+        compare_scores(lines(system(0.9)), by=("category",))  # type: ignore[call-arg] # what is refused
+
+
+def test_the_table_has_the_share_of_unreadable_answers() -> None:
+    """Answers that are wrong since nothing is read from them are counted in a line."""
+    rows = [
+        {
+            "id": f"q{number}",
+            "prompt": f"which {number}?",
+            "choices": ["Paris", "Rome"],
+            "references": ["Paris"],
+            "outputs": [{"text": "Paris" if number % 4 else "Paris or Rome"}],
+        }
+        for number in range(8)
+    ]
+    found = compare_scores(lines(rows), lines(rows), metrics=("multiple-choice",))
+    printed = list(comparison_lines(found, io.StringIO()))
+    unreadable = [line for line in printed if line.startswith("unreadable answers")]
+
+    assert len(unreadable) == 2
+    assert all(line.endswith(": multiple-choice 25.0%") for line in unreadable)
+    named = compare_scores(
+        lines(rows).replace(b'"text"', b'"model": "one", "text"'),
+        lines(rows).replace(b'"text"', b'"model": "other", "text"'),
+        metrics=("multiple-choice",),
+    )
+    notes = [line for line in form_lines(named, "markdown") if "are unread" in line]
+    assert [line.split(":")[0] for line in notes] == [
+        "- multiple-choice of one",
+        "- multiple-choice of other",
+    ]

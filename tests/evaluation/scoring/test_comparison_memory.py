@@ -1,0 +1,198 @@
+"""The memory of comparisons, which must not grow with labels or with pairs."""
+
+import json
+import tracemalloc
+import warnings
+from array import array
+from itertools import combinations
+from pathlib import Path
+from types import ModuleType
+from typing import IO
+
+import pytest
+
+from harpia_formats import compare_scores
+from harpia_formats.evaluation.metrics.mean import means
+from harpia_formats.evaluation.scoring import (
+    paired_replicates,
+    question_rows,
+    system_answers,
+)
+from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.p_values import PairedTest
+from harpia_formats.evaluation.scoring.paired import compare_pairs
+from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.evaluation.scoring.paired_labels import LabelPairs
+from harpia_formats.evaluation.scoring.paired_replicates import replicated_pairs
+from harpia_formats.evaluation.scoring.question_rows import (
+    LabelRows,
+    SpooledColumns,
+    SpooledRows,
+)
+from harpia_formats.evaluation.scoring.questions import digest_of
+from harpia_formats.evaluation.scoring.rater_labels import LabelNumbers, RaterLabels
+from harpia_formats.files.io.reader import SourceError
+
+np = pytest.importorskip("numpy", reason="the extra score is not installed")
+
+#: Bytes that may be held for an answer.
+MOST = 60
+
+
+@pytest.mark.parametrize("held", [0, 3 * 5000, 10**9])
+def test_parts_of_stored_numbers_are_those_that_were_given(
+    held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are the same from memory and from a temporary file."""
+    monkeypatch.setattr(question_rows, "HELD", held)
+    rows = np.random.default_rng(2).random((5000, 3))
+    columns = [np.arange(5000, dtype=np.int32) * sign for sign in (1, -1, 3, 5)]
+    stored, whole = SpooledRows(rows), SpooledColumns(5000)
+    for column in columns:
+        whole.add(column)
+    for part in (slice(0, 7), slice(4090, 4100), slice(4990, 5000), slice(0, 5000)):
+        assert (stored.part(part) == rows[part]).all()
+        assert (whole.part(part) == np.stack(columns, axis=1)[part]).all()
+
+
+def test_numbers_beyond_those_of_32_bits_are_stored_without_a_warning() -> None:
+    """A stored score may be any number."""
+    rows = np.array([[1e300, 1.0]])
+
+    with warnings.catch_warnings(action="error"):
+        assert SpooledRows(rows).part(slice(0, 1)).tolist() == rows.tolist()
+
+
+def test_statistics_of_labels_take_few_bytes_an_answer() -> None:
+    """Not three numbers for each label: those of 100 labels were 1,204 bytes."""
+    count, width = 20_000, 301
+    kinds = [[float(at == kind) for at in range(width)] for kind in range(100)]
+    numbers = np.arange(count, dtype=np.uint32)
+    chosen = np.array(array("B", [at % 100 for at in range(count)]))
+    tracemalloc.start()
+    rows = LabelRows(chosen, numbers, iter(kinds), width)
+    found = rows.part(slice(count - 3, count))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert found.tolist() == [kinds[97], kinds[98], kinds[99]]
+    assert peak / count < MOST
+
+
+def test_stored_scores_take_few_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are in temporary files: lists by question took 150 bytes each."""
+    systems, questions = 20, 500
+    scores = [{"metric": "em", "value": 0.5, "signature": "em|a"}]
+    outputs = [{"model": f"m{at}", "scores": scores} for at in range(systems)]
+    data = b"".join(
+        json.dumps({"id": at, "prompt": f"{at}", "outputs": outputs}).encode() + b"\n"
+        for at in range(questions)
+    )
+    monkeypatch.setattr(system_answers, "_HELD", 0)
+    held = []
+    for one in (data[: data.index(b"\n") + 1], data):
+        comparison = StoredComparison([one], ScoreOptions())
+        tracemalloc.start()
+        assert list(comparison) == []
+        held.append(tracemalloc.get_traced_memory()[0])
+        tracemalloc.stop()
+
+    assert (held[1] - held[0]) / (systems * questions) < MOST
+
+
+def answers_of(systems: int, questions: int, missing: float = 0.0) -> MetricAnswers:
+    """Return random answers of as many systems, by a mean of scores from 0 to 1."""
+    chance = np.random.default_rng(5)
+    sums = [
+        QuestionSums.of_answers(
+            [
+                [] if lacks else [(score, 1.0)]
+                for score, lacks in zip(
+                    chance.random(questions).tolist(),
+                    chance.random(questions) < missing,
+                    strict=True,
+                )
+            ],
+            2,
+        )
+        for _ in range(systems)
+    ]
+    keys = [digest_of(f"{at}") for at in range(questions)]
+    return MetricAnswers(means(1), 1.0, keys, sums)
+
+
+@pytest.mark.parametrize("name", ["permutation", "bootstrap"])
+def test_digits_do_not_depend_on_the_pairs_that_are_compared_together(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pairs with other questions are replicated in several parts if memory is short."""
+    answers = answers_of(5, 60, missing=0.1)
+    pairs = list(combinations(range(5), 2))
+    test = PairedTest(name, 500, 1, 0.95)
+    together = compare_pairs(answers, pairs, test)
+    monkeypatch.setattr(paired_replicates, "_KEPT", 1)
+
+    assert compare_pairs(answers, pairs, test) == together
+    assert [compare_pairs(answers, [pair], test)[0] for pair in pairs] == together
+
+
+def test_replicates_of_many_pairs_take_the_memory_of_their_systems() -> None:
+    """Those of 40 systems are held, and not the differences of their 780 pairs."""
+    answers = answers_of(40, 20)
+    pairs = list(combinations(range(40), 2))
+    paired = [answers.pair(*pair) for pair in pairs]
+    test = PairedTest("bootstrap", 1000, 1, 0.95)
+    tracemalloc.start()
+    for one in replicated_pairs(answers, pairs, paired, test):
+        one.differences(0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+
+    assert peak < len(pairs) * 1000 * 8 / 2
+
+
+def test_places_of_questions_of_few_bytes_are_multiplied_as_whole_numbers() -> None:
+    """Numbers of 32 bits would overflow with many questions and models."""
+    numbers = LabelNumbers({"yes": 0}, {("a", 0): 0, ("b", 0): 1, ("c", 0): 2})
+    one, other = (
+        RaterLabels(
+            name,
+            "extra.label",
+            frozenset(),
+            numbers,
+            questions=array("q", [0, 1]),
+            labels=array("q", [0, 0]),
+            answers=array("q", [0, 2]),
+        )
+        for name in ("one", "other")
+    )
+    places = np.array([0, 2**31 + 1], dtype=np.uint32)
+
+    assert list(LabelPairs((one, other), places)) == [(0, 0, 0), (2**31 + 1, 0, 0)]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    ("module", "name"), [(system_answers, "_HELD"), (question_rows, "HELD")]
+)
+def test_full_disk_ends_a_comparison_with_its_reason(
+    module: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does so while answers are scored, and while they are compared."""
+
+    def full() -> IO[bytes]:
+        return Path("/dev/full").open("w+b")
+
+    systems = [
+        [
+            {"prompt": f"{at}", "references": ["a"], "outputs": [{"text": text}]}
+            for at in range(20)
+        ]
+        for text in "ab"
+    ]
+    monkeypatch.setattr(module, name, 0)
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+
+    with pytest.raises(SourceError, match="temporary file: no space left on device"):
+        compare_scores(*systems, metrics=("em",))

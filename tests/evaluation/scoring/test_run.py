@@ -1,0 +1,347 @@
+"""Scores of any format's answers: by metric, by group, in one process or several."""
+
+import io
+import json
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats import metric_names
+from harpia_formats.evaluation.metrics import measure_of
+from harpia_formats.evaluation.scoring import measure as measuring
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.registry import adapter_of, readable_formats
+from unchecked import score
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+ANSWERS = [
+    ("Paris", ["paris"], "geography", "one"),
+    ("It is 4", ["4", "four"], "sums", "one"),
+    ("The dog sat on the floor.", ["The cat sat on the mat."], "animals", "one"),
+    ("", ["nothing"], "sums", "one"),
+]
+
+
+def lines_of(answers: list[tuple[Any, list[str], str, str]]) -> bytes:
+    """Return records, one a line."""
+    rows = [
+        {
+            "id": number,
+            "prompt": f"question {number}",
+            "references": references,
+            "category": category,
+            "outputs": [{"model": model, "text": text}],
+        }
+        for number, (text, references, category, model) in enumerate(answers)
+    ]
+    return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+
+def test_scores_are_those_of_the_metric_core() -> None:
+    """The score over all answers is the metric's own over the sum of statistics."""
+    pytest.importorskip("sacrebleu", reason="BLEU needs the extra score")
+    names = ("em", "f1", "bleu", "chrf")
+
+    scores = score(lines_of(ANSWERS), metrics=names)
+
+    for name in names:
+        measure = measure_of(name, {})
+        rows = [measure.statistics(text, refs) for text, refs, *_ in ANSWERS]
+        sums = [sum(each) for each in zip(*rows, strict=True)]
+        assert scores[name].value == measure.scores(sums)[0]
+        assert scores[name].signature == f"{measure.signature}|nrefs:var"
+        assert scores[name].count == len(ANSWERS)
+
+
+def test_groups_differ_by_fields() -> None:
+    """Each group has the scores that its answers have alone."""
+    scores = score(lines_of(ANSWERS), metrics=("f1",), by=("category", "model"))
+
+    for group in scores.groups:
+        alone = [
+            each for each in ANSWERS if (each[2], each[3]) == tuple(group.key.values())
+        ]
+        value = score(lines_of(alone), metrics=("f1",))["f1"].value
+        assert group.scores[0].value == value
+        assert group.answers == len(alone)
+    assert sum(each.answers for each in scores.groups) == len(ANSWERS)
+
+
+def test_unscored_answers_are_counted_and_reported() -> None:
+    """A missing answer, reference or number is a finding, and never a silent 0."""
+    answers = [(None, ["4"], "", "m"), ("4", [], "", "m"), ("four", ["4"], "", "m")]
+
+    scores = score(
+        lines_of([*answers, ("4", ["4"], "", "m")]), metrics=("number-check",)
+    )
+
+    assert [each.code for each in scores.problems] == ["M101", "M102", "M103"]
+    assert [each.place.line for each in scores.problems] == [1, 2, 3]
+    assert scores["number-check"].value == 1.0
+    assert scores["number-check"].count == 1
+    assert scores["number-check"].unscored == 3
+    assert scores.ok
+
+
+def test_a_metric_without_any_score_is_none() -> None:
+    """Where no answer could be scored the score is None, and the run is not well."""
+    scores = score(lines_of([("4", [], "", "m")]), metrics=("em",))
+
+    assert scores["em"].value is None
+    assert scores["em"].interval is None
+    assert not scores.ok
+
+
+@settings(deadline=None, max_examples=15)
+@given(
+    st.lists(
+        st.tuples(
+            st.none() | st.text("ab é", max_size=8),
+            st.lists(st.text("ab é", max_size=8), max_size=3),
+            st.sampled_from("xy"),
+            st.sampled_from("mn"),
+        ),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_all_groups_together_are_all_answers(
+    answers: list[tuple[Any, list[str], str, str]],
+) -> None:
+    """Counts and sums of groups add up to those of all answers."""
+    scores = score(lines_of(answers), metrics=("em", "f1"), by=("category",))
+
+    for system in scores.systems:
+        key = system.key.items()
+        groups = [group for group in scores.groups if key <= group.key.items()]
+        for at, whole in enumerate(system.scores):
+            parts = [group.scores[at] for group in groups]
+            assert sum(part.count for part in parts) == whole.count
+            assert sum(part.unscored for part in parts) == whole.unscored
+            assert math.isclose(sum(one.spread.sum for one in parts), whole.spread.sum)
+    assert sum(system.answers for system in scores.systems) == len(answers)
+
+
+def test_processes_make_no_difference() -> None:
+    """Two processes compute exactly the scores of one process."""
+    answers = [
+        (f"{text} {number % 7}", refs, category, model)
+        for number in range(400)
+        for text, refs, category, model in ANSWERS
+    ]
+    data = lines_of(answers)
+
+    one, two = (
+        score(io.BytesIO(data), metrics=("em", "f1"), by=("category",), jobs=jobs)
+        for jobs in (1, 2)
+    )
+
+    assert one.total == two.total
+    assert one.groups == two.groups
+    assert one.total.scores[1].interval is not None
+
+
+def test_killed_process_does_not_change_the_scores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """If a worker process dies, its answers are measured in this process."""
+    answers = [
+        (f"{text} {number}", refs, category, model)
+        for number in range(400)
+        for text, refs, category, model in ANSWERS
+    ]
+    expected = score(lines_of(answers), metrics=("f1",), replicates=0)
+    monkeypatch.setattr(measuring, "_measure_in_worker", _dying)
+
+    found = score(lines_of(answers), metrics=("f1",), replicates=0, jobs=2)
+
+    assert found.total == expected.total
+
+
+def _dying(*_: object) -> None:
+    os._exit(1)
+
+
+def test_records_are_drawn_and_not_answers() -> None:
+    """Many equal answers of a record make no interval narrower."""
+    pytest.importorskip("numpy", reason="intervals need the extra score")
+
+    def lines(times: int) -> bytes:
+        rows = [
+            {
+                "references": ["4"],
+                "outputs": [{"text": "4" if number % 2 else "5"}] * times,
+            }
+            for number in range(60)
+        ]
+        return "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+    one, many = (
+        score(lines(each), metrics=("em",), from_="record")["em"] for each in (1, 10)
+    )
+
+    assert (one.count, many.count) == (60, 600)
+    assert one.interval == many.interval
+
+
+def test_one_scored_record_has_no_interval() -> None:
+    """An interval needs two records with a score, however many have none."""
+    answers = [("four", ["4"], "", "m")] * 9 + [("4", ["4"], "", "m")]
+
+    scores = score(lines_of(answers), metrics=("number-check",))
+
+    assert scores["number-check"].value == 1
+    assert scores["number-check"].interval is None
+
+
+def test_equal_scores_have_no_spread() -> None:
+    """The mean of equal scores is that score, and their spread is 0."""
+    answers = [("a b c", ["a b c d"], "", "m")] * 3_000
+
+    spread = score(lines_of(answers), metrics=("f1",), replicates=0)["f1"].spread
+
+    assert spread.mean == spread.minimum == spread.maximum
+    assert spread.deviation == pytest.approx(0, abs=1e-15)
+
+
+def test_record_without_the_model_is_counted() -> None:
+    """A record without an answer of the requested model is skipped with a note."""
+    rows = [
+        {"references": ["4"], "outputs": [{"model": each, "text": "4"}]}
+        for each in ("a", "b", "b")
+    ]
+    data = "".join(f"{json.dumps(each)}\n" for each in rows).encode()
+
+    found = score(data, metrics=("em",), from_="record", model="a")
+
+    assert (found["em"].count, found["em"].unscored) == (1, 2)
+    assert [each.code for each in found.problems] == ["M101", "M101"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "operation", "answer", "value"),
+    [
+        ("string-check", "not equals", "A", 0),
+        ("string-check", "not equals", "C", 1),
+        ("string-check", "not contains", "A and C", 0),
+        ("number-check", "!=", "1", 0),
+        ("number-check", "!=", "3", 1),
+    ],
+)
+def test_negated_metric_applies_to_all_references(
+    metric: str, operation: str, answer: str, value: float
+) -> None:
+    """An answer differs from its references only if it differs from each of them."""
+    references = ["A", "B"] if metric == "string-check" else ["1", "2"]
+    data = lines_of([(answer, references, "", "m")])
+
+    found = score(
+        data, metrics=(metric,), parameters={f"{metric}.operation": operation}
+    )
+
+    assert found[metric].value == value
+    assert "|refs:min|" in found[metric].signature
+
+
+def test_several_answers_of_a_record_count_each() -> None:
+    """Every answer of a record is scored, those of one model if it is asked for."""
+    row = {
+        "prompt": "2+2",
+        "references": ["4"],
+        "outputs": [
+            {"model": "a", "text": "4"},
+            {"model": "b", "text": "5"},
+            {"model": "b", "text": "4"},
+        ],
+    }
+    data = json.dumps(row).encode()
+
+    one, two = score(data, metrics=("em",), from_="record").systems
+    assert (one["em"].value, one["em"].count) == (1.0, 1)
+    assert (two["em"].value, two["em"].count, two.records) == (0.5, 2, 1)
+    assert score(data, metrics=("em",), from_="record", model="b")["em"].value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metrics": ("blue",)}, "did you mean bleu?"),
+        ({"metrics": ("emm",)}, "did you mean em?"),
+        ({"metrics": ("em",), "profile": "squat"}, "did you mean squad?"),
+        ({"metrics": ("em",), "by": ("categroy",)}, "did you mean category?"),
+        ({"metrics": ("em",), "parameters": {"em.norm": 1}}, "norm"),
+        ({"metrics": ("em",), "parameters": {"f1.empty": "v1"}}, "not computed"),
+        ({"metrics": ("em",), "parameters": {"em": "v1"}}, "METRIC.PARAMETER"),
+        ({"metrics": ("em", "em")}, "given twice"),
+        ({"metrics": ("em",), "config": {"a": 1}}, "takes no configuration"),
+    ],
+)
+def test_wrong_names_are_refused(options: dict[str, Any], message: str) -> None:
+    """A wrong name is an error before any input is read, with the right name."""
+    with pytest.raises(ScoreError, match=message.replace("?", "\\?")):
+        score(lines_of(ANSWERS), **options)
+
+
+def test_data_without_answers_is_refused() -> None:
+    """A format that holds no answers is an error at once."""
+    row = {"prompt": "2+2", "ideal_response": "4", "category": "", "source": ""}
+
+    with pytest.raises(ScoreError, match="holds no answers"):
+        score(json.dumps(row).encode(), metrics=("em",))
+
+
+def test_rows_that_are_not_valid_end_it() -> None:
+    """An invalid row is reported, and nothing is scored unless it is left out."""
+    data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n'
+
+    broken = score(data, metrics=("em",), from_="record")
+    kept = score(data, metrics=("em",), from_="record", on_invalid="skip")
+
+    assert broken.is_broken
+    assert [each.code for each in broken.problems] == ["S102"]
+    assert not broken.ok
+    assert kept.total.answers == len(ANSWERS)
+    assert kept["em"].value is not None
+
+
+@pytest.mark.parametrize("name", list(readable_formats()))
+def test_fixtures_of_every_format_are_scored(name: str) -> None:
+    """Every valid file of a format with answers is scored, or refused with an error."""
+    for path in sorted((FIXTURES / name / "valid").iterdir()):
+        try:
+            scores = score(path, metrics=("em", "f1"), from_=name)
+        except ScoreError:
+            continue
+        assert not scores.is_broken, path
+        for system in scores.systems:
+            assert system.answers >= system["em"].count
+        assert adapter_of(readable_formats()[name]) is not None
+
+
+def test_all_metrics_are_named() -> None:
+    """The names of metrics are those that can be asked for."""
+    assert {"em", "f1", "bleu", "rouge", "chrf", "ter"} <= set(metric_names())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"output": io.BytesIO()}, {"names": {"task": "x"}}, {"constants": {"a": "x"}}],
+)
+def test_output_without_a_results_format_is_refused(options: dict[str, Any]) -> None:
+    """An output without a format of results is an error, and not ignored."""
+    with pytest.raises(ScoreError, match="--to"):
+        score(lines_of(ANSWERS), metrics=("em",), **options)
+
+
+def test_skipped_rows_are_counted_in_a_note() -> None:
+    """A note has the number of invalid rows that were skipped."""
+    data = lines_of(ANSWERS) + b'{"id": 7, "prompt": 7}\n' * 12
+
+    scores = score(data, metrics=("em",), from_="record", on_invalid="skip")
+
+    assert "12 invalid rows were left out" in scores.said

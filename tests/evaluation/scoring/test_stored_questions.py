@@ -1,0 +1,178 @@
+"""pass@k and maj@k by scores that a tool stored."""
+
+import json
+from typing import Any
+
+import pytest
+
+from harpia_formats.evaluation.metrics import MetricError
+from harpia_formats.model.metric_profile import ScoreError
+from unchecked import score
+
+
+def answer(text: str, *scores: dict[str, Any]) -> dict[str, Any]:
+    """Return an answer with stored scores."""
+    return {"model": "m", "text": text, "scores": list(scores)}
+
+
+def lines(*questions: list[dict[str, Any]]) -> bytes:
+    """Return a record for each question, with its answers."""
+    rows = [
+        {"id": f"q{number}", "prompt": f"p{number}", "outputs": answers}
+        for number, answers in enumerate(questions)
+    ]
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def right(value: Any = 1, metric: str = "match", **more: Any) -> dict[str, Any]:
+    """Return a stored score."""
+    return {"metric": metric, "value": value, **more}
+
+
+TWO = lines(
+    [answer("4", right(1)), answer("5", right(0)), answer(" 4", right(1))],
+    [answer("7", right(False)), answer("7", right(False)), answer("8", right(True))],
+)
+
+
+def test_stored_scores_tell_what_is_correct() -> None:
+    """Scores of 0 and 1, or true and false, are counted for each question."""
+    metrics = ("pass@1", "pass@2", "maj@3")
+
+    found = score(TWO, stored=True, metrics=metrics, missing="skip")
+
+    assert found["pass@1"].value == pytest.approx((2 / 3 + 1 / 3) / 2)
+    assert found["pass@2"].value == pytest.approx((1 + 2 / 3) / 2)
+    assert found["maj@3"].value == 0.5
+    assert found["pass@1"].signature == (
+        "pass@k|" + found["pass@1"].signature.split("|")[1] + "|correct:stored|"
+        "of:match;impl:unknown|scale:0-1"
+    )
+
+
+def test_stored_means_and_scores_of_questions_are_shown_together() -> None:
+    """A stored metric may be named beside metrics of questions."""
+    found = score(TWO, stored=True, metrics=("match", "pass@2"), missing="skip")
+
+    assert [one.name for one in found] == ["match", "pass@2"]
+    assert found["match"].value == 0.5
+
+
+def test_a_stored_score_with_the_name_of_a_metric_is_shown_as_it_is() -> None:
+    """What a tool calls pass@1 is its own score, and not computed again."""
+    data = lines(
+        [answer("a", right(0.25, "pass@1")), answer("b", right(0.75, "pass@1"))]
+    )
+
+    found = score(data, stored=True, metrics=("pass@1",), missing="skip")
+
+    assert found["pass@1"].value == 0.5
+    assert found["pass@1"].signature == "pass@1|impl:unknown"
+
+
+def test_is_correct_counts_before_the_value() -> None:
+    """Where a score says whether the answer is correct, its value does not."""
+    data = lines([answer("a", right(0.4, is_correct=True)), answer("b", right(0.9))])
+    both = lines(
+        [
+            answer("a", right(0.4, is_correct=True)),
+            answer("b", right(0.9, is_correct=False)),
+        ]
+    )
+
+    assert score(both, stored=True, metrics=("pass@1",))["pass@1"].value == 0.5
+    with pytest.raises(ScoreError, match=r"match has 0\.9; --param pass@k\.threshold"):
+        score(data, stored=True, metrics=("pass@1",))
+
+
+def test_a_threshold_makes_scores_right_or_wrong() -> None:
+    """Scores between 0 and 1 are right from the threshold on."""
+    data = lines([answer("a", right(0.4)), answer("b", right(0.9))])
+    options: dict[str, Any] = {"stored": True, "metrics": ("pass@1",)}
+
+    found = score(data, **options, parameters={"pass@k.threshold": 0.5})
+
+    assert found["pass@1"].value == 0.5
+    assert "|threshold:0.5|" in found["pass@1"].signature
+
+
+def test_a_threshold_beyond_the_scale_is_refused() -> None:
+    """A stored score whose signature has a scale can be correct or wrong."""
+    one = {**right(0.4), "signature": "match|scale:0-1"}
+
+    with pytest.raises(MetricError, match="at most 1, the best score of match"):
+        score(
+            lines([answer("a", one)]),
+            stored=True,
+            metrics=("pass@1",),
+            parameters={"pass@k.threshold": 50},
+        )
+
+
+def test_each_stored_quantity_has_its_own_score() -> None:
+    """Several quantities are told apart, and `correct` chooses one of them."""
+    data = lines(
+        [
+            answer("a", right(1), right(0, "other"), right(7, "length")),
+            answer("b", right(0), right(0, "other"), right(1, "length")),
+        ]
+    )
+    options: dict[str, Any] = {
+        "stored": True,
+        "metrics": ("pass@2",),
+        "missing": "skip",
+    }
+
+    every = score(data, **options)
+    one = score(data, **options, parameters={"pass@2.correct": "other"})
+
+    assert {score.name: score.value for score in every} == {
+        "pass@2 of match": 1,
+        "pass@2 of other": 0,
+    }
+    assert (
+        "pass@2 is not computed of length, whose values are neither right nor wrong"
+        in every.said
+    )
+    assert one["pass@2"].value == 0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"pass@k.correct": "em"}, MetricError, "but must be one of match"),
+        ({"pass@k.x": 1}, MetricError, "metric pass@k has no parameter 'x'"),
+        ({"maj@2.same": "none"}, ScoreError, "of a metric that is not computed"),
+        ({"em.scale": 1}, ScoreError, "leave out --param"),
+    ],
+)
+def test_other_parameters_are_refused(
+    parameters: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    """Only parameters of the metrics of questions say anything of stored scores."""
+    with pytest.raises(error, match=message):
+        score(TWO, stored=True, metrics=("pass@1",), parameters=parameters)
+
+
+def test_answers_of_several_filters_are_not_counted_again() -> None:
+    """A row for each filter of lm-eval repeats the same answers."""
+    rows = [
+        {
+            "id": "q1",
+            "prompt": "p",
+            "references": ["a"],
+            "outputs": [
+                answer(
+                    "a",
+                    right(1, evaluation_name="task", signature=f"match|filter:{name}"),
+                ),
+                {"model": "m", "text": "b"},
+            ],
+        }
+        for name in ("strict", "loose")
+    ]
+    data = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+    found = score(data, metrics=("pass@2",))
+
+    assert (found["pass@2"].count, found["pass@2"].value) == (2, 1)

@@ -1,0 +1,281 @@
+"""Answers of several models are several systems, which are never added up."""
+
+import csv
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import harpia_formats
+from command_runs import run
+from harpia_formats.evaluation.metrics import METRICS, MetricError, measure_of
+from harpia_formats.evaluation.scoring.exact_sum import ExactSum
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.run import Scoring
+from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import Problem
+from harpia_formats.registry import result_format_named, result_formats
+
+Outputs = list[dict[str, Any]]
+RIGHT: Outputs = [{"model": "org/right", "text": "yes"}]
+WRONG: Outputs = [{"model": "org/wrong", "text": "no"}]
+
+
+def lines(*outputs: Outputs, references: int = 1) -> bytes:
+    """Return a record for each list of outputs, one a line."""
+    rows = (
+        {
+            "id": number,
+            "prompt": f"question {number}",
+            "references": ["yes", "maybe"][:references],
+            "category": "abc"[number % 3],
+            "outputs": found,
+        }
+        for number, found in enumerate(outputs)
+    )
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+MODELS = ("org/right", "org/wrong")
+BOTH = lines(*[RIGHT + WRONG] * 9)
+
+
+def test_models_are_scored_apart() -> None:
+    """Each model has its own scores, and there is no common one."""
+    scores = harpia_formats.score(BOTH, metrics=("em",), replicates=0)
+
+    assert [system.key for system in scores.systems] == [
+        {"model": "org/right"},
+        {"model": "org/wrong"},
+    ]
+    assert [system["em"].value for system in scores.systems] == [1.0, 0.0]
+    assert "scored apart: org/right, org/wrong" in scores.said[0]
+    for common in (lambda: scores["em"], lambda: scores.total):
+        with pytest.raises(
+            ScoreError, match=r"several models \(org/right, org/wrong\)"
+        ):
+            common()
+    for found in (scores, scores.systems[0]):
+        with pytest.raises(KeyError, match=r"is called 'nope' \(scored: em\)"):
+            found["nope"]
+    assert scores.headline() == "em of 2 models over 18 answers"
+
+
+def test_table_has_the_models(tmp_path: Any) -> None:
+    """The table has a line for each model, none for both, and says so."""
+    path = tmp_path / "both.jsonl"
+    path.write_bytes(BOTH)
+
+    done = run("score", path, "-m", "em", "--by", "category", "--replicates", "0")
+    rows = [line.split()[:2] for line in done.stdout.decode().splitlines()[2:10]]
+
+    assert done.returncode == 0, done.stderr
+    assert rows == [
+        [model, group]
+        for model in ("org/right", "org/wrong")
+        for group in ("a", "b", "c", "(all)")
+    ]
+    assert b"2 models, which are scored apart" in done.stderr
+
+
+def test_groups_and_models_have_the_scores_of_their_answers() -> None:
+    """What a model or a group has among others, it has alone."""
+    options: dict[str, Any] = {"metrics": ("em", "f1"), "by": ("category",)}
+    alone = [harpia_formats.score(BOTH, model=name, **options) for name in MODELS]
+
+    both = harpia_formats.score(BOTH, **options)
+
+    assert [one.scores for one in both.systems] == [one.total.scores for one in alone]
+    assert {tuple(group.key.values()): group.scores for group in both.groups} == {
+        (name, group.key["category"]): group.scores
+        for name, one in zip(MODELS, alone, strict=True)
+        for group in one.groups
+    }
+
+
+@pytest.mark.parametrize("to", result_formats())
+def test_results_of_several_models(to: str, tmp_path: Any) -> None:
+    """Results tell the models apart, or are refused; nothing is written then."""
+    output = tmp_path / "out_samples.jsonl"
+    constants = {"evaluation_id": "e", "evaluation_name": "n"} if "eee" in to else {}
+    options: dict[str, Any] = {"metrics": ("em",), "to": to, "constants": constants}
+    fails = to.startswith("eee") or not result_format_named(to).holds_models
+
+    if fails:
+        with pytest.raises(ScoreError, match=r"with model|model=.NAME. selects"):
+            harpia_formats.score(BOTH, output=output, **options)
+        assert not list(tmp_path.iterdir())
+        return
+    harpia_formats.score(BOTH, output=output, **options)
+    assert all(model.encode() in output.read_bytes() for model in MODELS)
+
+
+def test_answers_without_a_model_are_of_the_only_one() -> None:
+    """Beside one model, answers without a model are its own, with a note."""
+    unnamed: Outputs = [{"text": "no"}]
+    missing: Outputs = []
+    data = lines(missing, RIGHT, unnamed, RIGHT)
+    model = {"model": "org/right"}
+    named = lines([model], RIGHT, [model | {"text": "no"}], RIGHT)
+    options: dict[str, Any] = {
+        "metrics": ("em", "f1", "bleu"),
+        "missing": "skip",
+        "by": ("category",),
+    }
+
+    scores = harpia_formats.score(data, **options)
+    alone = harpia_formats.score(named, **options)
+
+    assert (scores["em"].count, scores["em"].unscored) == (3, 1)
+    assert scores.models == ("org/right",)
+    assert [one.scores for one in scores.systems] == [
+        one.scores for one in alone.systems
+    ]
+    by_key = {str(group.key): group.scores for group in alone.groups}
+    assert {str(group.key): group.scores for group in scores.groups} == by_key
+    assert "answers without a model: 1, scored as those of org/right" in (scores.said)
+
+
+def test_answers_without_a_model_beside_several_are_apart() -> None:
+    """Beside several models, answers without a model are a system of their own."""
+    data = lines(RIGHT + WRONG, [{"text": "yes"}])
+
+    scores = harpia_formats.score(data, metrics=("em",))
+
+    assert [system.key["model"] for system in scores.systems] == [*MODELS, "(none)"]
+
+
+def test_missing_answers_of_no_model() -> None:
+    """Beside several models, missing answers of none are said, and count for none."""
+    data = lines([], RIGHT + WRONG)
+
+    scores = harpia_formats.score(data, metrics=("em",), missing="skip")
+
+    assert [system["em"].count for system in scores.systems] == [1, 1]
+    assert "missing answers without a model: 1, left out" in scores.said
+    with pytest.raises(ScoreError, match="choose one with model"):
+        harpia_formats.score(data, metrics=("em",), missing="zero")
+
+
+@settings(max_examples=30)
+@given(st.lists(st.floats(-1e9, 1e9), max_size=20), st.integers(0, 20))
+def test_merged_sums_are_exact(values: list[float], at: int) -> None:
+    """A sum in two parts is the sum of the whole, to the last bit."""
+    whole, one, other = ExactSum(), ExactSum(), ExactSum()
+    whole.add(values)
+    one.add(values[:at])
+    other.add(values[at:])
+    one.merge(other)
+
+    assert one.value == whole.value
+
+
+# Signatures
+
+
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize(("references", "number"), [(1, "1"), (2, "2")])
+def test_signature_has_the_number_of_references(
+    name: str, references: int, number: str
+) -> None:
+    """The signature of each metric ends with the number of references of a record."""
+    try:
+        measure = measure_of(name, {})
+    except MetricError as error:
+        pytest.skip(str(error))
+    if measure.of_sample is not None:
+        pytest.skip("it needs more than an answer and a reference, or less")
+    definition = measure.signature
+    data = lines(RIGHT, WRONG, references=references).replace(
+        b"org/wrong", b"org/right"
+    )
+    data = data.replace(b'"yes', b'"1 yes').replace(b'"no', b'"2 no')
+    if name == "f1-binary":
+        data = data.replace(b'"1 yes"', b'"1"')
+
+    scores = harpia_formats.score(
+        data.replace(b'"maybe"', b'"1 maybe"'), metrics=(name,), replicates=0
+    )
+
+    assert {score.signature for score in scores.total.scores} == {
+        f"{definition}|nrefs:{number}"
+    }
+
+
+def test_other_numbers_of_references_are_another_signature() -> None:
+    """Records with other numbers of references have the number `var`."""
+    data = lines(RIGHT) + lines(RIGHT, references=2).replace(b'"id": 0', b'"id": 1')
+
+    assert harpia_formats.score(data, metrics=("em",))["em"].signature.endswith(
+        "|nrefs:var"
+    )
+
+
+def _is_pooled(name: str) -> bool:
+    """Tell whether a metric is pooled and has scores of single answers."""
+    try:
+        measure = measure_of(name, {})
+    except MetricError:
+        return False
+    return not (measure.is_mean or measure.labels)
+
+
+@pytest.mark.parametrize("name", [name for name in METRICS if _is_pooled(name)])
+def test_column_of_single_answers_has_its_own_name(name: str, tmp_path: Any) -> None:
+    """In a table, the score of a row is not called like the score of the corpus."""
+    output = tmp_path / "out.csv"
+    harpia_formats.score(BOTH, metrics=(name, "em"), to="csv", output=output)
+    header, *_ = csv.reader(io.StringIO(output.read_text()))
+    signatures = (tmp_path / "out.csv.signatures.txt").read_text().splitlines()
+
+    assert header == ["id", "model", "category", f"{name}.row", "em"]
+    assert signatures[0].startswith(f"{name}.row\t{name}|")
+    assert signatures[0].endswith("|of:row")
+
+
+def test_comparison_has_the_number_of_references() -> None:
+    """The signature of a comparison has the references that both sides have."""
+    pytest.importorskip("numpy", reason="comparing needs the extra score")
+    one, two = (lines(*[RIGHT] * 9, references=number) for number in (1, 2))
+
+    (score,) = harpia_formats.compare_scores(one, one, metrics=("em",)).compared
+    (pair,) = harpia_formats.compare_scores(two, two, metrics=("em",)).compared
+
+    assert score.signature.endswith("|refs:max|scale:0-1|nrefs:1")
+    assert pair.signature.endswith("|refs:max|scale:0-1|nrefs:2")
+
+
+@pytest.mark.parametrize("missing", [None, "skip", "zero"])
+def test_unknown_model_is_the_only_error(missing: str | None) -> None:
+    """It names the models there are, and no answer is reported as missing."""
+    data = b"".join(
+        b'{"id": "%d", "prompt": "p", "references": ["a"], '
+        b'"outputs": [{"model": "m", "text": "a"}]}\n' % number
+        for number in range(600)
+    )
+    options = ScoreOptions(
+        metrics=("em",), model="nope", missing=missing, from_="record"
+    )
+    scoring = Scoring([data], options=options)
+    problems: list[Problem] = []
+
+    with pytest.raises(
+        harpia_formats.HarpiaFormatsError, match=r"'nope' \(there are: 'm'\)"
+    ):
+        problems.extend(scoring)
+    assert problems == []
+
+
+def test_headline_counts_scored_answers() -> None:
+    """It says how many of all answers are scored, unless all are."""
+    missing: Outputs = [{"model": "org/right", "text": None}]
+    data = lines(*[RIGHT] * 2, *[missing] * 10)
+
+    some = harpia_formats.score(data, metrics=("em",), missing="skip")
+    every = harpia_formats.score(data, metrics=("em",), missing="zero")
+
+    assert some.headline().endswith(" over 2 of 12 answers")
+    assert every.headline().endswith(" over 12 answers")

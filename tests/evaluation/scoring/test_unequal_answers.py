@@ -1,0 +1,281 @@
+"""Scores and comparisons where questions have unequal numbers of answers."""
+
+import io
+import json
+import math
+import random
+from fractions import Fraction
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats import compare_scores, score
+from harpia_formats.cli.app import app_for
+from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+from harpia_formats.evaluation.scoring.intervals import QUANTA, QuestionMoments
+from harpia_formats.evaluation.scoring.paired import questions_for
+from harpia_formats.evaluation.scoring.permutation import sign_test
+from harpia_formats.evaluation.scoring.scores import Scores
+
+pytest.importorskip("sacrebleu", reason="the extra score is not installed")
+#: A metric of each kind: a mean with and without bounds, pooled, of labels.
+METRICS = ("em", "f1", "length", "bleu", "chrf", "ter", "wer", "f1-macro", "kappa")
+#: For each answer to a question, whether it is right.
+Answers = list[list[bool]]
+
+
+def lines(model: str, questions: Answers, seed: int | None = None) -> bytes:
+    """Return a record for each answer, in random order if there is a seed."""
+    rows = [
+        {
+            "id": f"q{number}",
+            "prompt": f"question {number}",
+            "references": [f"label{number % 3} is the right one"],
+            "outputs": [
+                {
+                    "model": model,
+                    "text": f"label{(number + (not is_right)) % 3} is the right one",
+                }
+            ],
+        }
+        for number, answers in enumerate(questions)
+        for is_right in answers
+    ]
+    if seed is not None:
+        random.Random(seed).shuffle(rows)  # noqa: S311 - a seed, not secrecy
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def values(found: Scores) -> dict[str, float | None]:
+    """Return the value of each score by its name."""
+    return {one.full_name: one.value for one in found}
+
+
+def test_easy_questions_with_more_answers_make_no_difference() -> None:
+    """Systems with the same answers are equal, however often each was asked."""
+    easy, hard = [True], [False]
+    first = lines("A", [easy * 5] * 10 + [hard] * 10)
+    second = lines("B", [easy] * 10 + [hard * 5] * 10)
+
+    found = compare_scores(first, second, metrics=METRICS)
+
+    assert found.compared
+    for one in found.compared:
+        assert one.comparison is not None
+        assert one.comparison.difference == pytest.approx(0, abs=1e-12), one.full_name
+        assert one.comparison.p_value > 0.9, one.full_name
+        assert one.comparison.low <= 1e-6 <= one.comparison.high + 2e-6
+
+
+def test_answers_that_a_resumed_run_repeats_change_no_score() -> None:
+    """A run with half of its answers twice has the scores of the run."""
+    chance = random.Random(4)  # noqa: S311 - a seed, not secrecy
+    once: Answers = [[chance.random() < 0.6] for _ in range(40)]
+    resumed = [mine * (1 + number % 2) for number, mine in enumerate(once)]
+    plain = score(lines("m", once), metrics=METRICS)
+    twice = score(lines("m", resumed, 1), metrics=METRICS)
+
+    for one, same in zip(twice, plain, strict=True):
+        assert one.value == pytest.approx(same.value, abs=1e-12), one.full_name
+        # Scores between 0 and 1 may vary less than verdicts do, by their number.
+        if one.metric != "f1":
+            assert one.interval == pytest.approx(same.interval, abs=1e-6), one.full_name
+        assert one.standard_error == pytest.approx(same.standard_error)
+        assert one.over_answers is not None
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_comparison_has_the_scores_of_each_system(metric: str) -> None:
+    """What `compare` shows of a system is what `score` shows of it."""
+    chance = random.Random(2)  # noqa: S311 - a seed, not secrecy
+    systems = [
+        lines(
+            name,
+            [
+                [chance.random() < 0.5 for _ in range(chance.randint(1, 4))]
+                for _ in range(12)
+            ],
+        )
+        for name in "AB"
+    ]
+    found = compare_scores(*systems, metrics=(metric,))
+    alone = [score(one, metrics=(metric,)) for one in systems]
+
+    for one in found.compared:
+        name = f"{one.metric}.{one.name}"
+        assert one.first == pytest.approx(alone[0][name].value, abs=1e-12)
+        assert one.second == pytest.approx(alone[1][name].value, abs=1e-12)
+
+
+def test_neither_order_nor_workers_change_a_digit(tmp_path: Path) -> None:
+    """Shuffled answers and several processes give the same JSON."""
+    chance = random.Random(3)  # noqa: S311 - a seed, not secrecy
+    questions: Answers = [
+        [chance.random() < 0.5 for _ in range(1 + number % 7)] for number in range(150)
+    ]
+    texts = []
+    for seed, jobs in ((None, 1), (1, 2)):
+        path = tmp_path / "answers.jsonl"
+        path.write_bytes(lines("m", questions, seed))
+        found = score(path, metrics=("em", "bleu", "f1-macro", "length"), jobs=jobs)
+        texts.append(json.dumps([one.to_dict() for one in found.systems]))
+
+    assert texts[0] == texts[1]
+
+
+def test_macro_averages_weight_answers_by_their_question() -> None:
+    """A metric of labels counts a question once, in its counts, too."""
+    questions: Answers = [[True, True, True, False], [True], [False]] * 4
+    found = score(lines("m", questions), metrics=("recall",))
+    by_label = [
+        fmean(fmean(mine) for at, mine in enumerate(questions) if at % 3 == label)
+        for label in range(3)
+    ]
+
+    assert by_label == [0.75, 1, 0]
+    assert found["recall"].value == pytest.approx(fmean(by_label), abs=1e-12)
+
+
+def varied(copies: int) -> bytes:
+    """Return one to four answers to a question, none alike, as often as they count.
+
+    Each is there once if `copies` is 1; `copies` are of each question if it is 12.
+    """
+    chance = random.Random(7)  # noqa: S311 - a seed, not secrecy
+    words = "the cat sat on a mat while dogs ran over green hills".split()
+    rows = []
+    for question in range(12):
+        reference = [chance.choice(words) for _ in range(chance.randint(5, 12))]
+        count = chance.randint(1, 4)
+        for _ in range(count):
+            answer = [
+                word if chance.random() < 0.7 else chance.choice(words)
+                for word in reference[: chance.randint(4, 12)]
+            ]
+            row = {
+                "id": f"q{question}",
+                "prompt": f"question {question}",
+                "references": [" ".join(reference)],
+                "outputs": [{"model": "a", "text": " ".join(answer)}],
+            }
+            rows += [row] * (1 if copies == 1 else copies // count)
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+@pytest.mark.parametrize(
+    "metric", ["bleu", "chrf", "ter", "wer", "cer", "length", "rougeL"]
+)
+def test_answers_count_as_if_each_was_there_as_often_as_it_weighs(metric: str) -> None:
+    """An answer's weight of 1 / answers is no rounded number in any metric."""
+    (unequal, equal) = (
+        list(score(io.BytesIO(varied(copies)), metrics=[metric], replicates=0))
+        for copies in (1, 12)
+    )
+    assert [one.value for one in unequal] == pytest.approx(
+        [one.value for one in equal], rel=1e-12
+    )
+
+
+def shown(capsys: pytest.CaptureFixture[str], path: Path, form: str = "table") -> str:
+    """Return what `score` prints of exact match."""
+    words = ["score", str(path), "--metrics", "em", "--output-format", form]
+    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
+        app_for(words)(words, prog_name="harpia-formats")
+    assert not ended.value.code
+    return capsys.readouterr().out
+
+
+def test_the_table_says_where_numbers_of_answers_differ(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Below the table stand the numbers of answers and the score over all of them."""
+    uneven, even = tmp_path / "uneven.jsonl", tmp_path / "even.jsonl"
+    uneven.write_bytes(lines("A", [[True] * 5, [False]]))
+    even.write_bytes(lines("A", [[True] * 2, [False] * 2]))
+    said = "questions have 1 to 5 answers, and each question counts once"
+
+    assert f"{said}; over all answers: em 0.8333" in shown(capsys, uneven)
+    assert "each question counts once" not in shown(capsys, even)
+    for form in ("markdown", "latex"):
+        found = shown(capsys, uneven, form).replace("Questions of A", "questions")
+        assert said in " ".join(found.split()).lower()
+    (row,) = json.loads(shown(capsys, uneven, "json"))["systems"][0]["scores"]
+    assert (row["value"], row["over_answers"]) == (0.5, pytest.approx(5 / 6))
+
+
+def test_results_of_vendors_hold_means_over_answers() -> None:
+    """What a vendor's file calls a mean is the mean of all answers, with its error."""
+    rows = lines("m", [[True] * 5, [False], [True]])
+    output = io.BytesIO()
+
+    score(rows, metrics=("em",), to="nemo-results", output=output)
+
+    (task,) = json.loads(output.getvalue())["tasks"].values()
+    found: dict[str, Any] = task["metrics"]["em"]["scores"]["em"]
+    assert found["value"] == found["stats"]["mean"] == pytest.approx(6 / 7)
+    assert found["stats"]["count"] == 7
+
+
+@given(
+    st.lists(
+        st.integers(1, 6).flatmap(
+            lambda count: st.lists(
+                st.integers(0, QUANTA), min_size=count, max_size=count
+            )
+        ),
+        min_size=2,
+        max_size=12,
+    ),
+    st.integers(0, 12),
+)
+def test_moments_are_those_of_the_questions_means(
+    questions: list[list[int]], cut: int
+) -> None:
+    """Mean and variance are exact, in any order and parts."""
+    found = QuestionMoments()
+    for part in (questions[cut:][::-1], questions[:cut]):
+        found.add([len(mine) for mine in part], [sum(mine) for mine in part])
+    shares = [Fraction(sum(mine), len(mine) * QUANTA) for mine in questions]
+    count = len(shares)
+    mean = sum(shares) / count
+    spread = sum((share - mean) ** 2 for share in shares) / (count - 1) / count
+    answers = [one for mine in questions for one in mine]
+
+    assert found.mean == float(mean)
+    assert found.variance == float(spread)
+    assert found.over_answers().mean == sum(answers) / (len(answers) * QUANTA)
+    assert found.questions <= round(found.independent, 6) <= len(answers)
+    if found.is_even:
+        assert found.mean == found.over_answers().mean
+        assert found.variance == found.over_answers().variance
+
+
+@pytest.mark.parametrize(
+    ("ahead", "behind", "questions"), [(9, 1, 20), (12, 3, 30), (10, 2, 50), (9, 1, 60)]
+)
+def test_as_many_questions_as_are_said_detect_a_difference(
+    ahead: int, behind: int, questions: int
+) -> None:
+    """The exact test of that number of questions has a power of 80 percent."""
+    mean = (ahead - behind) / questions
+    variance = (ahead + behind) / questions - mean**2
+    error = math.sqrt(variance / (questions - 1))
+
+    count = questions_for(mean, error, questions, 0.95, 1.0)
+
+    shares = ahead / questions, behind / questions
+    power = math.fsum(
+        math.comb(count, first + second)
+        * math.comb(first + second, first)
+        * shares[0] ** first
+        * shares[1] ** second
+        * (1 - sum(shares)) ** (count - first - second)
+        for first in range(count + 1)
+        for second in range(count + 1 - first)
+        if sign_test(first, second) < 0.05
+    )
+    assert 0.8 <= power < 0.9

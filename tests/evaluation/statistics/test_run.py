@@ -1,0 +1,262 @@
+"""Statistics of files: every format, any number of workers, and what cannot be read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft7Validator
+
+import harpia_formats
+from harpia_formats import ConversionError, OptionError, ValidationFailed
+from harpia_formats.cli.output.statistics_text import statistics_lines
+from harpia_formats.evaluation.statistics import collect
+from harpia_formats.evaluation.statistics.options import StatsOptions
+from harpia_formats.evaluation.statistics.parallel import large_file
+from harpia_formats.evaluation.statistics.run import StatisticsRun
+from harpia_formats.registry import all_formats
+from harpia_formats.reporters import Options
+from harpia_formats.reporters.html.page import page_of
+
+ROOT = Path(__file__).parents[3]
+FIXTURES = ROOT / "fixtures"
+SCHEMA = ROOT / "schemas" / "harpia-formats" / "statistics-1.schema.json"
+VALIDATOR = Draft7Validator(json.loads(SCHEMA.read_bytes()))
+#: The valid fixtures of each format.
+FOLDERS = sorted(FIXTURES.glob("*/valid"))
+
+
+def rows(count: int) -> bytes:
+    """Return lines of NeMo; every tenth repeats a prompt, and blank lines are between.
+
+    Some texts are in other scripts, and some are empty.
+    """
+    lines = []
+    for number in range(count):
+        prompt = f"question {number - number % 10 if number % 10 == 1 else number}"
+        row = {
+            "input": {
+                "prompt": prompt + " 你好" * (number % 7 == 0),
+                "ideal_response": "" if number % 50 == 0 else "r" * (number % 300),
+                "category": f"c{number % 3}",
+                "source": "",
+            },
+            "response": "ответ " * (number % 5),
+            "llm_name": f"m{number % 2}",
+        }
+        lines.append(json.dumps(row))
+        lines += [""] * (number % 97 == 0)
+    return "\n".join(lines).encode() + b"\n"
+
+
+def statistics(given: Any, **options: Any) -> dict[str, Any]:
+    """Return the statistics of an input as plain data."""
+    return harpia_formats.stats(given, **options).to_dict()
+
+
+def check_fixture(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Check that rows read from decoded ones are counted as those read as a whole."""
+    format_ = path.parts[-3]
+    if not all_formats()[format_].adapter:
+        with pytest.raises(ConversionError, match="without records"):
+            statistics(path, from_=format_)
+        return
+    found = statistics(path, from_=format_)
+    VALIDATOR.validate(found)
+    with monkeypatch.context() as patch:
+        patch.setattr(collect, "direct_read", lambda *_, **__: None)
+        assert statistics(path, from_=format_) == found
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
+def test_every_format_is_counted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of each format has statistics by their schema, or holds no records."""
+    check_fixture(min(folder.iterdir()), monkeypatch)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
+def test_every_fixture_is_counted(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All valid fixtures have statistics by their schema, or hold no records."""
+    for path in sorted(folder.iterdir()):
+        check_fixture(path, monkeypatch)
+
+
+def test_workers_count_what_one_process_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The statistics do not depend on the number of workers."""
+    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(large_file, "MIN_RANGE", 30_000)
+    monkeypatch.setattr(collect, "DELIVERED", 100)
+    first, second = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    first.write_bytes(rows(2_500))
+    second.write_bytes(rows(1_500))
+    paths = [first, second]
+
+    alone = harpia_formats.stats(*paths)
+    together = harpia_formats.stats(*paths, jobs=2)
+
+    assert together.to_dict() == alone.to_dict()
+    assert alone.records == 4_000
+    assert alone.duplicates["ids"]["count"] == 0
+    references = next(each for each in alone.fields if each["field"] == "references")
+    assert references["empty"]["count"] == 0
+
+
+def test_very_long_rows_are_counted_by_one_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers get no rows of which each takes much memory."""
+    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(large_file, "MAX_ROW", 10)
+    monkeypatch.setattr(large_file, "prepare", None)
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(rows(2_000))
+
+    assert harpia_formats.stats(path, jobs=2).records == 2_000
+
+
+def test_units_with_invalid_rows_are_counted_by_the_main_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are left out are the same for any number of workers."""
+    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(large_file, "MIN_RANGE", 20_000)
+    data = rows(3_000).splitlines(keepends=True)
+    data[2_000] = b'{"input": 1}\n'
+    data[2_500] = b"no JSON\n"
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"".join(data))
+
+    alone = harpia_formats.stats(path, on_invalid="skip")
+    together = harpia_formats.stats(path, on_invalid="skip", jobs=2)
+
+    assert together.to_dict() == alone.to_dict()
+    assert (alone.records, alone.skipped) == (2_998, 2)
+    assert alone.ok
+
+
+def test_an_invalid_row_is_an_error() -> None:
+    """Without an option to skip it, an invalid row ends the run."""
+    with pytest.raises(ValidationFailed):
+        harpia_formats.stats(rows(3) + b"{}\n")
+
+
+def test_a_limit_is_for_each_file(tmp_path: Path) -> None:
+    """Only so many records of each file are counted."""
+    paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    for path in paths:
+        path.write_bytes(rows(20))
+
+    assert harpia_formats.stats(*paths, limit=7, jobs=2).records == 14
+
+
+def test_ids_are_compared_within_a_file(tmp_path: Path) -> None:
+    """The same id in two files is none that is repeated."""
+    row = b'{"id": %d, "prompt": "q", "outputs": []}\n'
+    one, two = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    one.write_bytes(row % 1 + row % 2)
+    two.write_bytes(row % 1 + row % 1)
+
+    found = statistics([one, two][0]), harpia_formats.stats(one, two).duplicates
+
+    assert found[0]["duplicates"]["ids"]["surplus"] == 0
+    assert found[1]["ids"]["first"] == [
+        {
+            "count": 2,
+            "places": [
+                {"path": str(two), "record": 1},
+                {"path": str(two), "record": 2},
+            ],
+        }
+    ]
+    assert found[1]["prompts"]["surplus"] == 3
+
+
+def test_many_values_are_not_counted_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Beyond a bound only the number of values is told."""
+    monkeypatch.setattr("harpia_formats.evaluation.statistics.values.MAX_VALUES", 2)
+
+    values = harpia_formats.stats(rows(20)).values
+
+    assert values["category"] == {
+        "count": 20,
+        "distinct": None,
+        "top": [],
+        "others": None,
+    }
+    assert values["model"]["distinct"] == 2
+
+
+@pytest.mark.parametrize("redact", [False, True])
+def test_too_many_scores_and_times_are_null_and_said(
+    monkeypatch: pytest.MonkeyPatch, *, redact: bool
+) -> None:
+    """Beyond a bound only the number of scores is told, in all outputs."""
+    monkeypatch.setattr("harpia_formats.evaluation.statistics.usage.MAX_NAMES", 2)
+    monkeypatch.setattr("harpia_formats.evaluation.statistics.usage.MAX_KINDS", 2)
+    answers = [
+        {
+            "text": "a",
+            "model": f"m{number}",
+            "token_usage": {"total": 1},
+            "scores": [{"metric": f"k{number}", "value": 1}],
+            "performance": {f"t{number}": 1},
+        }
+        for number in range(5)
+    ]
+    row = json.dumps({"prompt": "p", "outputs": answers}).encode()
+
+    found = harpia_formats.stats(row + b"\n", redact=redact)
+
+    plain = found.to_dict()
+    VALIDATOR.validate(plain)
+    assert (plain["scores"], plain["score_count"], plain["times"]) == (None, 5, None)
+    lines = "\n".join(statistics_lines(found))
+    page = page_of(found, Options())
+    for text in (lines, page):
+        assert "5, of too many metrics to tell them apart" in text
+        assert "too many kinds of times" in text
+        assert "(all)" in text
+
+
+def test_the_most_frequent_values_are_listed() -> None:
+    """`top` values are listed, and the others are counted."""
+    category = harpia_formats.stats(rows(20), top=1).values["category"]
+
+    assert category["top"] == [{"value": "c0", "count": 7}]
+    assert category["others"] == 13
+
+
+def test_no_records_are_too_few() -> None:
+    """A file without records has no statistics unless it may be empty."""
+    run = StatisticsRun([b""], StatsOptions(jobs=1, from_="record"))
+
+    assert [problem.code for problem in run] != []
+    assert run.statistics().is_broken
+
+
+@pytest.mark.parametrize(
+    "options", [{"limit": 0}, {"top": 0}, {"jobs": -1}, {"on_invalid": "skpi"}]
+)
+def test_options_have_ranges(options: dict[str, Any]) -> None:
+    """A value out of its range is an error."""
+    with pytest.raises(OptionError):
+        harpia_formats.stats(b"", **options)
+
+
+def test_columns_are_mapped() -> None:
+    """Columns of a table are fields that are counted."""
+    table = b"question,gold\nWhat?,this\nWhy?,\n"
+
+    found = harpia_formats.stats(
+        table, from_="csv", columns={"prompt": "question", "references": "gold"}
+    )
+
+    assert found.lengths["prompt"]["characters"]["sum"] == 9
+    assert found.records == 2

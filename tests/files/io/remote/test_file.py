@@ -1,0 +1,286 @@
+"""Remote files are read as local ones, by few requests, with a reason on failure."""
+
+import gzip
+import importlib.util
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harpia_formats
+from harpia_formats.files.io.discovery import find_sources
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.remote import errors as remote_errors
+from harpia_formats.files.io.remote import file as remote
+from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.source import open_source
+from harpia_formats.model.report import FileCount
+
+
+def loaded(name: str) -> Any:
+    """Return the module of that name beside this one, which nothing else imports."""
+    spec = importlib.util.spec_from_file_location(
+        name, Path(__file__).parents[3] / f"{name}.py"
+    )
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(name)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+_server = loaded("web_server")
+Web, serving = _server.Web, _server.serving
+fsspec = pytest.importorskip("fsspec", reason='needs the extra "remote"')
+pytest.importorskip("aiohttp", reason='needs the extra "remote"')
+
+ROOT = Path(__file__).parents[4]
+ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
+MANY = ROWS * 90
+SECRET = "hunter2"  # noqa: S105 - searched for in messages
+
+
+@pytest.fixture
+def memory() -> Iterator[Any]:
+    """Return an empty store in memory."""
+    store = fsspec.filesystem("memory")
+    store.store.clear()
+    store.pseudo_dirs[:] = [""]
+    yield store
+    store.store.clear()
+    store.pseudo_dirs[:] = [""]
+
+
+@pytest.fixture
+def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Return a server, with short pauses between attempts."""
+    monkeypatch.setattr(remote, "PAUSES", (0.0, 0.0))
+    fsspec.filesystem("http").clear_instance_cache()
+    with serving(Web({"/runs.jsonl": MANY})) as found:
+        yield found
+
+
+def read(url: str) -> tuple[bytes, str | None]:
+    """Return the data that was read, and the reason if reading failed."""
+    pieces: list[bytes] = []
+    try:
+        (source,) = find_sources([url])
+        with open_source(source) as reader:
+            for each in reader:
+                pieces.append(each)  # noqa: PERF402 - those before a failure count
+    except SourceError as error:
+        return b"".join(pieces), str(error)
+    return b"".join(pieces), None
+
+
+def only_file(*inputs: Any, **options: Any) -> FileCount:
+    """Return the counts of the only file."""
+    (count,) = harpia_formats.validate(*inputs, **options).files
+    return count
+
+
+def test_a_store_is_read_as_a_folder_is(memory: Any) -> None:
+    """A file, a folder and a pattern name the same data as they do on a disk."""
+    memory.pipe("/a/runs.jsonl", ROWS)
+    memory.pipe("/a/b/more.jsonl.gz", gzip.compress(ROWS))
+    memory.pipe("/a/b/notes.txt", b"no data")
+    memory.pipe("/a/.hidden/x.jsonl", ROWS)
+
+    for given, names in (
+        ("memory://a/runs.jsonl", ["runs.jsonl"]),
+        ("memory://a/", ["more.jsonl.gz", "runs.jsonl"]),
+        ("memory://a/*/*.gz", ["more.jsonl.gz"]),
+    ):
+        report = harpia_formats.validate(given)
+        assert report.ok
+        assert [each.path.rpartition("/")[2] for each in report.files] == names
+        assert {each.records for each in report.files} == {12}
+
+
+def test_file_named_twice_is_read_once(memory: Any) -> None:
+    """A file named by a URL and by a pattern is one file."""
+    memory.pipe("/a/runs.jsonl", ROWS)
+
+    assert only_file("memory://a/runs.jsonl", "memory://a/*").records == 12
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("memory://a/none.jsonl", "does not exist"),
+        ("memory://a/*.jsonl", "no file matches this pattern"),
+        ("nosuch://a/x", "protocol not known: nosuch"),
+    ],
+)
+@pytest.mark.usefixtures("memory")
+def test_missing_url_is_a_failure_with_a_reason(url: str, reason: str) -> None:
+    """A URL without a file is reported as a failed input with its reason."""
+    report = harpia_formats.validate(url)
+
+    assert [(each.path, each.reason) for each in report.failures] == [(url, reason)]
+
+
+def test_every_command_reads_addresses(memory: Any) -> None:
+    """Remote files are detected, converted, compared and scored like local ones."""
+    memory.pipe("/a/runs.jsonl", ROWS)
+    url, local = "memory://a/runs.jsonl", ROOT / "fixtures/eee@0.2.0/valid/runs.jsonl"
+
+    (found,) = harpia_formats.detect(url)
+    assert found.format == "eee@0.2.0"
+    assert harpia_formats.roundtrip(url, via="record").ok
+    assert harpia_formats.diff(url, local).ok
+    scored = [harpia_formats.score(each, metrics=("em",)) for each in (url, local)]
+    assert scored[0].total == scored[1].total
+
+
+# -- requests ------------------------------------------------------------------------
+
+
+def test_a_file_is_read_by_few_large_requests(web: Any) -> None:
+    """Each request is one range, four times as long as the one before."""
+    data, reason = read(f"{web.url}/runs.jsonl")
+    ranges = [each for method, each in web.asked if method == "GET" and each]
+    sizes = [
+        int(end) - int(begin) + 1
+        for begin, end in (each.removeprefix("bytes=").split("-") for each in ranges)
+    ]
+
+    assert (data, reason) == (MANY, None)
+    assert sizes[:2] == [1, remote.FIRST]
+    assert sum(sizes[1:]) == len(MANY)
+    assert len(sizes) <= 4
+
+
+def test_a_server_without_ranges_is_read_as_a_stream(web: Any) -> None:
+    """A server without ranges sends the file once."""
+    web.ranges = False
+    data, reason = read(f"{web.url}/runs.jsonl")
+
+    assert (data, reason) == (MANY, None)
+    assert only_file(f"{web.url}/runs.jsonl").records == 12 * 90
+
+
+def test_a_compressed_file_comes_as_it_lies(web: Any) -> None:
+    """Compressed data is requested as it is and decompressed here."""
+    web.files["/x.jsonl.gz"] = gzip.compress(ROWS)
+
+    assert only_file(f"{web.url}/x.jsonl.gz").records == 12
+
+
+# -- what goes wrong -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (404, "does not exist"),
+        (403, "permission denied by the server (403)"),
+        (401, "permission denied by the server (401): it requires credentials"),
+        (503, "the server answered 503 Service Unavailable"),
+    ],
+)
+def test_error_status_has_a_plain_reason(web: Any, status: int, reason: str) -> None:
+    """The reason names the HTTP status, also if the library reports "not found"."""
+    web.status = status
+    url = f"{web.url}/runs.jsonl"
+
+    assert read(url) == (b"", f"{url}: {reason}")
+
+
+def test_unreachable_server_has_a_plain_reason() -> None:
+    """A closed port and an unknown host are reported as such."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    _, refused = read(f"http://127.0.0.1:{port}/x.jsonl")
+    _, unknown = read("http://no-such-host.invalid/x.jsonl")
+
+    assert str(refused).endswith("cannot be reached: it refuses connections")
+    assert str(unknown).endswith("cannot be reached: its name is unknown")
+
+
+def test_a_server_that_says_nothing_is_given_up(
+    web: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that does not answer is given up after the time limit."""
+    monkeypatch.setattr(remote, "TIMEOUT", 0.2)
+    web.go.clear()
+    _, reason = read(f"{web.url}/runs.jsonl?slow")
+
+    assert str(reason).endswith("the server did not answer in time")
+
+
+def test_rows_before_a_failure_are_validated(web: Any) -> None:
+    """If the middle of a file cannot be read, the rows before it are validated.
+
+    It is asked for again before it is given up.
+    """
+    web.broken_from = 2 * remote.FIRST
+    count = only_file(f"{web.url}/runs.jsonl", ignore=("X101",))
+
+    assert 0 < count.records < 12 * 90
+    assert count.invalid == 0
+    assert not count.complete
+    assert str(count.reason).startswith("the server answered 500")
+    assert len([each for each in web.asked if each[1].startswith("bytes=262144-")]) == 3
+
+
+def test_another_file_with_the_same_name_is_seen(web: Any) -> None:
+    """A file that is replaced while it is read is reported as incomplete."""
+    (source,) = find_sources([f"{web.url}/runs.jsonl"])
+    web.etag = '"two"'
+    with open_source(source) as reader, pytest.raises(SourceError) as failed:
+        list(reader)
+
+    assert "replaced by another file" in str(failed.value)
+
+
+def test_a_short_answer_is_no_data(web: Any) -> None:
+    """A range with fewer bytes than requested is an error."""
+    (source,) = find_sources([f"{web.url}/runs.jsonl"])
+    web.files["/runs.jsonl"] = MANY[: remote.FIRST // 2]
+    with open_source(source) as reader, pytest.raises(SourceError) as failed:
+        list(reader)
+
+    assert "bytes at 0" in str(failed.value)
+
+
+@pytest.mark.parametrize("status", [0, 404, 403, 500])
+def test_secrets_are_not_shown(web: Any, status: int) -> None:
+    """No name, reason or report contains a password or a signature."""
+    web.status = status
+    host = web.url.removeprefix("http://")
+    url = f"http://me:{SECRET}@{host}/runs.jsonl?X-Amz-Signature={SECRET}"
+    report = harpia_formats.validate(url)
+
+    assert SECRET not in repr(report)
+    assert SECRET not in repr(RemoteFile(url, url, 1))
+    assert report.files[0].path == f"http://***@{host}/runs.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("url", "missing", "reason"),
+    [
+        ("s3://b/x", "s3fs", "s3:// needs one more package: pip install s3fs"),
+        ("https://h/x", "aiohttp", remote_errors.NEEDS_EXTRA),
+        ("memory://x", "fsspec", remote_errors.NEEDS_EXTRA),
+    ],
+)
+def test_a_missing_package_is_named(url: str, missing: str, reason: str) -> None:
+    """A missing package is reported with the command that installs it, and exit 2."""
+    code = (
+        f"import sys; sys.modules[{missing!r}] = None\n"
+        f"sys.argv = ['harpia-formats', 'validate', {url!r}]\n"
+        "from harpia_formats.cli import main; main()"
+    )
+    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [sys.executable, "-c", code], capture_output=True, check=False
+    )
+
+    assert done.stderr.decode().splitlines() == [f"error: {url}: {reason}"]
+    assert done.returncode == 2

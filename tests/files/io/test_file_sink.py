@@ -1,0 +1,286 @@
+"""Output files, which are complete or absent."""
+
+import gzip
+import io
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from harpia_formats.files.io import file_sink
+from harpia_formats.files.io.compressed_output import suffix_of
+from harpia_formats.files.io.file_sink import FileSink
+from harpia_formats.files.io.sink import SinkError, StreamSink
+
+
+def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:
+    """The final name appears with `commit`, and no other file is left then."""
+    sink = FileSink(tmp_path / "out.json", overwrite=True)
+    sink.write(b"a")
+    before = [each.name for each in tmp_path.iterdir()]
+    sink.write(b"b")
+    sink.commit()
+
+    assert "out.json" not in before
+    assert [each.name for each in tmp_path.iterdir()] == ["out.json"]
+    assert (tmp_path / "out.json").read_bytes() == b"ab"
+
+
+@pytest.mark.parametrize("name", ["out.bin", "out.bin.gz"])
+def test_a_large_file_is_given_to_the_disk_while_it_is_written(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each byte is given to the disk once before the end, and the file is complete."""
+    monkeypatch.setattr(file_sink, "TOGETHER", 1000)
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(
+        os,
+        "posix_fadvise",
+        lambda _number, begin, size, _advice: given.append((begin, size)),
+        raising=False,
+    )
+    parts = [os.urandom(400) for _ in range(100)]
+    sink = FileSink(tmp_path / name, overwrite=True)
+    for each in parts:
+        sink.write(each)
+    sink.commit()
+
+    written = (tmp_path / name).read_bytes()
+    whole = gzip.decompress(written) if name.endswith(".gz") else written
+    assert whole == b"".join(parts)
+    ends = [0, *(begin + size for begin, size in given)]
+    assert [begin for begin, _ in given] == ends[:-1]
+    assert sys.platform != "linux" or 0 < len(given) <= 100 * 400 // 1000
+    assert ends[-1] <= len(written)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="posix_fadvise is Linux only")
+def test_a_disk_that_takes_nothing_early_gets_it_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that refuses to write early loses nothing."""
+
+    def refused(*_: object) -> None:
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(file_sink, "TOGETHER", 10)
+    monkeypatch.setattr(os, "posix_fadvise", refused)
+    sink = FileSink(tmp_path / "out", overwrite=True)
+    for _ in range(10):
+        sink.write(b"0123456789")
+    sink.commit()
+
+    assert (tmp_path / "out").read_bytes() == b"0123456789" * 10
+
+
+def test_a_finished_file_is_not_there_yet(tmp_path: Path) -> None:
+    """A file that is finished can still be discarded, or else put into its place."""
+    first, second = (
+        FileSink(tmp_path / each, overwrite=True) for each in ("a", "b.gz")
+    )
+    for each in (first, second):
+        each.write(b"x")
+        each.finish()
+        each.finish()
+    before = any((tmp_path / each).exists() for each in ("a", "b.gz"))
+    first.discard()
+    second.commit()
+
+    assert not before
+    assert [each.name for each in tmp_path.iterdir()] == ["b.gz"]
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.xz", "out.bz2"])
+def test_discarded_file_leaves_the_old_file(tmp_path: Path, name: str) -> None:
+    """Discarding a file leaves the file that was there before."""
+    (tmp_path / name).write_bytes(b"old")
+    sink = FileSink(tmp_path / name, overwrite=True)
+    sink.write(b"new")
+    sink.discard()
+    sink.discard()
+
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+    assert (tmp_path / name).read_bytes() == b"old"
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    """A new file is as readable as any other new one, not as a temporary one."""
+    (tmp_path / "other").write_bytes(b"")
+    sink = FileSink(tmp_path / "out.json", overwrite=True)
+    sink.commit()
+    modes = [(tmp_path / each).stat().st_mode for each in ("other", "out.json")]
+
+    assert modes[0] == modes[1]
+
+
+def test_compressed_bytes_have_no_time_and_no_name(tmp_path: Path) -> None:
+    """A compressed file depends on nothing but what was written."""
+    for name in ("a.gz", "b.GZ"):
+        sink = FileSink(tmp_path / name, overwrite=True)
+        sink.write(b"text")
+        sink.commit()
+    first = (tmp_path / "a.gz").read_bytes()
+
+    assert gzip.decompress(first) == b"text"
+    assert first[4:8] == bytes(4)
+    assert (tmp_path / "b.GZ").read_bytes() == first
+
+
+def test_a_device_is_written_and_not_replaced() -> None:
+    """What is no file gets the bytes, and stays what it is."""
+    sink = FileSink(Path(os.devnull), overwrite=True)
+    sink.write(b"text")
+    sink.commit()
+    other = FileSink(Path(os.devnull), overwrite=True)
+    other.discard()
+
+    assert Path(os.devnull).is_char_device()
+
+
+def test_a_place_that_there_is_not_is_an_error(tmp_path: Path) -> None:
+    """A folder that is missing is named."""
+    with pytest.raises(SinkError, match=r"cannot write .*none/out\.json: "):
+        FileSink(tmp_path / "none" / "out.json", overwrite=True)
+
+
+def test_a_disk_that_is_full_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An error while the file is finished is reported, and nothing is left."""
+    sink = FileSink(tmp_path / "out.json", overwrite=True)
+    sink.write(b"text")
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(SinkError, match="no space left on device"):
+        sink.commit()
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stream_is_written_immediately() -> None:
+    """Bytes for an open stream are written to it immediately."""
+    stream = io.BytesIO()
+    sink = StreamSink(stream)
+    sink.write(b"a")
+    sink.discard()
+    sink.commit()
+
+    assert stream.getvalue() == b"a"
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [("a.json", ".json"), ("a.JSONL.gz", ".jsonl"), ("a.xz", ""), ("a.b/c", "")],
+)
+def test_the_suffix_is_that_below_compression(name: str, suffix: str) -> None:
+    """The form of an output is reported by its name without the compression."""
+    assert suffix_of(name) == suffix
+
+
+def test_a_file_that_came_meanwhile_is_kept(tmp_path: Path) -> None:
+    """Without `overwrite`, the last step replaces no file, and leaves no other."""
+    sink = FileSink(tmp_path / "out.json", overwrite=False)
+    sink.write(b"ours")
+    (tmp_path / "out.json").write_bytes(b"theirs")
+    with pytest.raises(SinkError, match="has appeared meanwhile"):
+        sink.commit()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["out.json"]
+    assert (tmp_path / "out.json").read_bytes() == b"theirs"
+
+
+def test_file_systems_without_second_names_replace_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a file cannot have two names, a new file appears and an old one is kept."""
+
+    def refused(*_: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    new, old = (FileSink(tmp_path / name, overwrite=False) for name in ("new", "old"))
+    (tmp_path / "old").write_bytes(b"theirs")
+    new.commit()
+    with pytest.raises(SinkError, match="has appeared meanwhile"):
+        old.commit()
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new", "old"]
+    assert (tmp_path / "old").read_bytes() == b"theirs"
+
+
+def test_a_link_that_leads_to_itself_is_not_replaced(tmp_path: Path) -> None:
+    """An output that is a loop of links is refused, and the links are kept."""
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(SinkError, match="symbolic links"):
+        FileSink(tmp_path / "a", overwrite=True)
+
+    assert (tmp_path / "a").readlink() == Path("b")
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.parametrize("name", ["x" * 255, "x" * 240, "\u00e9" * 127, "y" * 200])
+def test_a_name_of_any_length_that_the_system_allows(tmp_path: Path, name: str) -> None:
+    """The temporary name of a file is never longer than names may be."""
+    sink = FileSink(tmp_path / name, overwrite=True)
+    sink.write(b"x")
+    sink.commit()
+
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_name_that_is_too_long_is_an_error(tmp_path: Path) -> None:
+    """A name that the system refuses is reported when the file is opened."""
+    with pytest.raises(SinkError, match="too long"):
+        FileSink(tmp_path / ("x" * 256), overwrite=True)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders are synced on POSIX only")
+def test_the_name_is_written_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder is synced after the file has its final name."""
+    synced: list[bool] = []
+    sync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        if Path(f"/dev/fd/{descriptor}").resolve() == tmp_path.resolve():
+            synced.append((tmp_path / "out").exists())
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    FileSink(tmp_path / "out", overwrite=True).commit()
+
+    assert synced == [True]
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root may do this"
+)
+@pytest.mark.parametrize("is_allowed", [True, False])
+def test_a_file_that_is_replaced_keeps_its_owner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_allowed: bool
+) -> None:
+    """It keeps its mode always, its owner and group if the process may set them."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b"old")
+    path.chmod(0o640)
+    os.chown(path, 65534, 65533)
+    if not is_allowed:
+
+        def refused(*_: object) -> None:
+            raise PermissionError
+
+        monkeypatch.setattr(os, "chown", refused)
+    sink = FileSink(path, overwrite=True)
+    sink.write(b"new")
+    sink.commit()
+
+    state = path.stat()
+    expected = (65534, 65533) if is_allowed else (os.geteuid(), os.getegid())
+    assert (path.read_bytes(), state.st_mode & 0o777) == (b"new", 0o640)
+    assert (state.st_uid, state.st_gid) == expected

@@ -1,0 +1,81 @@
+import gzip
+import io
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats.files.io.reread import RereadableSource, is_lasting
+from harpia_formats.files.io.source import Source
+
+
+def test_file_is_opened_again(tmp_path: Path) -> None:
+    """A file can be read any number of times without a copy."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}\n" * 100_000)
+    with RereadableSource(Source("a", path)) as again:
+        assert again.copy is None
+        for _ in range(2):
+            assert b"".join(again.blocks()) == path.read_bytes()
+
+
+def test_bytes_are_read_again() -> None:
+    """Bytes in memory need no copy either."""
+    with RereadableSource(Source("a", b"{}\n")) as again:
+        assert again.copy is None
+        assert [list(again.blocks()) for _ in range(2)] == [[b"{}\n"]] * 2
+
+
+def test_stream_is_copied_on_the_way() -> None:
+    """A source that can be read once only is read again from the copy."""
+    data = b"x" * 300_000
+    with RereadableSource(Source("a", io.BytesIO(data))) as again:
+        assert again.copy is not None
+        again.copy.write(data)
+        for _ in range(2):
+            assert b"".join(again.blocks()) == data
+
+
+def test_copy_is_gone_afterwards() -> None:
+    """The copy is deleted, also after an error."""
+    kept: list[Any] = []
+
+    def fail(source: Source) -> None:
+        with RereadableSource(source) as again:
+            kept.append(again.copy)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail(Source("a", io.BytesIO(b"")))
+
+    assert [each.closed for each in kept] == [True]
+
+
+def test_file_that_went_away_has_no_blocks(tmp_path: Path) -> None:
+    """A source that cannot be read a second time is not reported again."""
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"{}")
+    with RereadableSource(Source("a", path)) as again:
+        path.unlink()
+        path.mkdir()
+
+        assert list(again.blocks()) == []
+
+
+def test_compressed_file_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
+    """An error reported in the first pass ends the second pass without an error."""
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b"{}\n" * 9)[:-8])
+    with RereadableSource(Source("a", path)) as again:
+        assert b"".join(again.blocks()) == b"{}\n" * 9
+
+
+def test_pipe_does_not_last(tmp_path: Path) -> None:
+    """A named pipe has a path, but can be read once only."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    assert not is_lasting(Source("a", pipe))
+    assert not is_lasting(Source("a", io.BytesIO(b"")))
+    assert is_lasting(Source("a", b""))

@@ -1,0 +1,76 @@
+"""Temporary folders, which are removed even if their process dies."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harpia_formats.files.io.temp_folder import LOCK, PREFIX, temporary_folder
+
+pytest.importorskip(
+    "fcntl", reason="without file locks dead processes cannot be detected"
+)
+#: Makes a folder, says so, and waits to be killed.
+HOLDER = """
+import sys, time
+from harpia_formats.files.io.temp_folder import temporary_folder
+
+with temporary_folder(sys.argv[1]) as folder:
+    open(folder + "/rows", "w").write("x" * 1000)
+    print(folder, flush=True)
+    time.sleep(60)
+"""
+
+
+def holding(parent: Path) -> tuple[subprocess.Popen[str], Path]:
+    """Return a process that holds a folder, and the folder."""
+    command = [sys.executable, "-c", HOLDER, str(parent)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603 - the command is ours
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def test_a_folder_is_gone_at_the_end(tmp_path: Path) -> None:
+    """A folder exists while it is used, and is then removed with its files."""
+    with temporary_folder(str(tmp_path)) as folder:
+        Path(folder, "rows").write_bytes(b"x")
+        assert list(tmp_path.iterdir()) == [Path(folder)]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_folder_of_a_killed_process_is_removed_by_the_next(tmp_path: Path) -> None:
+    """A folder left by a killed process is removed when another process begins."""
+    process, left = holding(tmp_path)
+    with process:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert (left / "rows").exists()
+
+    with temporary_folder(str(tmp_path)) as folder:
+        assert list(tmp_path.iterdir()) == [Path(folder)]
+
+
+def test_the_folder_of_a_living_process_stays(tmp_path: Path) -> None:
+    """A folder that another process uses is not removed."""
+    process, used = holding(tmp_path)
+    with process:
+        with temporary_folder(str(tmp_path)):
+            assert (used / "rows").exists()
+        assert (used / "rows").exists()
+        process.kill()
+
+
+def test_unknown_folders_are_not_deleted(tmp_path: Path) -> None:
+    """A folder without a lock, and a file with our prefix, are not deleted."""
+    (tmp_path / f"{PREFIX}x").mkdir()
+    (tmp_path / f"{PREFIX}x" / f"{LOCK}.new").write_bytes(b"")
+    (tmp_path / f"{PREFIX}y").write_bytes(b"")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / LOCK).write_bytes(b"")
+    with temporary_folder(str(tmp_path)):
+        pass
+
+    names = {each.name for each in tmp_path.iterdir()}
+    assert names == {f"{PREFIX}x", f"{PREFIX}y", "other"}

@@ -1,0 +1,76 @@
+"""URLs: which names are URLs, and how secrets in them are hidden."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.files.io.urls import (
+    all_masked,
+    file_name_of,
+    is_same_place,
+    is_url,
+    masked,
+    sibling_of,
+)
+
+#: Text that stands in no other part of the addresses below.
+secrets = st.text("!$&'()*+,;=KLMNOP", min_size=6, max_size=20)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("s3://bucket/key", True),
+        ("HTTPS://host/x", True),
+        ("memory://x", True),
+        ("data/x.jsonl", False),
+        ("C:/data", False),
+        ("c://data", False),
+        ("-", False),
+        ("a:b", False),
+        ("", False),
+    ],
+)
+def test_an_address_has_a_scheme(text: str, expected: bool) -> None:
+    """A scheme of two letters or more makes a URL; a drive letter does not."""
+    assert is_url(text) == expected
+
+
+@given(secret=secrets, scheme=st.sampled_from(["s3", "https", "sftp", "memory"]))
+def test_no_password_is_shown(secret: str, scheme: str) -> None:
+    """User and password are removed from a URL anywhere in a text."""
+    url = f"{scheme}://u:{secret}@host/a/b.jsonl"
+
+    assert masked(url) == f"{scheme}://***@host/a/b.jsonl"
+    assert secret not in masked(url)
+
+
+@given(secret=secrets)
+def test_no_signature_is_shown(secret: str) -> None:
+    """A query and a fragment are removed; the name of the file is kept."""
+    url = f"https://host/a/b.jsonl.gz?X-Amz-Signature={secret}#{secret}"
+
+    assert masked(url) == "https://host/a/b.jsonl.gz"
+    assert all_masked(f"no: '{url}' ({url})") == (
+        "no: 'https://host/a/b.jsonl.gz' (https://host/a/b.jsonl.gz)"
+    ) or any(each in secret for each in "'()")
+
+
+def test_a_query_of_a_store_is_part_of_the_name() -> None:
+    """The key of an object store is shown as it is, with any characters."""
+    assert masked("s3://bucket/a?b#c@d.jsonl") == "s3://bucket/a?b#c@d.jsonl"
+
+
+def test_a_file_beside_another_keeps_both_slashes() -> None:
+    """The sibling of a URL is a URL, and that of a path is a path."""
+    assert sibling_of("s3://bucket/a/b.jsonl", "c.json") == "s3://bucket/a/c.json"
+    assert sibling_of("a/b.jsonl", "c.json").replace("\\", "/") == "a/c.json"
+    assert file_name_of("s3://bucket/a/b.jsonl") == "b.jsonl"
+    assert file_name_of("a/b.jsonl") == "b.jsonl"
+
+
+def test_addresses_are_not_taken_for_paths() -> None:
+    """Two URLs are the same if they are equal, two paths if they lead to one file."""
+    assert is_same_place("s3://b/x", "s3://b/x")
+    assert not is_same_place("s3://b/x", "s3:/b/x")
+    assert is_same_place("a/../b", "b")

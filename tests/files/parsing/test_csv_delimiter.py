@@ -1,0 +1,75 @@
+import csv
+import io
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.parsing.csv_delimiter import delimiter_named
+from harpia_formats.files.parsing.csv_pieces import TableFault, TableRow
+from harpia_formats.files.parsing.csv_records import table_rows
+
+#: All characters that can be delimiters.
+DELIMITERS = st.sampled_from(
+    [mark for mark in map(chr, range(1, 128)) if mark not in '"\r\n']
+)
+CELLS = st.text(string.ascii_letters + ',;\t|"\n.*+^]\\- é😀', max_size=6)
+
+
+def rows_in(data: bytes, delimiter: str) -> list[list[str]]:
+    """Return the fields of each record of a table."""
+    pieces = table_rows(ByteBuffer(iter([data])), Cursor(), ROW_LIMIT, delimiter)
+    return [
+        [field.text for field in piece.fields]
+        for piece in pieces
+        if isinstance(piece, TableRow)
+    ]
+
+
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=4), max_size=5), DELIMITERS)
+def test_table_is_read_with_any_delimiter(
+    rows: list[list[str]], delimiter: str
+) -> None:
+    """What Python's csv writes with a delimiter is read back with it."""
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows(rows)
+
+    assert rows_in(text.getvalue().encode(), delimiter) == rows
+
+
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=4), max_size=5))
+def test_unquoted_fields_are_cut_at_the_delimiter(rows: list[list[str]]) -> None:
+    """Fields that need no quotes are read as Python's csv reads them."""
+    for delimiter in ",;\t|":
+        text = io.StringIO()
+        csv.writer(text, delimiter=delimiter).writerows(rows)
+
+        assert rows_in(text.getvalue().encode(), delimiter) == rows
+
+
+def test_fault_names_the_delimiter() -> None:
+    """Text behind a closing quote is reported with the name of the delimiter."""
+    pieces = table_rows(ByteBuffer(iter([b'"a"b;c\n'])), Cursor(), ROW_LIMIT, ";")
+    (fault,) = (piece for piece in pieces if isinstance(piece, TableFault))
+
+    assert "something else than a semicolon" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("given_as", "delimiter"),
+    [(";", ";"), ("tab", "\t"), ("TAB", "\t"), ("\\t", "\t"), ("\t", "\t"), ("|", "|")],
+)
+def test_delimiter_is_a_character_or_a_name(given_as: str, delimiter: str) -> None:
+    """A delimiter is given as itself or by its name."""
+    assert delimiter_named(given_as) == delimiter
+
+
+@pytest.mark.parametrize("text", ["", ";;", "tabs", '"', "\n", "\r", "\0", "é", "、"])
+def test_other_text_is_no_delimiter(text: str) -> None:
+    """Several characters, quotes, line ends and others than ASCII are refused."""
+    with pytest.raises(ValueError, match="is no delimiter"):
+        delimiter_named(text)

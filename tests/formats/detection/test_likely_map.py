@@ -1,0 +1,87 @@
+"""The map that is proposed for rows of keys that no format knows."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from harpia_formats import ValidationFailed, convert, detect, read, score, validate
+from harpia_formats.formats.detection.likely_map import likely_map
+
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "json" / "valid"
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ({"question": "q", "answer": "a"}, "prompt=question,references=answer"),
+        (
+            {"prompt": "p", "gold": ["g"], "answer": "a", "topic": "t"},
+            "prompt=prompt,references=gold,response=answer,category=topic",
+        ),
+        ({"Question": "q", "ID": 3}, "prompt=Question,id=ID"),
+        (
+            {"question": "q", "model output": "a", "gold,1": "g"},
+            "'prompt=question,response=model output'",
+        ),
+        ({"question": {"text": "q"}, "gold": "g"}, ""),
+        ({"gold": "g"}, ""),
+        ({}, ""),
+    ],
+)
+def test_keys_are_proposed_by_name(row: dict[str, object], expected: str) -> None:
+    """A key is proposed for one field, and nothing without a prompt."""
+    assert likely_map(row) == expected
+
+
+def test_proposed_map_reads_the_file_that_it_was_proposed_for() -> None:
+    """The finding on a file of own keys names a map with which it is read."""
+    path = FIXTURES / "quiz.jsonl"
+    (problem,) = validate(path).problems
+    proposed = problem.help.partition("columns=")[2].partition(";")[0]
+    columns = json.loads(proposed)
+
+    records = list(read(path, columns=columns))
+
+    assert "name a format with format," in problem.help
+    (detected,) = detect(path)
+    assert f"such as columns={proposed}" in detected.nearest
+    assert [each.prompt for each in records] == [
+        "Which river flows through Manaus?",
+        "How many legs has a beetle?",
+        "2 + 2 = ?",
+    ]
+    assert [each.references for each in records] == [
+        ["Rio Negro", "the Rio Negro"],
+        ["six", "6"],
+        ["4"],
+    ]
+    assert [each.outputs[0].text if each.outputs else None for each in records[:2]] == [
+        "Rio Negro",
+        "It has 6 legs.",
+    ]
+
+
+def test_columns_of_a_table_are_proposed(tmp_path: Path) -> None:
+    """Where no column of a table is a field, convert and score propose a map."""
+    table = tmp_path / "t.csv"
+    table.write_text("question,gold,model output\nq,g,a\n")
+    with pytest.raises(ValidationFailed) as failed:
+        convert(table, to="nemo-input", output=tmp_path / "x.jsonl")
+    other = b'{"prompt": "q", "references": ["g"], "outputs": [{"text": "g"}]}\n'
+    with pytest.raises(ValidationFailed) as unscored:
+        score(table, other, metrics=["em"], missing="skip")
+
+    columns = '{"prompt": "question", "references": "gold", "response": "model output"}'
+    for refused in (failed, unscored):
+        (problem,) = refused.value.report.problems
+        assert f"such as columns={columns};" in problem.help
+        assert "name a format with from_," in problem.help
+
+
+def test_keys_that_mean_nothing_are_listed() -> None:
+    """Without a proposal the keys of the file are listed."""
+    (problem,) = validate(b'{"frage": "q", "antwort": "a"}\n').problems
+
+    listed = 'columns={"prompt": KEY}, where KEY is one of "frage", "antwort";'
+    assert listed in problem.help

@@ -1,0 +1,442 @@
+"""A third-party package is used through the command line and from Python."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parent / "acme_plugin"
+CHAT = (
+    b'{"question": "2+2?", "expected": "4", "model": "m", "answer": "4"}\n'
+    b'{"question": "3+3?", "expected": "six", "model": "m", "answer": ""}\n'
+)
+BOARD = b'{"question": "2+2?", "answer": "4", "scores": {"em": 1, "f1": 0.5}}\n'
+#: A small module with what the entry points of a broken package may lead to.
+BROKEN = """
+from harpia_formats.plugins import (
+    Dialect, Expectation, ExpectationCheck, ExpectationResult, Format, Metric,
+    Reporter, Rule, Severity,
+)
+
+def sign(row):
+    return ""
+
+def rule(code, name):
+    return Rule(code, name, Severity.NOTE, "A.", "B.", b"{", b"{}")
+
+def format_(id_, schema="nemo-output", **more):
+    return Format(id_, "F", "v", (Dialect(schema, sign),), **more)
+
+WORD = "not a plug-in"
+EM = Metric("em", "Another one.", {}, None)
+FULL = Reporter("full", "Another one", None)
+CSV = format_("csv")
+ALIASED = format_("aliased", aliases=("nemo",))
+FAMILY = format_("family", family="nemo")
+NO_SCHEMA = format_("no-schema", "nowhere:none")
+NO_ADAPTER = format_("no-adapter", adapter="broken:NOTHING")
+NO_REPAIRS = format_("no-repairs", unsafe_repairs="broken:NOTHING")
+WRONG_REPAIRS = format_("wrong-repairs", unsafe_repairs="broken:WORD")
+SHORT = (rule("Z101", "z-rule"),)
+TAKEN = (rule("ZZ101", "broken-json"),)
+TWICE = (rule("ZZ101", "z-one"), rule("ZZ101", "z-two"))
+STRANGE = (WORD,)
+
+class Check(ExpectationCheck):
+    def __init__(self, value):
+        self.value = value
+        if value == "prepare":
+            raise KeyError(value)
+        if value == "value":
+            raise ValueError("must be another")
+
+    def take(self, record):
+        if self.value == "take":
+            raise KeyError(self.value)
+        return None if self.value == "none" else ""
+
+    def result(self):
+        if self.value == "result":
+            raise KeyError(self.value)
+        return ExpectationResult({"unknown": None, "met": True}.get(self.value), "-")
+
+EXPECTATION = Expectation("A.", Check)
+NO_CHECK = Expectation("A.", str)
+"""
+
+#: No colours, and no sentence is broken by the frame around it.
+ENVIRONMENT = {"NO_COLOR": "1", "COLUMNS": "200"}
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def runner(site: Path, cwd: Path) -> Run:
+    """Return what runs the command in `cwd` with the packages installed in `site`."""
+
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(  # noqa: S603 - the command is ours
+            [sys.executable, "-m", "harpia_formats", *arguments],
+            capture_output=True,
+            check=False,
+            cwd=cwd,
+            encoding="utf-8",
+            env={**os.environ, **ENVIRONMENT, "PYTHONPATH": str(site)},
+            timeout=60,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def site(
+    install: Callable[[Path, Path], None], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return a folder in which the package is installed."""
+    folder = tmp_path_factory.mktemp("site")
+    install(PROJECT, folder)
+    return folder
+
+
+@pytest.fixture
+def run(site: Path, tmp_path: Path) -> Run:
+    """Return what runs the command beside a file of each format of the package."""
+    (tmp_path / "chat.jsonl").write_bytes(CHAT)
+    (tmp_path / "more.jsonl").write_bytes(CHAT)
+    (tmp_path / "board.jsonl").write_bytes(BOARD)
+    return runner(site, tmp_path)
+
+
+def test_its_unpacker_reads_a_file(run: Run, tmp_path: Path) -> None:
+    """A file of another kind is read as the text that the unpacker makes of it."""
+    box = b"7z\xbc\xaf\x27\x1c" + CHAT.replace(b'"m"', b"5", 1)
+    (tmp_path / "chat.box").write_bytes(box)
+    found = run("validate", "chat.box", "--format", "acme-chat")
+
+    assert found.returncode == 1, found.stderr
+    assert "chat.box!line 1:1:48: S102 wrong-type" in found.stdout
+    (tmp_path / "chat.box").write_bytes(b"7z\xbc\xaf\x27\x1c?")
+    found = run("validate", "chat.box", "--format", "acme-chat")
+    assert (found.returncode, found.stderr) == (2, "error: chat.box: is a broken box\n")
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_its_format_and_its_rule_validate(run: Run, jobs: str) -> None:
+    """A file is validated by the schema and the rule of the package, with workers."""
+    names = ["chat.jsonl", "more.jsonl"]
+    done = run("validate", *names, "--format", "acme-chat", "--jobs", jobs)
+
+    assert done.stdout == (
+        "chat.jsonl:2:65: warning AC101 acme-empty-answer the answer is empty "
+        "[/answer]\n"
+        "chat.jsonl: AC101 acme-empty-answer: the same warning in another file of the "
+        "folder; the answer is empty\n"
+    )
+    assert done.returncode == 0
+
+
+def test_its_schema_refuses_a_row(run: Run, tmp_path: Path) -> None:
+    """A row that the schema in the package does not allow is an error."""
+    (tmp_path / "bad.jsonl").write_bytes(b'{"question": 1}\n')
+    done = run("validate", "bad.jsonl", "--format", "acme-chat")
+
+    assert done.returncode == 1
+    assert "S101 missing-key" in done.stdout
+    assert "S102 wrong-type" in done.stdout
+
+
+def test_its_rule_is_selected_by_code_prefix_and_name(run: Run) -> None:
+    """`--select` and `--ignore` take the package's rules like any other."""
+    options = ("validate", "chat.jsonl", "--format", "acme-chat")
+    for chosen in ("AC101", "AC", "acme-empty-answer"):
+        assert "AC101" in run(*options, "--select", chosen).stdout
+        assert "AC101" not in run(*options, "--ignore", chosen).stdout
+
+
+def test_its_rule_has_a_page(run: Run) -> None:
+    """`rule` explains a rule of the package, and lists it with all others."""
+    assert run("rule", "AC101").stdout.startswith("AC101 acme-empty-answer (warning)\n")
+    assert "AC101  acme-empty-answer" in run("rule", "--all").stdout
+
+
+def test_its_formats_are_listed(run: Run) -> None:
+    """`formats` lists the formats of the package behind the built-in ones."""
+    lines = run("formats").stdout.splitlines()
+    listed = json.loads(run("formats", "--output-format", "json").stdout)["formats"]
+
+    assert any(each.startswith("  acme-chat") for each in lines)
+    assert any("(read only)" in each for each in lines if "acme-board" in each)
+    assert [each["id"] for each in listed][-2:] == ["acme-board", "acme-chat"]
+    assert [each.get("read_only") for each in listed][-2:] == [True, None]
+
+
+def test_its_schema_is_printed(run: Run) -> None:
+    """`schema` prints the schema in the package."""
+    assert run("schema", "acme-chat").stdout == (
+        PROJECT / "acme_harpia" / "acme-chat.schema.json"
+    ).read_text("utf-8")
+
+
+def test_its_format_is_read_and_written(run: Run, tmp_path: Path) -> None:
+    """Records go from the package's format into a built-in one, and back."""
+    there = run(
+        *("convert", "chat.jsonl", "--from", "acme-chat"),
+        *("--to", "nemo-output", "--output", "nemo.jsonl"),
+    )
+    back = run("convert", "nemo.jsonl", "--to", "acme-chat", "--output", "back.jsonl")
+    rows = (tmp_path / "back.jsonl").read_bytes()
+
+    assert (there.returncode, back.returncode) == (0, 0)
+    assert list(map(json.loads, rows.splitlines())) == [
+        json.loads(each) for each in CHAT.splitlines()
+    ]
+
+
+def test_several_processes_convert_its_format(run: Run, tmp_path: Path) -> None:
+    """Workers know the package's format: output is the same for any `--jobs`."""
+    (tmp_path / "many.jsonl").write_bytes(CHAT * 60_000)
+    options = ("convert", "many.jsonl", "--from", "acme-chat", "--to", "nemo-output")
+    for jobs in ("1", "2"):
+        done = run(*options, "--jobs", jobs, "--output", f"{jobs}.jsonl")
+        assert done.returncode == 0, done.stderr
+    one, two = (tmp_path / f"{jobs}.jsonl" for jobs in (1, 2))
+
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_format_that_is_only_read_is_not_written(run: Run) -> None:
+    """Rows with the names of metrics as keys are read; writing them is refused."""
+    done = run(
+        *("convert", "board.jsonl", "--from", "acme-board"),
+        *("--to", "record", "--output", "-"),
+    )
+    refused = run("convert", "chat.jsonl", "--from", "acme-chat", "--to", "acme-board")
+    no_way_back = run(
+        *("roundtrip", "board.jsonl", "--from", "acme-board", "--via", "record")
+    )
+    (output,) = json.loads(done.stdout)["outputs"]
+
+    assert [each["metric"] for each in output["scores"]] == ["em", "f1"]
+    assert refused.returncode == no_way_back.returncode == 2
+    assert refused.stderr.startswith(
+        "error: acme-board can be read but not written (to write: "
+    )
+    assert "acme-board can be read but not written" in no_way_back.stderr
+
+
+def test_its_metric_scores(run: Run) -> None:
+    """`--metrics` takes the metric of the package beside ours, with its parameter."""
+    done = run(
+        *("score", "chat.jsonl", "--from", "acme-chat"),
+        *("--metrics", "em,acme-length", "--param", "acme-length.most=0.5"),
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "acme-length" in done.stdout
+    assert "0.25" in done.stdout
+
+
+def test_its_reporter_reports(run: Run) -> None:
+    """`--output-format` takes the reporter of the package."""
+    done = run(
+        *("validate", "chat.jsonl", "--format", "acme-chat"),
+        *("--output-format", "acme-counts"),
+    )
+
+    assert (done.stdout, done.returncode) == ("AC101 1\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("validate", "chat.jsonl", "--format", "acme-chap"), "acme-chat"),
+        (("convert", "chat.jsonl", "--to", "acme-chap"), "acme-chat"),
+        (("score", "chat.jsonl", "--metrics", "acme-lenght"), "acme-length"),
+        (("validate", "chat.jsonl", "--output-format", "acme-count"), "acme-counts"),
+        (("rule", "AC10l"), "AC101"),
+    ],
+)
+def test_misspelt_names_suggest_those_of_the_package(
+    run: Run, arguments: tuple[str, ...], hint: str
+) -> None:
+    """A name that is almost that of a plug-in is answered with it."""
+    done = run(*arguments)
+
+    assert done.returncode == 2
+    assert f"did you mean {hint}" in done.stderr
+
+
+def test_built_in_names_read_no_entry_points(site: Path) -> None:
+    """Validation by a built-in format does not look for plug-ins, which takes long."""
+    code = (
+        "import sys, harpia_formats\n"
+        "harpia_formats.validate(b'{}', format='nemo-output', select=['S'])\n"
+        "assert 'importlib.metadata' not in sys.modules\n"
+        "assert 'acme_harpia' not in sys.modules"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)  # noqa: S603 - our own code
+
+
+VALIDATE = ("validate", "chat.jsonl")
+UNSAFE = (*VALIDATE, "--unsafe-fixes")
+
+
+@pytest.mark.parametrize(
+    ("group", "name", "place", "arguments", "reason"),
+    [
+        ("formats", "x", "nowhere:X", (*VALIDATE, "--format", "x"), "No module named"),
+        ("formats", "x", "broken:X", (*VALIDATE, "--format", "x"), "AttributeError"),
+        ("formats", "x", "broken:WORD", (*VALIDATE, "--format", "x"), "is a str and"),
+        (
+            *("formats", "no-schema", "broken:NO_SCHEMA"),
+            *((*VALIDATE, "--format", "no-schema"), "its schema nowhere:none"),
+        ),
+        ("formats", "csv", "broken:CSV", ("formats",), "'csv' is the name of a"),
+        (
+            "metrics",
+            "em",
+            "broken:EM",
+            ("score", "c.jsonl", "--metrics", "x"),
+            "'em' is",
+        ),
+        ("reporters", "full", "a:B", (*VALIDATE, "--output-format", "x"), "'full' is"),
+        (
+            *("formats", "aliased", "broken:ALIASED"),
+            *((*VALIDATE, "--format", "aliased"), "is called 'nemo'"),
+        ),
+        (
+            *("formats", "family", "broken:FAMILY"),
+            *((*VALIDATE, "--format", "family"), "no family"),
+        ),
+        (
+            *("formats", "no-adapter", "broken:NO_ADAPTER"),
+            *(("convert", "chat.jsonl", "--to", "no-adapter"), "NOTHING"),
+        ),
+        (
+            *("formats", "no-repairs", "broken:NO_REPAIRS"),
+            *((*UNSAFE, "--format", "no-repairs"), "NOTHING"),
+        ),
+        (
+            *("formats", "wrong-repairs", "broken:WRONG_REPAIRS"),
+            *((*UNSAFE, "--format", "wrong-repairs"), "not a function"),
+        ),
+        ("rules", "Z", "broken:SHORT", ("rule", "Z101"), "two or more"),
+        ("rules", "ZZ", "broken:SHORT", ("rule", "ZZ"), "'Z101' is not ZZ and"),
+        ("rules", "ZZ", "broken:TAKEN", ("rule", "--all"), "called 'broken-json'"),
+        ("rules", "ZZ", "broken:TWICE", ("rule", "--all"), "the code ZZ101"),
+        ("rules", "ZZ", "broken:STRANGE", ("rule", "--all"), "holds a str"),
+        ("metrics", "x", "broken:EM", ("score", "c.jsonl", "--metrics", "x"), "'em'"),
+        (
+            *("reporters", "x", "broken:FULL"),
+            *((*VALIDATE, "--output-format", "x"), "is called 'full'"),
+        ),
+    ],
+)
+def test_broken_plug_in_is_named_with_its_package(  # noqa: PLR0913, PLR0917 - a case and its folder
+    tmp_path: Path,
+    install: Callable[[Path, Path], None],
+    group: str,
+    name: str,
+    place: str,
+    arguments: tuple[str, ...],
+    reason: str,
+) -> None:
+    """A plug-in that cannot be used is one error line with exit code 2."""
+    project, folder = tmp_path / "project", tmp_path / "site"
+    project.mkdir()
+    (project / "pyproject.toml").write_text(
+        f'[project]\nname = "broken-package"\nversion = "0.9"\n'
+        f'[project.entry-points."harpia_formats.{group}"]\n{name} = "{place}"\n'
+    )
+    install(project, folder)
+    (folder / "broken.py").write_text(BROKEN)
+    (tmp_path / "chat.jsonl").write_bytes(CHAT)
+    done = runner(folder, tmp_path)(*arguments)
+    start = (
+        f"error: the entry point {name!r} in harpia_formats.{group} of the package "
+        "broken-package 0.9 cannot be used: "
+    )
+
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith(start)
+    assert reason in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "code", "reason"),
+    [
+        ("EXPECTATION", "met", 0, "all 4 expectations are met"),
+        ("EXPECTATION", "unknown", 1, "1 is not decided"),
+        ("EXPECTATION", "value", 2, "datasets.a.own: x: must be another"),
+        ("EXPECTATION", "prepare", 2, "it raises KeyError: 'prepare'"),
+        ("EXPECTATION", "take", 2, "it raises KeyError: 'take'"),
+        ("EXPECTATION", "none", 2, "it returned a NoneType and not a str"),
+        ("EXPECTATION", "result", 2, "it raises KeyError: 'result'"),
+        ("NO_CHECK", "a", 2, "returned a str, no ExpectationCheck"),
+        ("WORD", "a", 2, "is a str and not a Expectation"),
+    ],
+)
+def test_expectations_are_checked_or_named_with_their_package(  # noqa: PLR0913, PLR0917 - a case and its folder
+    tmp_path: Path,
+    install: Callable[[Path, Path], None],
+    place: str,
+    value: str,
+    code: int,
+    reason: str,
+) -> None:
+    """What a package returns decides, and what it raises is an error."""
+    project, folder = tmp_path / "project", tmp_path / "site"
+    project.mkdir()
+    (project / "pyproject.toml").write_text(
+        '[project]\nname = "broken-package"\nversion = "0.9"\n'
+        f'[project.entry-points."harpia_formats.expectations"]\nx = "broken:{place}"\n'
+    )
+    install(project, folder)
+    (folder / "broken.py").write_text(BROKEN)
+    (tmp_path / "a.jsonl").write_text('{"prompt": "1", "outputs": []}\n')
+    (tmp_path / "preflight.toml").write_text(
+        '[datasets.a]\nfiles = "a.jsonl"\nformat = "record"\n'
+        f'own = {{ x = "{value}" }}\n'
+    )
+
+    done = runner(folder, tmp_path)("preflight")
+
+    assert done.returncode == code, done.stderr
+    assert reason in done.stderr
+    assert "Traceback" not in done.stderr
+    assert code < 2 or value == "value" or "broken-package 0.9" in done.stderr
+
+
+def test_an_unknown_expectation_is_refused(run: Run, tmp_path: Path) -> None:
+    """A name that no package adds is a mistake of the preflight file."""
+    (tmp_path / "preflight.toml").write_text(
+        '[datasets.a]\nfiles = "chat.jsonl"\nown = { nothing = 1 }\n'
+    )
+    done = run("preflight")
+
+    assert done.returncode == 2
+    assert "preflight.toml:3: datasets.a.own: there is no expectation 'n" in done.stderr
+
+
+def test_two_packages_with_one_name_are_refused(
+    tmp_path: Path, install: Callable[[Path, Path], None]
+) -> None:
+    """Where two packages have an entry point of one name, both are named."""
+    for package in ("first", "second"):
+        project = tmp_path / package
+        project.mkdir()
+        (project / "pyproject.toml").write_text(
+            f'[project]\nname = "{package}"\nversion = "1"\n'
+            '[project.entry-points."harpia_formats.evaluation.metrics"]\nx = "a:b"\n'
+        )
+        install(project, tmp_path / "site")
+    done = runner(tmp_path / "site", tmp_path)("score", "c.jsonl", "--metrics", "x")
+
+    assert done.returncode == 2
+    assert "of the package first 1 cannot be used" in done.stderr
+    assert "second 1" in done.stderr

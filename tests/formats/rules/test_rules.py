@@ -1,0 +1,408 @@
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from io import BytesIO
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import Report, check_schema, preflight, validate
+from harpia_formats.conversion.losses.json import as_report
+from harpia_formats.formats.rules import (
+    NoRuleLeft,
+    Rule,
+    UnknownRule,
+    rules_matching,
+    schema,
+    selected_rules,
+    shape,
+    text,
+)
+from harpia_formats.formats.schema.dialect import record_schema
+from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.model.format import Container, Dialect, Format
+from harpia_formats.model.problem import Severity
+from harpia_formats.registry import all_formats, all_rules
+from harpia_formats.validation.baselines.baseline import NEVER_KNOWN
+from harpia_formats.validation.unit.shared_groups import NO_VERDICT
+from unchecked import convert, score
+
+RULES = all_rules()
+NEAR_DUPLICATE = "X102"
+#: The rules that data can break.
+EXEMPLIFIED = [code for code, rule in RULES.items() if rule.has_example]
+#: What the arguments of an example are called in the Python API.
+OPTIONS = {"--max-row-bytes": "max_row_bytes", "--min-records": "min_records"}
+FLAGS = {"--assert-formats": "assert_formats", "--strict": "strict"}
+
+
+def options_of(rule: Rule, folder: Path) -> dict[str, Any]:
+    """Return the options with which the examples of `rule` are validated."""
+    by = rule.validated_as
+    options: dict[str, Any] = {"format" if isinstance(by, str) else "schema": by}
+    if by in ("", "eee"):  # recognised among all
+        options = {}
+    options["lint"] = rule.lint
+    if rule.code != NEAR_DUPLICATE:  # the rows of other examples may say the same
+        options["ignore"] = (NEAR_DUPLICATE,)
+    if rule.companion:
+        options["companion"] = folder / "beside.json"
+        options["companion"].write_bytes(rule.companion)
+    words = iter(rule.arguments)
+    for each in words:
+        if each in FLAGS:
+            options[FLAGS[each]] = True
+        else:
+            options[OPTIONS[each]] = int(next(words))
+    return options
+
+
+def lost_codes_of(data: bytes, rule: Rule) -> Counter[str]:
+    """Return how often each rule is broken by converting an example of `rule`."""
+    words = dict(pairwise(rule.arguments))
+    report = convert(
+        data,
+        to=words["--to"],
+        output=BytesIO(),
+        from_=str(rule.validated_as),
+        group=words.get("--group"),
+    )
+    found = [*report.report.problems, *as_report(report).problems]
+    return Counter(str(each.code) for each in found)
+
+
+def scored_codes_of(data: bytes, rule: Rule) -> Counter[str]:
+    """Return how often each rule is broken by scoring an example of `rule`."""
+    words = dict(pairwise(rule.arguments))
+    metrics = (words.get("--metrics", "em"),)
+    is_stored = "--stored" in rule.arguments
+    is_judged = rule.validated_as == "judge-verdicts" or is_stored
+    scores = score(
+        data,
+        metrics=() if is_judged else metrics,
+        from_=str(rule.validated_as),
+        stored=is_stored,
+        replicates=0,
+    )
+    return Counter(each.code for each in scores.problems)
+
+
+def preflight_codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
+    """Return how often expectations are broken by an example of `rule`.
+
+    The findings that a limit counts are findings of other rules, and left out.
+    """
+    (folder / "data.jsonl").write_bytes(data)
+    (folder / "other.jsonl").write_bytes(rule.companion or data)
+    (folder / "schema.json").write_text(json.dumps(rule.validated_as))
+    by = f'format = "{rule.validated_as}"'
+    if not isinstance(rule.validated_as, str):
+        by = 'schema = "schema.json"'
+    path = folder / "preflight.toml"
+    tables = (("data", rule.arguments), ("other", ()))
+    path.write_text(
+        "\n".join(
+            f'[datasets.{name}]\nfiles = "{name}.jsonl"\n{by}\nmax-invalid = 9\n'
+            + "\n".join(limits)
+            for name, limits in tables
+        ).replace("max-invalid = 9\nmax-invalid", "max-invalid")
+    )
+    report = preflight(path)
+    assert not report.failures
+    return Counter(one.code for one in report.problems if one.code.startswith("P"))
+
+
+def codes_of(data: bytes, rule: Rule, folder: Path) -> Counter[str]:
+    """Return how often each rule is broken by an example of `rule`."""
+    if rule.command == "preflight":
+        return preflight_codes_of(data, rule, folder)
+    if rule.command == "convert":
+        return lost_codes_of(data, rule)
+    if rule.command == "score":
+        return scored_codes_of(data, rule)
+    if rule.command == "schema check":
+        checked = check_schema(data, lint=rule.lint)
+        assert not checked.failures
+        return Counter(each.code for each in checked.problems)
+    return Counter(each.code for each in report_of(data, rule, folder).problems)
+
+
+def report_of(data: bytes, rule: Rule, folder: Path, **more: Any) -> Report:
+    """Return the report on an example of a rule of `validate`, with more options."""
+    given: bytes | Path = data
+    options = {**options_of(rule, folder), **more}
+    if rule.is_about_schema:
+        given, options["schema"] = b'{"name": "Ana"}\n', json.loads(data)
+    if rule.file_name:
+        given = folder / rule.file_name
+        given.write_bytes(data)
+    report = validate(given, **options)
+    assert not report.failures
+    return report
+
+
+#: Rules that say why the records of a file break other rules.
+HINTS = {"S201", "S210"}
+
+
+@pytest.mark.parametrize("code", EXEMPLIFIED)
+def test_bad_example_breaks_its_rule(code: str, tmp_path: Path) -> None:
+    """The bad example of a rule breaks that rule, once, and no other."""
+    found = codes_of(RULES[code].bad, RULES[code], tmp_path)
+
+    assert found.pop(code) == 1
+    assert bool(found) == (code in HINTS)
+
+
+#: The rules of `validate`, but for those on records without a verdict.
+VALIDATED = [
+    code
+    for code in EXEMPLIFIED
+    if RULES[code].command == "validate" and code not in NO_VERDICT
+]
+
+
+@pytest.mark.parametrize("code", VALIDATED)
+def test_every_rule_has_the_severity_that_is_asked_for(
+    code: str, tmp_path: Path
+) -> None:
+    """Another severity holds in problems, groups, counts and the verdict."""
+    data, rule = RULES[code].bad, RULES[code]
+    plain = report_of(data, rule, tmp_path)
+    others = sum(group.count for group in plain.groups if group.code != code)
+    for severity in Severity:
+        report = report_of(data, rule, tmp_path, severity={code: severity})
+
+        found = [one for one in report.problems if one.code == code]
+        assert [one.severity for one in found] == [severity]
+        assert report.summary()[f"{severity}s"] in {1, 1 + others}
+        if severity is Severity.ERROR:
+            assert not report.ok
+        elif not others:
+            assert (report.errors, report.summary()["invalid"]) == (0, 0)
+
+
+@pytest.mark.parametrize("code", VALIDATED)
+def test_a_baseline_holds_every_rule(code: str, tmp_path: Path) -> None:
+    """Findings of any rule are held, unless they leave records without a verdict."""
+    data, rule = RULES[code].bad, RULES[code]
+    path = tmp_path / "baseline.json"
+    plain = report_of(data, rule, tmp_path, write_baseline=path)
+
+    held = report_of(data, rule, tmp_path, baseline=path)
+
+    left = [group for group in plain.groups if group.code in NEVER_KNOWN]
+    assert [group.code for group in held.groups] == [group.code for group in left]
+    assert held.baseline is not None
+    known = sum(group.count for group in plain.groups if group not in left)
+    assert held.baseline.held == known
+    assert held.ok == (not left and held.summary()["undetermined"] == 0)
+
+
+@pytest.mark.parametrize("code", EXEMPLIFIED)
+def test_good_example_keeps_its_rule(code: str, tmp_path: Path) -> None:
+    """The good example of a rule has no finding at all."""
+    assert codes_of(RULES[code].good, RULES[code], tmp_path) == {}
+
+
+def is_error_of_one_row(rule: Rule) -> bool:
+    """Tell whether `rule` makes a row of a record format invalid by the row alone."""
+    format_ = all_formats().get(str(rule.validated_as))
+    if format_ is None or not format_.adapter or rule.command != "validate":
+        return False
+    is_in_columns = format_.dialects[0].container is Container.COLUMNS
+    is_across_rows = rule.code[0] == "X" or bool(rule.companion) or is_in_columns
+    is_optional = rule.lint or "--strict" in rule.arguments
+    return rule.severity is Severity.ERROR and not (is_across_rows or is_optional)
+
+
+@pytest.mark.parametrize(
+    "code", [code for code in EXEMPLIFIED if is_error_of_one_row(RULES[code])]
+)
+def test_file_that_breaks_an_error_rule_is_not_converted(code: str) -> None:
+    """A row that a rule makes invalid is refused by a conversion, too."""
+    rule, output = RULES[code], BytesIO()
+    report = convert(rule.bad, to="record", output=output, from_=str(rule.validated_as))
+
+    assert not report.written
+    assert [problem.code for problem in report.report.problems] == [code]
+
+
+def dialects_with_remarks() -> Iterator[tuple[Format, Dialect]]:
+    """Yield each dialect of a record format whose rows can have remarks."""
+    for format_ in all_formats().values():
+        for dialect in format_.dialects if format_.adapter else ():
+            if dialect.remarks and dialect.container is not Container.COLUMNS:
+                yield format_, dialect
+
+
+@pytest.mark.parametrize(
+    ("format_", "dialect"),
+    [
+        pytest.param(*pair, id=f"{pair[0].id}-{pair[1].name}")
+        for pair in dialects_with_remarks()
+    ],
+)
+def test_dialect_whose_remarks_are_errors_refuses_rows(
+    format_: Format, dialect: Dialect
+) -> None:
+    """No dialect without `remarks_refuse` reports an error for a row of an example."""
+    assert dialect.remarks is not None
+    is_allowed = schema_validator_of(record_schema(dialect)).is_valid
+    codes = {
+        remark.code
+        for rule in RULES.values()
+        if rule.validated_as == format_.id and is_error_of_one_row(rule)
+        for row in rows_of(rule.bad, dialect)
+        if is_allowed(row)
+        for remark in dialect.remarks(row)
+    }
+    errors = {code for code in codes if RULES[code].severity is Severity.ERROR}
+
+    assert dialect.remarks_refuse or errors == set()
+
+
+def rows_of(data: bytes, dialect: Dialect) -> list[Any]:
+    """Return the rows of an example, which is one document or one row."""
+    document = json.loads(data)
+    found: Any = document
+    for key in dialect.rows_path:
+        found = found.get(key) if isinstance(found, dict) else None
+    return found if isinstance(found, list) else [document]
+
+
+def test_codes_and_names_are_unique() -> None:
+    """No two rules have the same code or the same name."""
+    tables = (text.RULES, schema.RULES, shape.RULES)
+    own = [each for table in tables for each in table]
+
+    assert len({each.code for each in own}) == len(own)
+    assert len({each.name for each in RULES.values()}) == len(RULES)
+    assert {each.code for each in own} <= RULES.keys()
+
+
+@pytest.mark.parametrize("code", RULES)
+def test_rule_is_well_formed(code: str) -> None:
+    """A built-in rule has a letter and three digits, a name and whole sentences."""
+    rule = RULES[code]
+
+    assert rule.code == code
+    assert re.fullmatch(r"[A-Z]\d{3}", code)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
+    assert rule.summary.endswith(".")
+    assert rule.explanation.endswith(".")
+
+
+def test_rules_that_no_file_breaks_have_no_example() -> None:
+    """Each rule has examples, but for our errors, folders, packages and huge rows."""
+    assert RULES.keys() - set(EXEMPLIFIED) == {"J114", "P501", "S106", "S107", "V902"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "codes"),
+    [
+        ("J101", {"J101"}),
+        ("j101", {"J101"}),
+        (" broken-json ", {"J101"}),
+        ("Broken-JSON", {"J101"}),
+        ("C", {"C101", "C201", "C202"}),
+        ("C2", {"C201", "C202"}),
+        ("S10", {"S101", "S102", "S103", "S104", "S105", "S106", "S107"}),
+    ],
+)
+def test_rules_are_found_by_code_prefix_and_name(asked: str, codes: set[str]) -> None:
+    """A rule is found by its code, the start of it, or its name, in any case."""
+    assert rules_matching(asked, RULES) == codes
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [
+        ("J1011", "J101"),
+        ("broken-jsno", "broken-json"),
+        ("conditional-turn", "conditional-turns"),
+    ],
+)
+def test_unknown_rule_names_near_ones(asked: str, near: str) -> None:
+    """Asking for a rule that there is not says which one may be meant."""
+    with pytest.raises(UnknownRule) as caught:
+        rules_matching(asked, RULES)
+
+    assert caught.value.asked == asked
+    assert any(each.startswith(near) for each in caught.value.near)
+    assert "did you mean" in str(caught.value)
+
+
+@pytest.mark.parametrize("asked", ["", "  ", "qqqqqq"])
+def test_unknown_rule_does_not_guess(asked: str) -> None:
+    """Where nothing is near, nothing is proposed, and nothing is no rule either."""
+    with pytest.raises(UnknownRule) as caught:
+        rules_matching(asked, RULES)
+
+    listed = "`harpia-formats rule --all` lists them"
+    assert str(caught.value) == f"no rule is called {asked!r}; {listed}"
+
+
+@pytest.mark.parametrize(
+    ("select", "ignore", "codes"),
+    [
+        ([], [], {code for code, each in RULES.items() if not each.lint}),
+        (["C"], ["C2"], {"C101"}),
+        (["C2", "missing-key"], [], {"C201", "C202", "S101"}),
+        ([], [*({each[0] for each in RULES} - {"C"}), "C2"], {"C101"}),
+    ],
+)
+def test_selection(select: list[str], ignore: list[str], codes: set[str]) -> None:
+    """The default rules are in force unless some are selected, less those to ignore."""
+    assert selected_rules(RULES, select, ignore) == codes
+
+
+def test_lint_adds_the_others() -> None:
+    """Rules that are only checked when asked for are asked for by name or by lint."""
+    lints = {code for code, each in RULES.items() if each.lint}
+
+    assert lints
+    assert selected_rules(RULES, [], [], lint=True) == RULES.keys()
+    assert selected_rules(RULES, [min(lints)], []) == {min(lints)}
+
+
+def test_selection_leaves_a_rule() -> None:
+    """Selecting rules and ignoring all of them is an error."""
+    with pytest.raises(NoRuleLeft, match="all are ignored by condition"):
+        selected_rules(RULES, ["C101"], ["condition"])
+
+
+@pytest.mark.parametrize(("select", "ignore"), [(["Z1"], []), ([], ["Z1"])])
+def test_selection_refuses_unknown_rules(select: list[str], ignore: list[str]) -> None:
+    """A rule that there is not can neither be selected nor ignored."""
+    with pytest.raises(UnknownRule):
+        selected_rules(RULES, select, ignore)
+
+
+def test_ignored_rule_is_silent() -> None:
+    """A problem of an ignored rule is neither reported nor counted."""
+    report = validate(b'{"a": 1, "a": 2}', schema=True, ignore=("duplicate-key",))
+
+    assert report.ok
+    assert report.files[0].valid == 1
+
+
+@pytest.mark.parametrize(
+    "code", [code for code in EXEMPLIFIED if RULES[code].command == "validate"]
+)
+def test_selected_rule_is_found(code: str, tmp_path: Path) -> None:
+    """A rule that is the only one selected is found in its bad example."""
+    rule = RULES[code]
+    given: bytes | Path = rule.bad
+    options = {**options_of(rule, tmp_path), "select": (code,)}
+    if rule.is_about_schema:
+        given, options["schema"] = b"{}\n", json.loads(rule.bad)
+    if rule.file_name:
+        given = tmp_path / rule.file_name
+        given.write_bytes(rule.bad)
+    report = validate(given, **options)
+
+    assert [problem.code for problem in report.problems] == [code]

@@ -1,0 +1,415 @@
+import json
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from corpora import CORPORA
+from harpia_formats.formats.schema.bundled import schema_ids
+from harpia_formats.formats.schema.check.find_mistakes import find_mistakes
+from harpia_formats.formats.schema.drafts import DRAFTS
+from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.model.problem import pointer_of
+
+ROOT = Path(__file__).parents[4]
+#: The findings in schemas of Every Eval Ever, checked by hand: the files of each code
+#: and pointer, `a` for aggregates and `i` for instances.
+UPSTREAM = Path(__file__).with_name("upstream_findings.json")
+
+#: What the bundled schemas of others say, which is theirs to mend.
+GHOST = [
+    ("S411", "/allOf/1/then/properties/metrics/required/0"),
+    ("S413", "/allOf/0/if/properties/interaction_type"),
+    ("S413", "/allOf/1/if/properties/interaction_type"),
+    ("S414", "/allOf/0/then/properties/output/not"),
+]
+SCORE_TYPE = "/properties/evaluation_results/items/properties/metric_config"
+BUNDLED = {
+    "eee@0.2.0": [*GHOST, ("S414", "/allOf/1/then/properties/interactions/not")],
+    "eee@0.2.0-tag": [*GHOST, ("S414", "/allOf/1/then/properties/interactions/not")],
+    "eee@0.3.0": [*GHOST, ("S414", "/allOf/1/then/properties/messages/not")],
+    "eee-aggregate@0.2.0": [
+        ("S412", f"{SCORE_TYPE}/else/if/properties/score_type"),
+        ("S412", f"{SCORE_TYPE}/if/properties/score_type"),
+    ],
+    # Lines of `jsonl`, which the report itself does not hold.
+    "report-1": [
+        ("S408", "/definitions/line"),
+        ("S408", "/definitions/problem-line"),
+        ("S408", "/definitions/summary-line"),
+    ],
+}
+
+
+def found_in(schema: Any) -> list[tuple[str, str]]:
+    """Return the code and pointer of each finding that is reported by default."""
+    return sorted(
+        (remark.code, pointer_of(remark.path))
+        for remark in find_mistakes(schema)
+        if remark.code != "S423"
+    )
+
+
+@pytest.mark.parametrize("identifier", schema_ids())
+def test_bundled_schemas_have_known_mistakes_only(identifier: str) -> None:
+    """The findings in the schemas that ship are those that were checked by hand."""
+    found = found_in(built_in_schema(identifier))
+
+    assert found == BUNDLED.get(identifier, [])
+
+
+@pytest.mark.corpora
+def test_upstream_schemas_have_the_listed_mistakes() -> None:
+    """In 46 published schemas exactly the mistakes are found that are there."""
+    paths = sorted((CORPORA / "eee/schemas").glob("*.schema.json"))
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        kind = "i" if "instance_level" in path.name else "a"
+        for code, pointer in found_in(json.loads(path.read_bytes())):
+            found[f"{code} {pointer}"].append(f"{kind}{path.name[:2]}")
+    expected = json.loads(UPSTREAM.read_bytes())
+
+    assert {key: sorted(files) for key, files in found.items()} == {
+        key: sorted(files.split()) for key, files in expected.items()
+    }
+
+
+def on(**node: Any) -> dict[str, Any]:
+    """Return a schema whose property `p` has the keywords `node`."""
+    return {"properties": {"p": node}}
+
+
+def condition(described: Any, tested: Any) -> dict[str, Any]:
+    """Return a schema that describes `kind` one way, and tests it in another way."""
+    return {
+        "properties": {"kind": described},
+        "if": {"required": ["kind"], "properties": {"kind": tested}},
+        "then": {},
+    }
+
+
+_ONE_OF = "/properties/p/oneOf/0"
+#: Schemas with one mistake each, and where it is.
+MISTAKES: list[tuple[Any, str, str]] = [
+    (on(type="strng"), "S404", "/properties/p/type"),
+    (on(type=["string", "int"]), "S404", "/properties/p/type"),
+    (on(minimum=1, exclusiveMinimum=True), "S404", "/properties/p/exclusiveMinimum"),
+    (on(required=True), "S404", "/properties/p/required"),
+    ({"properties": {"a": {}, "required": ["a"]}}, "S404", "/properties/required"),
+    ({"allOf": [{}, 1]}, "S404", "/allOf/1"),
+    ([], "S404", ""),
+    (on(**{"$ref": "#/nowhere"}), "S405", "/properties/p/$ref"),
+    ({"x": [1], **on(**{"$ref": "#/x"})}, "S405", "/properties/p/$ref"),
+    ({"$ref": "#"}, "S406", "/$ref"),
+    ({"anyOf": [{"$ref": "#"}]}, "S406", "/anyOf/0/$ref"),
+    (on(**{"$ref": "https://a.b/c.json"}), "S407", "/properties/p/$ref"),
+    (
+        {**on(**{"$ref": "#definitions/a"}), "definitions": {"a": {}}},
+        "S405",
+        "/properties/p/$ref",
+    ),
+    ({"type": "object", "definitions": {"a": {}}}, "S408", "/definitions/a"),
+    (
+        {"type": "array", "required": ["a"], "items": {"required": []}},
+        "S418",
+        "/required",
+    ),
+    (
+        {
+            "allOf": [{"required": ["b"]}],
+            "properties": {"a": {}},
+            "additionalProperties": False,
+        },
+        "S409",
+        "/allOf/0/required/0",
+    ),
+    ({"required": ["a"], "properties": {"a": False}}, "S409", "/required/0"),
+    ({"required": ["nmae"], "properties": {"name": {}}}, "S410", "/required/0"),
+    (on(type="string", **{"not": {"type": "null"}}), "S414", "/properties/p/not"),
+    (on(type="null", **{"not": {"type": "null"}}), "S415", "/properties/p/not"),
+    (on(exclusiveMinimum=1, maximum=1), "S415", "/properties/p/exclusiveMinimum"),
+    (on(enum=["a", 1], type="string"), "S416", "/properties/p/enum/1"),
+    (on(const=1, type="string"), "S416", "/properties/p/const"),
+    (on(enum=["long"], maxLength=2), "S416", "/properties/p/enum/0"),
+    (on(enum=[1, 1.0]), "S417", "/properties/p/enum/1"),
+    (on(type="integer", pattern="a"), "S418", "/properties/p/pattern"),
+    ({"then": {}}, "S418", "/then"),
+    (on(pattern=r"\Aa"), "S421", "/properties/p/pattern"),
+    (on(pattern="(?P<a>b)"), "S421", "/properties/p/pattern"),
+    (on(pattern="(?<a>b)"), "S421", "/properties/p/pattern"),
+    (on(pattern="a++"), "S421", "/properties/p/pattern"),
+    (on(pattern="(?i)a"), "S421", "/properties/p/pattern"),
+    (on(pattern=r"\p{L}"), "S421", "/properties/p/pattern"),
+    (on(pattern="(?<=a+)b"), "S421", "/properties/p/pattern"),
+    (on(pattern="[[:alpha:]]"), "S421", "/properties/p/pattern"),
+    (on(pattern=r"(?<x>a)\k<x>"), "S421", "/properties/p/pattern"),
+    (on(pattern="[^]"), "S421", "/properties/p/pattern"),
+    (on(pattern=r"[\s-x]"), "S421", "/properties/p/pattern"),
+    (on(pattern=r"(?<x>a"), "S420", "/properties/p/pattern"),
+    (on(pattern=r"[^](\k<y>"), "S420", "/properties/p/pattern"),
+    ({"question": "?", "turns": 1}, "S428", ""),
+    (
+        on(oneOf=[{"const": 1}, {"type": "null"}, {"const": 1}]),
+        "S429",
+        "/properties/p/oneOf/2",
+    ),
+    (
+        on(items=[{}], additionalItems=False, minItems=2),
+        "S415",
+        "/properties/p/minItems",
+    ),
+    ({"type": "object", "q": {"type": "string"}}, "S431", "/q"),
+    ({"q": {"type": "string"}}, "S431", "/q"),
+    (on(oneOf=[{"type": "integer"}, {"type": "number"}]), "S432", _ONE_OF),
+    (on(oneOf=[{"type": "integer", "minimum": 1}, {}]), "S432", _ONE_OF),
+    (
+        condition({"enum": ["chat", "text"]}, {"const": "dialog"}),
+        "S433",
+        "/if/properties/kind",
+    ),
+    (condition({"type": "string"}, {"enum": [1, 2]}), "S433", "/if/properties/kind"),
+    (condition({"const": 1}, {"type": "string"}), "S433", "/if/properties/kind"),
+    (on(anyOf=[{"type": "string"}, {}]), "S434", "/properties/p/anyOf/1"),
+    (on(anyOf=[True, {"minLength": 1}]), "S434", "/properties/p/anyOf/0"),
+    (
+        {
+            "properties": {"s_a": {"type": "string"}},
+            "patternProperties": {"^s_": {"type": ["number", "null"]}},
+        },
+        "S435",
+        "/properties/s_a",
+    ),
+    (on(type="null", allOf=[{"type": "object"}]), "S430", "/properties/p/allOf/0"),
+    (
+        {
+            "allOf": [{"$ref": "#/definitions/a"}, {"type": "string"}],
+            "definitions": {"a": {"type": "number"}},
+        },
+        "S430",
+        "/allOf/1",
+    ),
+    ({"patternProperties": {"^(": {}}}, "S420", "/patternProperties/^("),
+    (on(type="integer", examples=[1, "1"]), "S424", "/properties/p/examples/1"),
+    (
+        {
+            "properties": {
+                "tree": {"items": {"$ref": "#/properties/tree"}},
+                "turn": {"items": {"$ref": "#/definitions/n"}, "default": ["1"]},
+            },
+            "definitions": {"n": {"type": "integer"}},
+        },
+        "S424",
+        "/properties/turn/default",
+    ),
+    (on(nullable=True, type="string"), "S403", "/properties/p/nullable"),
+    ({"id": "urn:a"}, "S426", "/id"),
+]
+
+
+@pytest.mark.parametrize(("schema", "code", "pointer"), MISTAKES)
+def test_mistake_is_found_at_its_place(schema: Any, code: str, pointer: str) -> None:
+    """Each mistake is found once, at the keyword that has it, and nothing else."""
+    assert found_in(schema) == [(code, pointer)]
+
+
+#: What looks like a mistake and is none.
+RIGHT: list[Any] = [
+    True,
+    False,
+    {},
+    {"required": ["a"]},
+    {"anyOf": [{"required": ["a"]}, {"required": ["b"]}], **on(), "required": ["p"]}
+    | {"properties": {"a": {}, "b": {}, "p": {}}},
+    {"required": ["x1"], "properties": {"a": {}}, "patternProperties": {"^x": {}}},
+    {"required": ["b"], "allOf": [{"$ref": "#/definitions/b"}], **on()}
+    | {"definitions": {"b": {"properties": {"b": {}}}}},
+    {
+        "properties": {"kind": {}},
+        "oneOf": [{"properties": {"x": {}}, "required": ["x"]}],
+    },
+    {"if": {"properties": {"a": False}}, "then": {}, "properties": {"a": {}}},
+    {"if": {"required": ["a"], "properties": {"a": {"const": 1}}}, "else": {}},
+    {"definitions": {"a": {}, "b": {}}},
+    {"$ref": "#/definitions/tree", "definitions": {"tree": {"items": {"$ref": "#"}}}},
+    {"$ref": "http://json-schema.org/draft-07/schema#"},
+    on(**{"not": {"type": "string"}}),
+    on(type=["integer", "null"], minimum=0),
+    on(type="number", enum=[1, 1.5]),
+    on(enum=[1, True, "1"]),
+    on(pattern="^[A-Za-z0-9_.-]+"),
+    on(pattern=r"a\/b\.c[\]\-]"),
+    on(pattern="(?=a)(?!b)(?:c)"),
+    {"items": {"$ref": "#/definitions/a"}, "definitions": {"a": {"default": 1}}},
+    {"$schema": DRAFTS[0].uri, "minimum": 1, "exclusiveMinimum": True, "id": "urn:a"},
+    {"properties": {"type": {"type": "string"}, "q": {"title": "", "enum": [1]}}},
+    {"$ref": "#/parts/a", "parts": {"a": {"type": "string"}}},
+    {"$ref": "#/part", "part": {"type": "string"}},
+    {"type": "object", "x-display": {"type": "table"}},
+    on(items=[{}], additionalItems=False, minItems=1),
+    on(items=[{}], minItems=2),
+    on(oneOf=[{"type": "integer"}, {"type": "number", "multipleOf": 0.5}]),
+    on(oneOf=[{"type": "string"}, {"type": "null"}, False]),
+    on(anyOf=[{"type": "string"}, {"minimum": 1}]),
+    on(anyOf=[{}]),
+    condition({"enum": ["chat", "text"]}, {"enum": ["text", "dialog"]}),
+    condition({"type": "number"}, {"const": 1}),
+    condition({"type": ["string", "null"]}, {"type": "null"}),
+    condition({"const": 1}, {"const": 1.0}),
+    {
+        "properties": {"s_a": {"type": "integer"}, "t": {"type": "string"}},
+        "patternProperties": {"^s_": {"type": "number"}},
+    },
+]
+
+
+@pytest.mark.parametrize("schema", RIGHT)
+def test_right_schema_has_no_finding(schema: Any) -> None:
+    """What an author may mean is not reported, but for the name of another draft."""
+    assert [code for code, _ in found_in(schema) if code != "S425"] == []
+
+
+def test_keywords_of_a_newer_draft_are_checked_by_it() -> None:
+    """A schema in 2020-12 may use its keywords, and keywords it lacks are reported."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "prefixItems": [{"type": "strin"}],
+        "unevaluatedItems": False,
+        "$defs": {"a": {"$anchor": "here", "required": ["b"], "properties": {"c": {}}}},
+        "allOf": [{"$ref": "#here", "minimum": 1}],
+        "additionalItems": False,
+    }
+
+    assert found_in(schema) == [
+        ("S403", "/additionalItems"),
+        ("S404", "/prefixItems/0/type"),
+        ("S410", "/$defs/a/required/0"),
+        ("S425", "/$schema"),
+    ]
+
+
+def test_nothing_else_is_checked_in_an_unknown_draft() -> None:
+    """Keywords of a draft that is not known are not judged."""
+    schema = {"$schema": "http://json-schema.org/draft-03/schema#", "type": "any"}
+
+    assert found_in(schema) == [("S427", "/$schema")]
+
+
+def test_help_names_the_key_that_is_meant() -> None:
+    """The ghost of a renamed key is explained by the key that describes it now."""
+    (ghost,) = [
+        remark
+        for remark in find_mistakes(built_in_schema("eee@0.2.0"))
+        if remark.code == "S411"
+    ]
+
+    assert ghost.help == (
+        "num_turns is described in evaluation: write evaluation in place of metrics"
+    )
+
+
+KEYWORDS = sorted(
+    frozenset[str]().union(*(draft.keywords | draft.others.keys() for draft in DRAFTS))
+)
+NAMES = st.sampled_from(["a", "b", "required", "type"])
+LEAVES = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 5),
+    st.sampled_from(
+        ["a", "string", "int", "#", "#/definitions/a", "(", r"^\d$", "x#y"]
+    ),
+)
+
+
+def _with_members(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.one_of(NAMES, st.sampled_from(KEYWORDS)), inner, max_size=4),
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "definitions": st.dictionaries(NAMES, inner, max_size=2),
+                "properties": st.dictionaries(NAMES, inner, max_size=3),
+                "required": st.lists(NAMES, max_size=2),
+                "if": inner,
+                "then": inner,
+                "allOf": st.lists(inner, max_size=2),
+                "$ref": st.sampled_from(
+                    ["#", "#/definitions/a", "#/properties/b", "x"]
+                ),
+                "type": st.sampled_from(["object", "string", ["null", "array"]]),
+                "default": inner,
+            },
+        ),
+    )
+
+
+@settings(deadline=None)
+@given(
+    schema=st.recursive(LEAVES, _with_members, max_leaves=25),
+    draft=st.sampled_from([None, *DRAFTS]),
+)
+def test_any_value_can_be_checked(schema: Any, draft: Any) -> None:
+    """Whatever JSON is checked, findings have places in it and it stays as it is."""
+    if isinstance(schema, dict) and draft is not None:
+        schema = {"$schema": draft.uri, **schema}
+    before = json.dumps(schema)
+    for remark in find_mistakes(schema):
+        value = schema
+        for step in remark.path:
+            value = value[step]
+
+    assert json.dumps(schema) == before
+
+
+#: Schemas that a careless check needs very long for.
+LARGE: dict[str, Any] = {
+    "doubled references": {
+        "$ref": "#/definitions/d0",
+        "definitions": {
+            **{
+                f"d{n}": {"allOf": [{"$ref": f"#/definitions/d{n + 1}"}] * 2}
+                for n in range(60)
+            },
+            "d60": {"default": 1, "type": "string"},
+        },
+    },
+    "many references": {
+        "properties": {f"p{n}": {"$ref": f"#/definitions/d{n}"} for n in range(3_000)},
+        "definitions": {
+            f"d{n}": {"type": "object", "properties": {"x": {"$ref": "#"}}}
+            for n in range(3_000)
+        },
+    },
+    "a long enum": on(enum=[f"value {n}" for n in range(20_000)], type="integer"),
+    "many branches": {
+        "anyOf": [
+            {"properties": {f"a{n}": {"required": [f"b{n}"]}}} for n in range(1_000)
+        ],
+        **on(),
+    },
+    "many required keys": {
+        "required": [f"key number {n}" for n in range(2_000)],
+        "properties": {f"key number {n}": {} for n in range(1_000)},
+        "patternProperties": {f"^x{n}[a-z]+": {} for n in range(200)},
+        "additionalProperties": False,
+    },
+    "many unresolved references": {
+        "properties": {f"p{n}": {"$ref": f"#/definitions/e{n}"} for n in range(2_000)},
+        "definitions": {f"d{n}": {"$id": f"urn:d{n}"} for n in range(2_000)},
+    },
+    "a pattern that tries all ways": on(pattern="^(a+)+$", default="a" * 40 + "b"),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_time_is_bounded(name: str) -> None:
+    """Large schemas, and those whose work multiplies, are checked in seconds."""
+    begun = time.process_time()
+    find_mistakes(LARGE[name])
+
+    assert time.process_time() - begun < 5

@@ -1,0 +1,193 @@
+import json
+import subprocess
+import sys
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import validate
+from harpia_formats.formats.schema.load import SchemaError, built_in_schema
+from harpia_formats.formats.schema.schema_remarks import OTHER_DRAFTS, schema_remarks
+from harpia_formats.formats.schema.user_schema import check_schema
+from harpia_formats.model.problem import pointer_of
+from harpia_formats.registry import all_formats
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+#: Where a schema stands: the pointer of a part, and the schema around it.
+PLACES: dict[str, Any] = {
+    "": lambda part: part,
+    "/properties/a": lambda part: {"properties": {"a": part}},
+    "/definitions/a": lambda part: {"definitions": {"a": part}},
+    "/$defs/a": lambda part: {"$defs": {"a": part}},
+    "/patternProperties/a": lambda part: {"patternProperties": {"a": part}},
+    "/items": lambda part: {"items": part},
+    "/items/1": lambda part: {"items": [{}, part]},
+    "/allOf/0": lambda part: {"allOf": [part]},
+    "/then": lambda part: {"if": {}, "then": part},
+    "/dependencies/a": lambda part: {"dependencies": {"a": part}},
+    "/x/0/y~1z": lambda part: {
+        "not": {"$ref": "#/x/0/y~1z"},
+        "x": [{"y/z": part}],
+    },
+    "/definitions/b": lambda part: {
+        "$ref": "#/definitions/c",
+        "definitions": {"b": part, "c": {}},
+    },
+}
+#: Where there is data.
+DATA_PLACES: list[Any] = [
+    lambda part: {"properties": part},
+    lambda part: {"definitions": part},
+    lambda part: {"const": part},
+    lambda part: {"enum": [part]},
+    lambda part: {"default": part, "examples": [part]},
+    lambda part: {"x-notes": part},
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("keyword", OTHER_DRAFTS)
+def test_keyword_of_another_draft_is_named(keyword: str, place: str) -> None:
+    """Without `$schema`, a keyword that draft-07 lacks is refused with its pointer."""
+    schema = PLACES[place]({keyword: {}})
+
+    with pytest.raises(SchemaError, match="that draft-07 does not have") as caught:
+        check_schema("mine.json", schema)
+
+    assert f": {place}/{keyword};" in caught.value.reason
+
+
+@pytest.mark.parametrize("make", DATA_PLACES)
+@pytest.mark.parametrize("keyword", OTHER_DRAFTS)
+def test_property_may_be_called_so(keyword: str, make: Any) -> None:
+    """Where no schema stands, the name of such a keyword is any key."""
+    check_schema("mine.json", make({keyword: {}}))
+
+
+def test_all_are_named_up_to_a_few() -> None:
+    """Several keywords are named in one error."""
+    schema = {"prefixItems": [{}], "properties": {"a": {"minContains": 1}}}
+
+    with pytest.raises(SchemaError) as caught:
+        check_schema("mine.json", schema)
+    assert caught.value.reason.startswith(
+        "has 2 keywords that draft-07 does not have: "
+        "/prefixItems, /properties/a/minContains; only draft-07 is supported"
+    )
+
+    many: Any = {"properties": {key: {"prefixItems": []} for key in "abcdefg"}}
+    with pytest.raises(SchemaError, match=r"/properties/e/prefixItems and 2 more;"):
+        check_schema("mine.json", many)
+
+
+def codes_at(schema: Any) -> list[tuple[str, str]]:
+    """Return the code and pointer of each remark on a schema."""
+    return [
+        (remark.code, pointer_of(remark.path))
+        for remark in check_schema("mine.json", schema).remarks
+    ]
+
+
+@pytest.mark.parametrize("keyword", OTHER_DRAFTS)
+def test_ignored_keyword_is_a_remark_under_an_explicit_draft(keyword: str) -> None:
+    """With draft-07 in `$schema`, a keyword of another draft is ignored, with S403."""
+    assert codes_at({"$schema": DRAFT, keyword: {}}) == [("S403", f"/{keyword}")]
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(
+    ("part", "found"),
+    [
+        ({"requird": ["a"]}, [("S401", "/requird")]),
+        ({"tpye": "string"}, [("S401", "/tpye")]),
+        ({"minlength": 1}, [("S401", "/minlength")]),
+        ({"additional_properties": False}, [("S401", "/additional_properties")]),
+        ({"enum": []}, [("S402", "/enum")]),
+        ({"$ref": "#/properties/z", "minLength": 1}, [("S403", "/minLength")]),
+        ({"note": "text"}, []),
+        ({"version": 1, "unit": "s", "x-type": 1, "$comment": "", "deprecated": 1}, []),
+        ({"$ref": "#/properties/z", "description": "text"}, []),
+        ({"type": "string", "tpye": "string"}, []),
+    ],
+)
+def test_remarks_are_made_at_any_place(
+    place: str, part: dict[str, Any], found: list[tuple[str, str]]
+) -> None:
+    """A misspelt or ignored keyword and an empty `enum` are remarks with a pointer."""
+    schema = PLACES[place](deepcopy(part))
+    schema.setdefault("properties", {})["z"] = {}
+    expected = [(code, place + pointer) for code, pointer in found]
+    if "$ref" in schema:
+        expected.append(("S403", "/properties"))
+
+    assert sorted(codes_at(schema)) == sorted(expected)
+
+
+@pytest.mark.parametrize("make", DATA_PLACES)
+def test_data_has_no_remarks(make: Any) -> None:
+    """Names of properties and data are not taken for keywords."""
+    assert codes_at(make({"requird": {}, "$anchor": {}})) == []
+
+
+@pytest.mark.parametrize(
+    "identifier",
+    sorted({dialect.schema for f in all_formats().values() for dialect in f.dialects}),
+)
+def test_built_in_schemas_have_no_remarks(identifier: str) -> None:
+    """No shipped schema has a misspelt or ignored keyword."""
+    assert list(schema_remarks(built_in_schema(identifier))) == []
+
+
+def test_remark_is_a_problem_of_the_schema_file(tmp_path: Path) -> None:
+    """A remark is reported as a warning, with its place in the file of the schema."""
+    path = tmp_path / "mine.json"
+    path.write_text('{\n  "type": "object",\n  "requird": ["a"]\n}\n')
+
+    report = validate(b"{}\n", schema=path)
+
+    (problem,) = report.problems
+    place = problem.place
+    assert (problem.code, problem.severity, problem.help) == (
+        "S401",
+        "warning",
+        "write required, if that is meant",
+    )
+    assert (place.path, place.line, place.column) == (str(path), 3, 3)
+    assert (place.pointer, place.record) == ("/requird", None)
+    assert report.ok
+    assert [count.path for count in report.files] == [str(path), "<data>"]
+    assert (report.files[0].records, report.files[1].valid) == (0, 1)
+    assert validate(b"{}\n", schema=path, ignore=("S401",)).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "code"),
+    [
+        ({"enum": []}, (), 1),
+        ({"requird": ["a"]}, (), 0),
+        ({"requird": ["a"]}, ("--error-on-warning",), 1),
+        ({"prefixItems": [{}]}, (), 2),
+        ({"dependentRequired": {}}, (), 2),
+    ],
+)
+def test_exit_code(
+    tmp_path: Path, schema: Any, options: tuple[str, ...], code: int
+) -> None:
+    """A remark is a warning; a keyword of another draft is an error of usage."""
+    path, data = tmp_path / "mine.json", tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(schema))
+    data.write_text("{}\n")
+    command = [sys.executable, "-m", "harpia_formats", "validate", str(data)]
+
+    done = subprocess.run(  # noqa: S603 - our own command
+        [*command, "--schema", str(path), *options],
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == code, done
+    assert str(path) in done.stdout + done.stderr

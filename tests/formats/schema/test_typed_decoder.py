@@ -1,0 +1,499 @@
+"""Laws of the typed decoder: it accepts only what the schema validator accepts."""
+
+import itertools
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.files.parsing.json_syntax import find_fault
+from harpia_formats.files.parsing.locate import duplicates
+from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
+from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.typed_decoder import (
+    RowSurvey,
+    TypedDecoder,
+    typed_decoder_of,
+)
+from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.model.exact_json import NOT_JSON, decode, encode
+
+FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+
+def records(identifier: str) -> list[Any]:
+    """Return the valid records of a format's fixtures."""
+    return [
+        json.loads(line)
+        for path in sorted((FIXTURES / identifier / "valid").glob("*.jsonl"))
+        for line in path.read_text("utf-8").splitlines()
+    ]
+
+
+def learned(identifier: str, *more: Any) -> TypedDecoder:
+    """Return the decoder of a format that has seen its fixtures and `more` rows."""
+    schema, unknown = built_in_schema(identifier), RowSurvey()
+    for each in (*records(identifier), *more):
+        unknown.take(schema, each)
+    return typed_decoder_of(schema, unknown.extras)
+
+
+def check_accepted(decoder: TypedDecoder, identifier: str, rows: list[bytes]) -> int:
+    """Assert that the validator accepts what the decoder accepts; count how much."""
+    schema_validator = schema_validator_of(built_in_schema(identifier))
+    accepted = [each for each in rows if decoder.accept(each) is not None]
+    for each in rows:
+        value = decoded_or_none(each)
+        # Values that are typed are valid where they are written as JSON, too.
+        if decoder.accepts_values([value]):
+            assert decoder.accept(encode(value)) is not None, each
+    for each in accepted:
+        assert find_fault(each) is None, each
+        assert schema_validator.is_valid(msgspec.json.decode(each)), each
+    return len(accepted)
+
+
+def decoded_or_none(row: bytes) -> Any:
+    """Return a row as JSON of any type, None if it is not JSON."""
+    try:
+        return decode(row)
+    except NOT_JSON:
+        return None
+
+
+def check_mutants(identifier: str, count: int, seed: int) -> None:
+    """Assert the law over mutated records, and that the decoder does accept many."""
+    valid = records(identifier)
+    wild = [each | {"harness": {"a": [1]}, "run": None} for each in valid]
+    decoder = learned(identifier, *(wild if identifier != "eee@0.3.0" else ()))
+    made = itertools.islice(mutants(valid, seed), count)
+    rows = [json.dumps(each, ensure_ascii=False).encode() for each in made]
+
+    schema_validator = schema_validator_of(built_in_schema(identifier))
+    accepted = check_accepted(decoder, identifier, rows)
+    good = sum(
+        1 for each in rows if schema_validator.is_valid(msgspec.json.decode(each))
+    )
+
+    assert accepted > good / 3
+
+
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_only_what_the_schema_validator_accepts(identifier: str) -> None:
+    """No mutated record is accepted by the decoder but not by the schema validator."""
+    check_mutants(identifier, 3_000, seed=1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_only_what_the_schema_validator_accepts_long(identifier: str) -> None:
+    """The decoder accepts none of 350,000 mutants that the schema validator refuses."""
+    check_mutants(identifier, 350_000, seed=2)
+
+
+def broken(row: bytes, chance: random.Random) -> bytes:
+    """Return `row` with one to three faults in its bytes."""
+    text = bytearray(row)
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randrange(len(text) + 1)
+        kind = chance.randrange(5)
+        if kind == 0:
+            text[at:at] = chance.choice(PIECES)
+        elif kind == 1:
+            del text[at : at + chance.randint(1, 4)]
+        elif kind == 2 and at < len(text):
+            text[at] = chance.randrange(256)
+        elif kind == 3:
+            text[at:at] = text[at : at + chance.randint(1, 40)]
+        else:
+            found = text.find(chance.choice((b"1", b"0", b"true", b"null")), at)
+            if found >= 0:
+                text[found : found + 1] = chance.choice(PIECES)
+    return bytes(text)
+
+
+PIECES = (
+    *(b"\xff", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xef\xbb\xbf"),
+    *(b"1e400", b"-1e999", b"9" * 5000, b"1.0", b"1e2", b"-0", b"NaN", b"Infinity"),
+    *(b'"\\ud800"', b"\\ud800", b"\\u003a", b"\\u0000", b"\x00", b"\n", b"\r", b"\t"),
+    *(b'"x":1e400,', b'"\xff":1,', b'"score":1,', b'"x":{"x":1,"x":2},', b"[" * 250),
+    *(b",", b":", b"{", b"}", b"[", b"]", b'"', b"\\", b"//", b" ", b"01", b"+1", b"."),
+)
+
+
+def check_bytes(identifier: str, count: int, seed: int) -> None:
+    """Assert the law over rows with broken bytes."""
+    chance = random.Random(seed)  # noqa: S311 - needs a seed, not secrecy
+    decoder = learned(identifier)
+    texts = [
+        json.dumps(each, ensure_ascii=ascii_, separators=separators).encode()
+        for each in records(identifier)
+        for ascii_ in (True, False)
+        for separators in ((",", ":"), (", ", ": "))
+    ]
+    rows = [broken(chance.choice(texts), chance) for _ in range(count)]
+
+    assert check_accepted(decoder, identifier, texts) > 0
+    assert check_accepted(decoder, identifier, rows) > 0
+
+
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_no_broken_bytes(identifier: str) -> None:
+    """No row with broken bytes is accepted that the parser or the validator refuses."""
+    check_bytes(identifier, 5_000, seed=3)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_no_broken_bytes_long(identifier: str) -> None:
+    """The same over 350,000 rows of each shape."""
+    check_bytes(identifier, 350_000, seed=4)
+
+
+@pytest.mark.parametrize("identifier", FORMATS)
+def test_accepts_its_fixtures(identifier: str) -> None:
+    """Every valid fixture is accepted by the decoder."""
+    decoder = learned(identifier)
+
+    for each in records(identifier):
+        assert decoder.accept(json.dumps(each).encode()) is not None, each["sample_id"]
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [b'{"a":1}', b'{"a":[{}]}', b'{"a":"}\\n{"}', b"{}", b'{"b":1}']
+        ),
+        min_size=1,
+    ),
+    st.lists(
+        st.sampled_from([b"\n", b" ", b"", b"\n\n", b"\r\n", b" \n"]), max_size=30
+    ),
+)
+@settings(max_examples=300)
+def test_lines_are_rows(rows: list[bytes], gaps: list[bytes]) -> None:
+    """Lines are accepted together only if each of them is one valid row."""
+    decoder = typed_decoder_of({"type": "object", "properties": {"a": {}}})
+    pairs = itertools.zip_longest(rows, gaps[: len(rows)], fillvalue=b"\n")
+    data = b"".join(part for pair in pairs for part in pair)
+    lines = data.removesuffix(b"\n").split(b"\n")
+    plain = all(each[:1] == b"{" and each[-1:] == b"}" for each in lines)
+
+    values = decoder.accept_lines(data, len(lines)) if plain else None
+
+    if values is not None:
+        assert [decoder.accept(each) for each in lines] == values
+
+
+def test_learns_unknown_keys() -> None:
+    """A key that was seen in a valid row is accepted, and others are not."""
+    schema = {
+        "type": "object",
+        "properties": {"a": {"properties": {}, "type": "object"}},
+    }
+    unknown = RowSurvey()
+
+    assert unknown.take(schema, {"b": 1, "a": {"c": 1}})
+    assert not unknown.take(schema, {"b": 2})
+    decoder = typed_decoder_of(schema, unknown.extras)
+
+    assert decoder.accept(b'{"b": [1], "a": {}}') is not None
+    assert decoder.accept(b'{"d": 1}') is None
+
+
+@pytest.mark.parametrize(
+    ("schema", "row"),
+    [
+        ({"type": "object", "properties": {"a": {}}}, {"a": [[[[1]]]]}),
+        ({"type": "object", "properties": {"b": {}}}, {"a": [[{"x": {}}]]}),
+        (
+            {"type": "object", "properties": {"a": {"type": "object"}}},
+            {"a": {"x": [[[[]]]]}},
+        ),
+        ({"type": "object", "properties": {"a": {"type": "array"}}}, {"a": [[[[[]]]]]}),
+        (
+            {
+                "type": "object",
+                "properties": {"a": {"oneOf": [{"type": "string"}, {"type": "array"}]}},
+            },
+            {"a": [[[[[2]]]]]},
+        ),
+    ],
+)
+def test_learns_the_depth_of_free_values(
+    schema: dict[str, Any], row: dict[str, Any]
+) -> None:
+    """Values of any type are accepted as deep as those that were seen."""
+    survey, text = RowSurvey(), json.dumps(row).encode()
+    flat = typed_decoder_of(schema, {(): frozenset("a")}, depth=survey.depth)
+
+    assert flat.accept(text) is None
+    assert survey.take(schema, row)
+    assert survey.depth == 4
+    decoder = typed_decoder_of(schema, survey.extras, depth=survey.depth)
+    assert decoder.accept(text) is not None
+    assert decoder.members(decoder.accept(text)) == text.count(b":")
+
+
+def test_condition_on_a_required_key_that_is_not_declared() -> None:
+    """A condition holds for a key that is required but not in `properties`."""
+    schema = {
+        "type": "object",
+        "required": ["k", "ghost"],
+        "properties": {"k": {"type": "string", "enum": ["x", "y"]}},
+        "allOf": [_condition({"properties": {"ghost": {"type": "string"}}})],
+    }
+    decoder = typed_decoder_of(schema)
+
+    assert decoder.accept(b'{"k": "y", "ghost": 1}') is not None
+    assert decoder.accept(b'{"k": "x", "ghost": "a"}') is not None
+    assert decoder.accept(b'{"k": "x", "ghost": 1}') is None
+
+
+def test_schema_of_any_keys_has_a_decoder() -> None:
+    """A schema that names no keys has a decoder, too."""
+    decoder = typed_decoder_of(
+        {"type": "object", "additionalProperties": {"type": "string"}}
+    )
+
+    assert decoder.accept(b'{"a": "b"}') is not None
+    assert decoder.accept(b'{"a": 1}') is None
+
+
+def test_forbidden_key_is_not_accepted() -> None:
+    """A forbidden key is never accepted, and its absence is."""
+    decoder = typed_decoder_of({"type": "object", "properties": {"a": False, "b": {}}})
+
+    assert decoder.accept(b'{"b": 1}') is not None
+    assert decoder.accept(b'{"a": null}') is None
+
+
+def test_decoder_does_not_declare_odd_keys() -> None:
+    """A key that cannot be the name of a field is not declared in the decoder."""
+    schema = {"type": "object", "properties": {"a": {}}}
+    unknown = RowSurvey()
+
+    assert not unknown.take(schema, {"\x00": 1, '"': 2, "\\": 3})
+    with pytest.raises(UnsupportedSchemaError):
+        typed_decoder_of({"type": "object", "properties": {'"': {}}})
+
+
+def test_free_values_have_a_depth() -> None:
+    """A deeply nested value of any type is left to the validator."""
+    decoder = typed_decoder_of({"type": "object", "properties": {"a": {}}})
+
+    assert decoder.accept(b'{"a": [[[[[1]]]]]}') is not None
+    assert decoder.accept(b'{"a": ' + b"[" * 150 + b"]" * 150 + b"}") is None
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {},
+        {"type": ["object", "null"]},
+        {"type": "object", "properties": {"a": {"pattern": "a", "type": "string"}}},
+        {"type": "object", "properties": {"a": {"$ref": "#"}}},
+        {"type": "object", "properties": {"a": {"enum": [1, 2]}}},
+        {"type": "object", "properties": {"a": {"type": "object", "enum": [{}]}}},
+        {"type": "object", "properties": {"a": {"minimum": 0}}},
+        {"type": "object", "properties": {"a": {"type": "number", "minimum": 0.5}}},
+        {"type": "object", "properties": {"a": {"type": "number", "maximum": 2**53}}},
+        {"type": "object", "properties": {"a": {"type": "array", "items": [{}]}}},
+        {"type": "object", "minProperties": 1},
+        {"type": "object", "properties": {"a": {"enum": ["x"], "const": "x"}}},
+        {
+            "type": "object",
+            "properties": {
+                "a": {"type": "integer", "minimum": 1, "exclusiveMinimum": 0}
+            },
+        },
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string", "maxLength": 10**30}},
+        },
+        {
+            "type": "object",
+            "properties": {"k": {"type": "string", "enum": ["x"]}},
+            "required": ["k"],
+            "allOf": [{"if": {"properties": {"k": {}}}, "then": {}}],
+        },
+        {"type": "object", "allOf": [{"required": ["a"]}]},
+        {"type": "object", "anyOf": [{"required": ["a"]}]},
+        {
+            "type": "object",
+            "properties": {
+                "a": {"oneOf": [{"type": "number"}, {"type": "integer"}]},
+            },
+        },
+        {
+            "type": "object",
+            "properties": {"k": {"type": "string", "enum": ["x", "y"]}},
+            "allOf": [{"if": {"properties": {"k": {"const": "x"}}}, "then": {}}],
+        },
+        {
+            "type": "object",
+            "properties": {
+                "k": {"type": "string", "enum": ["x"]},
+                "n": {"type": "string"},
+            },
+            "required": ["k"],
+            "allOf": [
+                {
+                    "if": {"properties": {"k": {"const": "x"}}},
+                    "then": {"properties": {"n": {"minLength": 1}}},
+                }
+            ],
+        },
+    ],
+)
+def test_unsuitable_schemas(schema: dict[str, Any]) -> None:
+    """A schema that types cannot express has no decoder."""
+    with pytest.raises(UnsupportedSchemaError):
+        typed_decoder_of(schema)
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", "k", "n", ""]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+leaves = st.sampled_from(
+    [
+        True,
+        {"type": "string"},
+        {"type": ["string", "null"]},
+        {"type": "integer", "minimum": 0},
+        {"type": ["integer", "string"]},
+        {"type": "number", "exclusiveMaximum": 3},
+        {"type": ["number", "boolean"]},
+        {"type": "string", "minLength": 1, "maxLength": 2},
+        {"enum": ["x", "y"]},
+        {"const": "x"},
+        {"type": "array", "minItems": 1},
+        {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]},
+        {"type": "null"},
+    ]
+)
+nodes = st.recursive(
+    leaves,
+    lambda inner: (
+        st.builds(
+            lambda properties, required, rest: {
+                "type": "object",
+                "properties": properties,
+                "required": sorted(required),
+                **rest,
+            },
+            st.dictionaries(st.sampled_from("abkn"), inner, max_size=3),
+            st.sets(st.sampled_from("abkn"), max_size=2),
+            st.sampled_from(
+                [
+                    {},
+                    {"additionalProperties": False},
+                    {"additionalProperties": {"type": "string"}},
+                ]
+            ),
+        )
+        | st.builds(lambda items: {"type": "array", "items": items}, inner)
+    ),
+    max_leaves=5,
+)
+
+
+@given(nodes, st.lists(json_values, min_size=1, max_size=6), st.data())
+@settings(max_examples=300, deadline=None)
+def test_any_schema(node: Any, values: list[Any], data: st.DataObject) -> None:
+    """For generated schemas the decoder accepts only what the validator accepts."""
+    conditions = data.draw(
+        st.sampled_from(
+            [
+                [],
+                [_condition({"required": ["n"]})],
+                [_condition({"properties": {"n": {"type": "null"}}})],
+                [_condition({"properties": {"n": {"not": {"type": "string"}}}})],
+            ]
+        )
+    )
+    schema = {
+        "type": "object",
+        "properties": {"k": {"enum": ["x", "y"], "type": "string"}, "n": node},
+        "required": ["k"],
+        **({"allOf": conditions} if conditions else {}),
+    }
+    schema_validator, unknown = schema_validator_of(schema), RowSurvey()
+    rows = [{"k": key, "n": each} for each in values for key in ("x", "y", "z")]
+    rows += [
+        {"k": "x"},
+        {"k": "y", "extra": values[0]},
+        *({"n": each} for each in values),
+    ]
+    for each in rows:
+        if schema_validator.is_valid(each):
+            unknown.take(schema, each)
+    try:
+        decoder = typed_decoder_of(schema, unknown.extras)
+    except UnsupportedSchemaError:
+        return
+
+    for each in rows:
+        if decoder.accept(json.dumps(each).encode()) is not None:
+            assert schema_validator.is_valid(each), (schema, each)
+
+
+def _condition(then: dict[str, Any]) -> dict[str, Any]:
+    return {"if": {"properties": {"k": {"const": "x"}}}, "then": then}
+
+
+def test_duplicates_are_visible_after_acceptance() -> None:
+    """A repeated key in an accepted row is found by encoding the row again."""
+    row = json.dumps(records("eee@0.2.0")[0]).encode()
+    twice = b'{"sample_id": "x", ' + row[1:]
+    value = learned("eee@0.2.0").accept(twice)
+
+    written = msgspec.json.encode(value)
+
+    assert list(duplicates(twice))
+    assert written.count(b":") == twice.count(b":") - 1
+
+
+@given(
+    nodes,
+    st.lists(
+        json_values.map(lambda value: json.dumps(value, ensure_ascii=False).encode())
+        | st.sampled_from([*PIECES, b'{"a":1,"a":2}', b'"{"', b"[[[[[[[[[]]]]]]]]]"]),
+        min_size=1,
+        max_size=6,
+    ),
+    st.sampled_from([b",", b", ", b",\n"]),
+)
+@settings(max_examples=300, deadline=None)
+def test_items_of_columns(node: Any, rows: list[bytes], separator: bytes) -> None:
+    """Items are accepted together only if each is valid, and so is their text."""
+    try:
+        decoder = typed_decoder_of(node, of_items=True)
+    except UnsupportedSchemaError:
+        return
+    schema_validator, data = schema_validator_of(node), separator.join(rows)
+
+    values = decoder.accept_items(data, len(rows))
+
+    if values is not None:
+        assert data.decode().encode() == data
+        for row in rows:
+            assert find_fault(row) is None, row
+            assert schema_validator.is_valid(msgspec.json.decode(row)), (node, row)
+            assert decoder.may_repeat_keys(data) or not list(duplicates(row)), row

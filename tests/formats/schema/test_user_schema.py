@@ -1,0 +1,341 @@
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats import validate
+from harpia_formats.formats.schema.load import SchemaError, built_in_schema
+from harpia_formats.formats.schema.user_schema import (
+    DEPTH_LIMIT,
+    check_schema,
+    read_schema,
+)
+from harpia_formats.registry import all_formats
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+TREE = {"properties": {"kids": {"items": {"$ref": "#"}}, "name": {"type": "string"}}}
+LIST = {
+    "$ref": "#/definitions/node",
+    "definitions": {
+        "node": {
+            "type": "object",
+            "properties": {
+                "next": {"anyOf": [{"$ref": "#/definitions/node"}, {"type": "null"}]}
+            },
+        }
+    },
+}
+TEXT = {"type": "string"}
+
+
+def nested(levels: int) -> dict[str, Any]:
+    """Return a schema of that many levels."""
+    schema: dict[str, Any] = {}
+    for _ in range(levels - 1):
+        schema = {"not": schema}
+    return schema
+
+
+def reason(schema: Any) -> str:
+    """Return why `schema` is refused."""
+    with pytest.raises(SchemaError) as caught:
+        check_schema("mine.json", schema)
+    assert caught.value.name == "mine.json"
+    assert str(caught.value) == f"mine.json: {caught.value.reason}"
+    return caught.value.reason
+
+
+SHIPPED = sorted(
+    {
+        identifier
+        for each in all_formats().values()
+        for dialect in each.dialects
+        for identifier in (dialect.schema, dialect.strict)
+        if identifier
+    }
+)
+
+
+@pytest.mark.parametrize("identifier", SHIPPED)
+def test_built_in_schemas_pass_the_same_check(identifier: str) -> None:
+    """The built-in schemas exist and pass the checks of a user's schema."""
+    schema = built_in_schema(identifier)
+
+    check_schema(identifier, schema)
+
+    assert schema["$schema"] == DRAFT
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        True,
+        False,
+        {},
+        {"$schema": DRAFT},
+        {"$schema": DRAFT.rstrip("#")},
+        {"$schema": DRAFT.replace("http", "https")},
+        TREE,
+        LIST,
+        nested(DEPTH_LIMIT),
+        {
+            "properties": {"a": {"$ref": "#name"}},
+            "definitions": {"b": {"$id": "#name"}},
+        },
+        {
+            "$id": "http://x/y",
+            "properties": {"a": {"$ref": "http://x/y#/definitions/b"}},
+        }
+        | {"definitions": {"b": TEXT}},
+        {"$id": "urn:x", "properties": {"a": {"$ref": "urn:x"}}},
+        {"properties": {"a": {"$ref": "#/$defs/b"}}, "$defs": {"b": TEXT}},
+        {"properties": {"a": {"$ref": "#/definitions/a%25b~1c"}}}
+        | {"definitions": {"a%b/c": TEXT}},
+        {"properties": {"$ref": TEXT, "$id": TEXT, "$schema": TEXT, "enum": TEXT}},
+        {"const": {"$ref": "http://x"}, "default": {"$ref": "#/nowhere"}},
+        {"enum": [{"$ref": "#/nowhere"}], "examples": [{"$ref": "x.json"}]},
+        {"format": "made-up", "made-up": {"$ref": "#"}},
+        {"pattern": "(?<!a)b"},
+        {"pattern": r"(a)\1"},
+        {"properties": {"\0": {}, '"': {}, "a b": {}, "": {}, "1": {}}},
+    ],
+    ids=range(21),
+)
+def test_draft_07_schema_is_taken(schema: Any) -> None:
+    """A schema without references to other files is accepted, even if recursive."""
+    check_schema("mine.json", schema)
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "http://json-schema.org/draft-04/schema#",
+        "https://json-schema.org/draft/2020-12/schema",
+        "http://example.org/schema",
+    ],
+)
+def test_other_draft_is_named(draft: str) -> None:
+    """A schema of another draft is refused by the name of its draft."""
+    assert reason({"$schema": draft}) == (
+        f"is written in {draft}; only draft-07 is supported"
+    )
+
+
+@pytest.mark.parametrize("schema", [None, 5, "object", [{}]])
+def test_other_values_are_no_schema(schema: Any) -> None:
+    """Only objects and booleans are schemas."""
+    assert reason(schema) == "is not a schema: neither an object nor true or false"
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"type": "strin"}, "/type"),
+        ({"properties": {"a/b": {"minimum": "1"}}}, "/properties/a~1b/minimum"),
+        ({"required": "a"}, "/required"),
+        ({"items": [{}, 5]}, "/items"),
+        ({"maxLength": -1}, "/maxLength"),
+        ({"multipleOf": 0}, "/multipleOf"),
+        ({"$ref": 5}, "/$ref"),
+    ],
+)
+def test_breach_of_the_meta_schema_has_a_pointer(schema: Any, place: str) -> None:
+    """A schema that is not draft-07 is refused with the place of the error."""
+    assert reason(schema).startswith(f"is not a draft-07 schema: at {place}")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://127.0.0.1/schema.json",
+        "file:///etc/passwd",
+        "other.json",
+        "other.json#/definitions/a",
+        "//host/x",
+    ],
+)
+@pytest.mark.parametrize("keyword", ["items", "not", "additionalProperties"])
+def test_reference_out_of_the_file_is_refused(target: str, keyword: str) -> None:
+    """A reference to another file is refused at any place, and nothing is fetched."""
+    assert reason({"properties": {"const": {keyword: {"$ref": target}}}}) == (
+        f"refers to {target}; only references inside the file are followed"
+    )
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"allOf": [{"$ref": "#"}]},
+        {"anyOf": [{}, {"oneOf": [{"not": {"$ref": "#"}}]}]},
+        {"if": {"$ref": "#"}},
+        {"if": {}, "then": {"$ref": "#"}},
+        {"dependencies": {"a": {"$ref": "#"}}},
+        {"$id": "urn:x", "allOf": [{"$ref": "urn:x"}]},
+        {"definitions": {"a": {"$ref": "#/definitions/a"}}},
+        {"properties": {"x": {"$ref": "#/definitions/a"}}}
+        | {
+            "definitions": {
+                "a": {"$ref": "#b"},
+                "b": {"$id": "#b", "not": {"$ref": "#b"}},
+            }
+        },
+        {"properties": {"x": {"$ref": "#/definitions/a"}}}
+        | {
+            "definitions": {
+                "a": {"allOf": [{"$ref": "#/definitions/b"}]},
+                "b": {"else": {"$ref": "#/definitions/a"}},
+            }
+        },
+    ],
+    ids=range(10),
+)
+def test_loop_is_refused(schema: Any) -> None:
+    """A reference that leads to itself without a step into the data is refused."""
+    assert reason(schema).endswith(" refers to itself")
+
+
+@pytest.mark.parametrize(
+    "target", ["#/definitions/none", "#none", "#/allOf/1", "#/allOf/-1", "#/%zz"]
+)
+def test_dangling_reference_is_refused(target: str) -> None:
+    """A reference to nothing is refused by name."""
+    schema = {"allOf": [{}], "definitions": {"a": {"items": {"$ref": target}}}}
+
+    assert reason(schema) == f"refers to {target}, which is not there"
+
+
+@pytest.mark.parametrize("target", ["#/title", "#/enum/0", "#/required"])
+def test_reference_to_another_value_is_refused(target: str) -> None:
+    """A reference must lead to a schema."""
+    schema: dict[str, Any] = {"title": "a", "enum": [5], "required": []}
+    schema["properties"] = {"a": {"$ref": target}}
+
+    assert reason(schema) == f"refers to {target}, which is not a schema"
+
+
+def test_reference_inside_an_embedded_schema_starts_there() -> None:
+    """Inside a schema with an `$id`, references are relative to that schema."""
+    inner = {"$id": "urn:inner", "items": {"$ref": "#/definitions/a"}}
+    inner |= {"definitions": {"a": TEXT}}
+
+    check_schema("mine.json", {"properties": {"x": inner}})
+
+    assert reason({"properties": {"x": inner | {"definitions": {}}}}) == (
+        "refers to #/definitions/a, which is not there"
+    )
+
+
+def test_referenced_schema_is_checked() -> None:
+    """A reference under an unknown keyword is checked once another one refers to it."""
+    schema: dict[str, Any] = {"x": {"y": {"items": {"$ref": "#/nowhere"}}}}
+    schema["items"] = {"$ref": "#/x/y"}
+
+    assert reason(schema) == "refers to #/nowhere, which is not there"
+
+
+def test_depth_is_limited() -> None:
+    """A schema that is too deep for the engine is refused before the engine sees it."""
+    assert reason(nested(100_000)) == f"is nested deeper than {DEPTH_LIMIT} levels"
+    assert "nested deeper" in reason(nested(DEPTH_LIMIT + 1))
+
+
+@pytest.mark.parametrize(
+    ("schema", "place"),
+    [
+        ({"properties": {"a": {"pattern": "("}}}, "/properties/a/pattern"),
+        ({"patternProperties": {"(": {}}}, "/patternProperties"),
+        ({"pattern": r"\p{Foo}"}, "/pattern"),
+        ({"pattern": "(a{1000}){1000}{1000}"}, "/pattern"),
+        ({"$id": "http://[bad"}, "/$id"),
+    ],
+)
+def test_error_of_the_engine_is_a_schema_error(schema: Any, place: str) -> None:
+    """An error that only the engine finds, such as a bad pattern, is a schema error."""
+    assert reason(schema).startswith(f"cannot be used: at {place}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (b"", "the text is empty (line 1, column 1)"),
+        (b'{\n  "minimum": NaN}', "(line 2, column 14)"),
+        (b'{"type": "object",}', "(line 1, column 18)"),
+        ('{"título": }'.encode(), "(line 1, column 12)"),
+        (b"\xef\xbb\xbf{}", "byte order mark"),
+        (b"\xff\xfe{\x00}\x00", "UTF-8"),
+        (b'{"pattern": "\\ud800"}', "surrogate"),
+        (b"[" * 100_000, "nested"),
+        (b'{"minimum": 1e400}', "too large"),
+    ],
+    ids=range(9),
+)
+def test_broken_file_has_a_place(tmp_path: Path, text: bytes, reason: str) -> None:
+    """A schema that is not JSON is refused, with line and column of the fault."""
+    path = tmp_path / "mine.json"
+    path.write_bytes(text)
+
+    with pytest.raises(SchemaError) as caught:
+        read_schema(path)
+
+    assert caught.value.reason.startswith("is not a schema: not JSON: ")
+    assert reason in caught.value.reason
+
+
+def test_file_that_is_not_there(tmp_path: Path) -> None:
+    """A schema that cannot be read is a schema error that says why."""
+    missing = tmp_path / "none.json"
+
+    with pytest.raises(SchemaError, match=r"none\.json: no such file or directory"):
+        read_schema(missing)
+    with pytest.raises(SchemaError, match="is a folder"):
+        read_schema(tmp_path)
+
+
+@pytest.mark.parametrize("schema", [True, False, TREE])
+def test_file_is_read(tmp_path: Path, schema: Any) -> None:
+    """A schema is read from a file as it is."""
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(schema))
+
+    assert read_schema(path) == (path.read_bytes(), schema)
+
+
+def test_recursive_schema_validates_every_level() -> None:
+    """A recursive schema validates a tree down to its leaves."""
+    report = validate(b'{"kids": [{"kids": [{"name": 5}]}]}', schema=TREE)
+
+    assert [each.place.pointer for each in report.problems] == ["/kids/0/kids/0/name"]
+
+
+@pytest.mark.parametrize(
+    "text", ['{"pattern": "("}', '{"$ref": "#"}', '{"$ref": "http://x"}', "{"]
+)
+def test_command_says_it_in_one_line(tmp_path: Path, text: str) -> None:
+    """On the command line a bad schema is one line on standard error, and exit 2."""
+    schema, data = tmp_path / "mine.json", tmp_path / "data.jsonl"
+    schema.write_text(text)
+    data.write_text("{}\n")
+    command = [sys.executable, "-m", "harpia_formats", "validate"]
+    command += ["--schema", str(schema), str(data)]
+
+    done = subprocess.run(  # noqa: S603 - our own command
+        command, capture_output=True, check=False, text=True, timeout=60
+    )
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {schema}: ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a-", "a{2,1}", "é("])
+def test_pattern_that_cannot_be_used_is_shown(pattern: str) -> None:
+    """The message on a bad pattern has its place and the pattern itself."""
+    found = reason({"properties": {"a": {"pattern": pattern}}})
+
+    assert "/properties/a/pattern" in found
+    assert json.dumps(pattern, ensure_ascii=False) in found
+    assert "…" not in found

@@ -1,0 +1,314 @@
+"""Which words are near each other, and which are not in spite of it."""
+
+from collections.abc import Iterator
+from itertools import chain, combinations, pairwise, permutations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats.conversion.mapping.columns import FIELDS
+from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.model.text.spelling import (
+    EDITS,
+    NEGATIONS,
+    edits_between,
+    is_near,
+    is_slip,
+    nearest,
+)
+from harpia_formats.model.text.word_pairs import KINDS, LOOK_ALIKES, OPPOSITES
+from harpia_formats.registry import all_formats
+
+WORDS = st.text("abc_", max_size=7)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("sample_id", "sampel_id"),  # neighbours swapped
+        ("sample_id", "sample_ids"),  # a letter more
+        ("sample_id", "sample_i"),  # a letter less
+        ("sample_id", "sumple_id"),  # another letter
+        ("sample_id", "sample_idx"),
+        ("sample_id", "SampleID"),
+        ("sample_id", "sample-id"),
+        ("sample_id", "sampleid"),
+        ("interaction_type", "interactoin_tpye"),
+        ("raw", "rwa"),
+        ("id", "ID"),
+    ],
+)
+def test_near_words(wanted: str, found: str) -> None:
+    """A word with one edit, or two if it is long, is near, and so is another case."""
+    assert is_near(wanted, found)
+    assert is_near(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [
+        ("sample_id", "sample_id"),  # the very word
+        ("sample_id", "sample_hash"),
+        ("raw", "war"),  # two edits in a short word
+        ("id", "ix"),  # short words are near everything
+        ("input", "output"),
+        ("", "a"),
+        ("a" * 101, "a" * 100 + "b"),
+        ("a" * 5, "a" * 1_000_000),
+    ],
+)
+def test_words_that_are_not_near(wanted: str, found: str) -> None:
+    """Other words are not near, nor is the word itself, nor is a very long one."""
+    assert not is_near(wanted, found)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "candidates", "found"),
+    [
+        ("sample_id", ["metadata", "sampel_id"], "sampel_id"),
+        ("sample_id", ["sampel_id", "sampl_id"], ""),  # never guess between two
+        ("sample_id", ["sampel_id", "sampleId"], "sampleId"),
+        ("sample_id", ["SAMPLE_ID", "sampleId"], ""),
+        ("sample_id", ["sample_id"], ""),
+        ("sample_id", [], ""),
+    ],
+)
+def test_nearest(wanted: str, candidates: list[str], found: str) -> None:
+    """The only near candidate is returned; of several, the only one in another case."""
+    assert nearest(wanted, candidates) == found
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "edits"),
+    [
+        ("", "", 0),
+        ("", "abc", 3),
+        ("ab", "ba", 1),
+        ("abc", "ca", 3),  # no edit inside a swapped pair
+        ("kitten", "sitting", 3),
+    ],
+)
+def test_edits(one: str, other: str, edits: int) -> None:
+    """Adding, dropping or changing a letter is one edit, and so is a swap."""
+    assert edits_between(one, other) == edits
+
+
+@given(WORDS, WORDS)
+def test_distance_is_symmetric(one: str, other: str) -> None:
+    """The distance is symmetric, and 0 only for equal words."""
+    edits = edits_between(one, other)
+
+    assert edits == edits_between(other, one)
+    assert (edits == 0) == (one == other)
+    assert abs(len(one) - len(other)) <= edits <= max(len(one), len(other))
+
+
+@given(WORDS, st.integers(0, 6))
+def test_one_swap_is_one_edit(word: str, at: int) -> None:
+    """Swapping two neighbours that differ is one edit."""
+    pairs = list(pairwise(word))
+    if at < len(pairs) and pairs[at][0] != pairs[at][1]:
+        first, second = pairs[at]
+        swapped = word[:at] + second + first + word[at + 2 :]
+
+        assert edits_between(word, swapped) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        ("is_incorrect", "is_correct"),
+        ("incorrect", "is_correct"),
+        ("isIncorrect", "is_correct"),
+        ("isincorrect", "iscorrect"),
+        ("not_valid", "valid"),
+        ("no_answer", "answer"),
+        ("maximum", "minimum"),
+        ("min_len", "max_len"),
+        ("minlen", "maxlen"),
+        ("is_unsafe", "is_safe"),
+        ("unsafe", "safe"),
+        ("score_2", "score_1"),
+        ("score1", "score"),
+        ("p_1_5", "p_15"),
+        ("answer_a", "answer_b"),
+        ("optionA", "optionB"),
+        ("answer_a", "answer"),
+        ("top_p", "top_k"),
+        ("preference", "reference"),
+        ("preferences", "reference"),
+        ("core", "score"),
+        ("row", "raw"),
+        ("causal", "casual"),
+        ("scorer", "score"),
+        ("pred_label", "prev_label"),
+        ("topic", "toxic"),
+        ("tokens_encoding", "tokens_decoding"),
+        ("answer_id", "answers"),
+        ("模型输入答案", "模型输出答案"),
+    ],
+)
+def test_another_meaning_is_no_misspelling(given: str, known: str) -> None:
+    """However near the two are, neither is offered for the other, nor is it a slip."""
+    for one, other in ((given, known), (known, given)):
+        assert nearest(one, [other]) == ""
+        assert not is_slip(one, other)
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        ("is_ncorrect", "is_correct"),
+        ("nsafe", "safe"),
+        ("mix_len", "min_len"),
+        ("mx_length", "min_length"),
+        ("correct", "is_incorrect"),
+    ],
+)
+def test_a_misspelt_opposite_is_offered_for_nothing(given: str, known: str) -> None:
+    """What is as near to a word as to its opposite may be either."""
+    assert nearest(given, [known]) == ""
+    assert not is_slip(given, known)
+
+
+@pytest.mark.parametrize("negation", NEGATIONS)
+@pytest.mark.parametrize("word", ["correct", "is_valid", "hasRead", "judged_safe"])
+def test_no_negation_is_a_misspelling(negation: str, word: str) -> None:
+    """Whether the prefix is at the beginning or behind the first word."""
+    head, _, tail = word.rpartition("_")
+    for one in (f"{negation}{word}", f"{head}_{negation}{tail}".lstrip("_")):
+        assert nearest(one, [word]) == nearest(word, [one]) == ""
+        assert not is_slip(one, word)
+
+
+@pytest.mark.parametrize("listed", [OPPOSITES, LOOK_ALIKES])
+@pytest.mark.parametrize("name", ["{}", "{}_count", "is_{}", "mean {} seen"])
+def test_listed_words_are_not_taken_for_each_other(listed: str, name: str) -> None:
+    """Alone or in a name; each pair has two words, and is listed once."""
+    pairs = [tuple(pair.split()) for pair in listed.split(",")]
+    assert len(set(map(frozenset, pairs))) == len(pairs)
+    for one, other in pairs:
+        for wrong, right in ((one, other), (other, one)):
+            assert nearest(name.format(wrong), [name.format(right)]) == ""
+            assert not is_slip(name.format(wrong), name.format(right))
+
+
+@pytest.mark.parametrize("name", ["latency_{}", "is_{}_count", "mean{}"])
+def test_units_and_languages_are_not_taken_for_each_other(name: str) -> None:
+    """A rename of `size_kb` to `size_mb` would change each value by a factor."""
+    groups = [group.split() for group in KINDS.split(",")]
+    for one, other in chain.from_iterable(permutations(group, 2) for group in groups):
+        is_camel_case = name.endswith("n{}")
+        ours, theirs = (
+            name.format(word.capitalize() if is_camel_case else word)
+            for word in (one, other)
+        )
+        assert nearest(ours, [theirs]) == ""
+        assert not is_slip(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        ("sampel_id", "sample_id"),
+        ("SampleID", "sample_id"),
+        ("sample id", "sample-id"),
+        ("ID", "id"),  # another case is a slip in a name of any length
+        ("refrence", "reference"),
+        ("referencce", "reference"),
+        ("refepence", "reference"),
+        ("interaction_tpye", "interaction_type"),
+        ("answr_a", "answer_a"),
+        ("scoer_1", "score_1"),
+        ("lable", "label"),
+        ("réference", "reference"),
+    ],
+)
+def test_a_slip_of_the_keyboard(given: str, known: str) -> None:
+    """Another case or separator, or one edit in a name of five letters."""
+    assert is_slip(given, known)
+
+
+@pytest.mark.parametrize(
+    ("given", "known"),
+    [
+        ("nmae", "name"),  # a short name
+        ("_raw", "row"),
+        ("xample", "sample"),
+        ("asmple", "sample"),
+        ("ample_id", "sample_id"),
+        ("interactoin_tpye", "interaction_type"),  # two edits
+        ("sample_i", "sample_id"),  # a letter that stands alone
+        ("sample_id", "sample_id"),
+        ("", "sample"),
+        ("_", "-"),
+    ],
+)
+def test_what_is_no_slip(given: str, known: str) -> None:
+    """What may as well be another name is none, whether it is near or not."""
+    assert not is_slip(given, known)
+
+
+#: Letters that one of two near words has and the other has not, at most.
+MOST_CHANGED = 2 * EDITS + len("_- ")
+#: Pairs of known keys that mean the same, beside plurals and other separators.
+SAME = {
+    frozenset(pair.split())
+    for pair in (
+        "correct is_correct",
+        "enable enabled",
+        "exclude excluded",
+        "ignore ignored",
+        "instances instancias",
+        "metric metricas",
+        "metric_id metricas",
+        "metrics metricas",
+        "n-samples num_samples",
+        "data_set datasets",
+    )
+}
+
+
+def known_keys() -> list[str]:
+    """Return the keys of the schemas of all formats, and the fields of `--map`."""
+    found: set[str] = set(FIELDS)
+    for format_ in all_formats().values():
+        for dialect in format_.dialects:
+            found.update(_keys_in(built_in_schema(dialect.schema)))
+    return sorted(found)
+
+
+def _keys_in(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+        for part in schema.values():
+            yield from _keys_in(part)
+    elif isinstance(schema, list):
+        for part in schema:
+            yield from _keys_in(part)
+
+
+def test_no_known_key_is_taken_for_another_one() -> None:
+    """Of all keys of all formats, only those of one meaning are near: plurals, say.
+
+    Where a new format brings another pair, it belongs to the listed words, or here.
+    """
+    keys = known_keys()
+    assert len(keys) > 400
+    wrong = [
+        (one, other)
+        for one, other in combinations(keys, 2)
+        if len(set(one.lower()) ^ set(other.lower())) <= MOST_CHANGED
+        if nearest(one, [other]) or is_slip(one, other) or is_slip(other, one)
+        if plain(one) != plain(other) and frozenset((one, other)) not in SAME
+    ]
+    assert wrong == []
+
+
+def plain(key: str) -> str:
+    """Return a key in one case, without separators and the ending of a plural."""
+    letters = "".join(filter(str.isalnum, key)).lower()
+    return letters.removesuffix("s")

@@ -1,0 +1,282 @@
+import gzip
+import io
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harpia_formats import Report, validate
+from harpia_formats.files.framing.container import frames
+from harpia_formats.validation.dedup import duplicate_ids as uniqueness
+from harpia_formats.validation.dedup.digests import digest_of
+from harpia_formats.validation.dedup.duplicate_ids import DuplicateIdFinder
+from harpia_formats.validation.dedup.identity import IdentityReader
+from harpia_formats.validation.unit import decoder_training
+
+LIMIT = 200
+IDS = st.sampled_from([1, 2, "1", "2", "(1,)", "é", "\u2028", ""])
+KINDS = st.sampled_from(["good"] * 4 + ["wrong", "broken", "long", "blank"])
+ROWS = st.lists(st.tuples(KINDS, IDS), max_size=12)
+LAYOUTS = st.sampled_from(["lines", "array", "wrapped"])
+Rows = list[tuple[str, Any]]
+
+
+def text_of(kind: str, identifier: Any) -> str:
+    """Return a row of HarpIA's instances, with something wrong with it or not."""
+    row = {"id": identifier, "input": "2+2?", "actual-output": "4"}
+    if kind == "wrong":
+        row["input"] = 4
+    if kind == "long":
+        row["input"] = "x" * LIMIT
+    text = json.dumps(row)
+    return {"broken": text[:-1] + ",}", "blank": " \r"}.get(kind, text)
+
+
+def written(rows: Rows, layout: str) -> tuple[bytes, Rows]:
+    """Return some rows in a container, and those that are records there."""
+    # What stands first tells the format, whatever is behind it.
+    rows = [("good", "first"), ("good", "second"), *rows]
+    records = [each for each in rows if each[0] != "blank"]
+    if layout == "lines":
+        return "\n".join(text_of(*each) for each in rows).encode(), records
+    items = "[" + ",\n".join(text_of(*each) for each in records) + "]"
+    if layout == "wrapped":
+        items = '{"metrics": [],\n"instances": ' + items + "}"
+    return items.encode(), records
+
+
+def repeats_in(records: Rows) -> dict[int, int]:
+    """Return which records have the id of one before, found with a dictionary."""
+    first: dict[Any, int] = {}
+    found = {}
+    for number, (kind, identifier) in enumerate(records, 1):
+        if kind in {"broken", "long"}:
+            continue
+        if first.setdefault((type(identifier), identifier), number) != number:
+            found[number] = first[type(identifier), identifier]
+    return found
+
+
+def validated(given_: Any, **options: Any) -> Report:
+    """Return the report on HarpIA's instances, with all problems."""
+    uncapped = {"examples": 0, "max_problems": 0, "max_row_bytes": LIMIT}
+    with pytest.MonkeyPatch.context() as patch:
+        # So that a few rows go through the decoder, as most rows do in large files.
+        patch.setattr(decoder_training, "ROWS_BEFORE_DECODER", 2)
+        return validate(given_, format="harpia", **uncapped | options)
+
+
+def reported_duplicates(report: Report) -> dict[int, int]:
+    """Return the number of each reported duplicate with the record it repeats."""
+    found = {}
+    for each in report.problems:
+        if each.code == "X101":
+            assert each.place.record is not None
+            words = each.message.partition("that of record ")[2]
+            found[each.place.record] = int(words.partition(",")[0])
+    return found
+
+
+@given(ROWS, LAYOUTS, st.none() | st.integers(3, 12))
+def test_duplicates_agree_with_a_dictionary(
+    rows: Rows, layout: str, limit: int | None
+) -> None:
+    """Exactly the records with the id of an earlier record are reported and counted."""
+    data, records = written(rows, layout)
+    report = validated(data, limit=limit)
+    (count,) = report.files
+    seen = records[:limit]
+    wrong = {number for number, each in enumerate(seen, 1) if each[0] != "good"}
+    expected = repeats_in(seen)
+
+    assert reported_duplicates(report) == expected
+    assert count.records == len(seen)
+    assert count.invalid == len(wrong | expected.keys())
+    assert count.undetermined == 0
+
+
+@given(ROWS, LAYOUTS)
+def test_places_are_those_of_the_ids(rows: Rows, layout: str) -> None:
+    """Each duplicate is marked at its id, and names the line of the first record."""
+    data, records = written(rows, layout)
+    lines = data.decode().split("\n")
+    for each in validated(data).problems:
+        if each.code != "X101":
+            continue
+        place = each.place
+        assert place.record is not None
+        identifier = json.dumps(records[place.record - 1][1])
+        # The line is left out where it is the number of the record.
+        first_line = int(each.message.rpartition(" ")[2])
+
+        marked = lines[place.line - 1][place.column - 1 : place.end_column - 1]
+        assert marked == identifier
+        assert f'"id": {identifier},' in lines[first_line - 1]
+        assert place.record_id == records[place.record - 1][1]
+        assert data[: place.byte_offset].decode().count("\n") == place.line - 1
+
+
+EXAMPLE: Rows = [("good", each) for each in (1, 2, 1, 3)] + [
+    ("blank", 0),
+    ("wrong", 2),
+    ("long", 3),
+    ("good", "é"),
+    ("good", "é"),
+]
+
+
+@contextmanager
+def as_bytes(data: bytes, _: Path) -> Iterator[Any]:
+    """Yield bytes in memory."""
+    yield data
+
+
+@contextmanager
+def as_file(data: bytes, folder: Path) -> Iterator[Any]:
+    """Yield a file."""
+    path = folder / "a.data"
+    path.write_bytes(data)
+    yield path
+
+
+@contextmanager
+def as_gzip(data: bytes, folder: Path) -> Iterator[Any]:
+    """Yield a compressed file."""
+    with as_file(gzip.compress(data), folder) as path:
+        yield path
+
+
+@contextmanager
+def as_stream(data: bytes, _: Path) -> Iterator[Any]:
+    """Yield an open stream, which is read once."""
+    yield io.BytesIO(data)
+
+
+@contextmanager
+def as_pipe(data: bytes, _: Path) -> Iterator[Any]:
+    """Yield the end of a pipe."""
+    out, into = os.pipe()
+
+    def write() -> None:
+        with os.fdopen(into, "wb") as stream:
+            stream.write(data)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    with os.fdopen(out, "rb") as stream:
+        yield stream
+    writer.join()
+
+
+Given = Callable[[bytes, Path], AbstractContextManager[Any]]
+
+
+@pytest.mark.parametrize("given_", [as_bytes, as_file, as_gzip, as_stream, as_pipe])
+@pytest.mark.parametrize("layout", ["lines", "array", "wrapped"])
+def test_every_kind_of_input_is_looked_at_twice(
+    given_: Given, layout: str, tmp_path: Path
+) -> None:
+    """Duplicates in a source that can be read once only have the same places."""
+    data, records = written(EXAMPLE, layout)
+    with given_(data, tmp_path) as source:
+        report = validated(source)
+    expected = repeats_in(records)
+    places = [
+        (each.place.line, each.place.byte_offset)
+        for each in validated(data).problems
+        if each.code == "X101"
+    ]
+
+    assert reported_duplicates(report) == expected == {5: 3, 7: 4, 10: 9}
+    assert places == [
+        (each.place.line, each.place.byte_offset)
+        for each in report.problems
+        if each.code == "X101"
+    ]
+    assert report.files[0].invalid == 4
+
+
+def test_large_stream_is_copied_to_disk(tmp_path: Path) -> None:
+    """In a pipe of megabytes the last record is compared with the first."""
+    rows: Rows = [("good", each) for each in range(160_000)]
+    data, records = written([*rows, ("good", 0)], "lines")
+    assert len(data) > 8 * 1024 * 1024
+    with as_pipe(data, tmp_path) as source:
+        report = validated(source)
+
+    assert reported_duplicates(report) == {len(records): 3}
+
+
+def test_all_keys_count_that_tell_records_apart() -> None:
+    """In EvalEval, the same sample in another epoch or evaluation is no duplicate."""
+    path = Path(__file__).parents[3] / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
+    row = json.loads(path.read_bytes().splitlines()[0])
+    rows = [
+        row,
+        row | {"evaluation_id": "another"},
+        row | {"evaluation_name": "another"},
+        row | {"evaluation_result_id": "one"},
+        row | {"evaluation_result_id": "two"},
+        row | {"metadata": {"epoch": "1"}},
+        row | {"metadata": {"epoch": "2"}},
+        row | {"metadata": {"epoch": "1", "more": "x"}},
+        row,
+    ]
+    data = "\n".join(json.dumps(each) for each in rows).encode()
+
+    assert reported_duplicates(validate(data, format="eee@0.2.0")) == {8: 6, 9: 1}
+
+
+@pytest.mark.parametrize("options", [{"ignore": ("X101",)}, {"select": ("S",)}])
+def test_repeats_are_not_looked_for_unless_wanted(options: dict[str, Any]) -> None:
+    """Without the rule no record is wrong because of its id."""
+    data, _ = written([("good", 1), ("good", 1)], "lines")
+    report = validated(data, **options)
+
+    assert reported_duplicates(report) == {}
+    assert report.files[0].invalid == 0
+
+
+def test_first_error_is_the_only_one_if_asked_for() -> None:
+    """With `fail_fast` one duplicate is reported."""
+    data, _ = written([("good", 1)] * 4, "lines")
+    report = validated(data, fail_fast=True)
+
+    assert reported_duplicates(report) == {4: 3}
+    assert report.errors == 1
+
+
+def test_equal_digests_are_no_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Different ids that share a digest are no duplicates."""
+    digest = digest_of("a")
+    monkeypatch.setattr(uniqueness, "digest_of", lambda _: digest)
+    unique = DuplicateIdFinder(
+        IdentityReader((("id",),)),
+        lambda: frames([b'{"id": "a"}\n{"id": "b"}\n{"id": "a"}']),
+    )
+    unique.add(["a", "a", "a"])
+    found = [(each.record.number, each.first) for each in unique.repeats(3)]
+    unique.close()
+
+    assert found == [(3, 1)]
+
+
+def test_nothing_is_read_again_where_all_differ() -> None:
+    """A file without duplicates is read once."""
+
+    def again() -> Any:
+        raise AssertionError
+
+    unique = DuplicateIdFinder(IdentityReader((("id",),)), again)
+    unique.add(["a", "b"])
+    unique.add([])
+
+    assert list(unique.repeats(2)) == []
+    unique.close()

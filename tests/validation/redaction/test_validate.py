@@ -1,0 +1,249 @@
+"""With `redact`, nothing that a validation writes shows a value of a record."""
+
+import json
+import traceback
+import zipfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from canaries import Marker, marks_in, run_here
+from harpia_formats import validate
+from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.formats.rules import Rule
+from harpia_formats.registry import installed_rules
+from harpia_formats.reporters import REPORTERS
+from harpia_formats.reporters.reporter import Options as ReportOptions
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.redaction.words import SchemaWords
+from harpia_formats.validation.run import Validation
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+FILES = sorted(path for path in FIXTURES.glob("*/*/*") if path.is_file())
+LINES = [path for path in FILES if path.suffix == ".jsonl" and "valid" in path.parts]
+WORDS = SchemaWords()
+RULES = [rule for rule in installed_rules().values() if rule.has_example]
+
+
+def shown_by(data: bytes, name: str, folder: Path, **options: Any) -> Iterator[str]:
+    """Yield what each reporter writes of the contents of a file, and the report."""
+    path = folder / name
+    path.write_bytes(data)
+    run = Validation([path], Options(redact=True, lint=True, jobs=1, **options))
+    problems = list(run)
+    for reporter in REPORTERS.values():
+        parts: list[str] = []
+        shown = ReportOptions(width=500, statistics=True)
+        reporter.write(iter(problems), run.report, parts.append, shown)
+        yield "".join(parts)
+    yield repr((problems, run.report().groups, run.report().files))
+
+
+def leaks(files: list[Path], seeds: range, folder: Path) -> list[str]:
+    """Return what is shown of values marked in files, a few at most."""
+    found: list[str] = []
+    for number, path in enumerate(files):
+        for seed in seeds:
+            data = Marker(seed + number, WORDS).data(path.read_bytes())
+            format_ = path.parts[-3]
+            for output in shown_by(data, path.name, folder, format=format_):
+                found += [f"{path}: {mark}" for mark in marks_in(output)]
+    return found[:20]
+
+
+def example_leaks(rules: list[Rule], seeds: range, folder: Path) -> list[str]:
+    """Return what is shown of values marked in the bad examples of rules."""
+    found: list[str] = []
+    for number, rule in enumerate(rules):
+        options: dict[str, Any] = {}
+        if isinstance(rule.validated_as, str) and rule.validated_as:
+            options["format"] = rule.validated_as
+        elif not rule.is_about_schema and rule.validated_as != "":
+            options["schema"] = rule.validated_as
+        words = SchemaWords(options.get("schema"))
+        for seed in seeds:
+            data = Marker(seed + number, words).data(rule.bad)
+            name = rule.file_name or "rows.jsonl"
+            for output in shown_by(data, name, folder, **options):
+                found += [f"{rule.code}: {mark}" for mark in marks_in(output)]
+    return found[:20]
+
+
+def test_no_reporter_shows_a_value(tmp_path: Path) -> None:
+    """Of fixtures with marked values, no reporter shows a mark."""
+    assert leaks(FILES[::50], range(1), tmp_path) == []
+
+
+def test_no_rule_shows_a_value(tmp_path: Path) -> None:
+    """Of bad examples with marked values, no reporter shows a mark."""
+    assert example_leaks(RULES[::9], range(1), tmp_path) == []
+
+
+@pytest.mark.long
+def test_no_reporter_shows_a_value_of_any_fixture(tmp_path: Path) -> None:
+    """The same of all fixtures, with several sets of marks."""
+    assert leaks(FILES, range(6), tmp_path) == []
+
+
+@pytest.mark.long
+def test_no_rule_shows_a_value_of_any_example(tmp_path: Path) -> None:
+    """The same of all examples, with many sets of marks."""
+    assert example_leaks(RULES, range(12), tmp_path) == []
+
+
+def test_marks_are_found_without_redaction() -> None:
+    """The law would see values: without `redact` most fixtures show marks."""
+    files = FILES[::60]
+    seen = 0
+    for path in files:
+        data = Marker(0, WORDS).data(path.read_bytes())
+        report = validate(data, format=path.parts[-3], lint=True)
+        seen += bool(marks_in(json.dumps(report.to_dict(), ensure_ascii=False)))
+
+    assert seen > len(files) / 2
+
+
+def test_command_line_shows_no_value(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither standard output nor standard error of the command shows a value."""
+    for number, path in enumerate(FILES[7::90]):
+        file = tmp_path / path.name
+        file.write_bytes(Marker(number, WORDS).data(path.read_bytes()))
+        run_here("validate", "--isolated", "--redact", "--lint", "--jobs", 1, file)
+
+    shown = capsys.readouterr()
+
+    assert shown.out
+    assert marks_in(shown.out + shown.err) == []
+
+
+def test_repairs_are_listed_without_values(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The lines on what `--fix` changed show no value, and no unknown key."""
+    for number, path in enumerate(FILES[3::70]):
+        file = tmp_path / path.name
+        file.write_bytes(Marker(number, WORDS).data(path.read_bytes()))
+        options = ("--isolated", "--redact", "--unsafe-fixes", "--jobs", 1)
+        run_here("validate", *options, file)
+
+    shown = capsys.readouterr()
+
+    assert "changed" in shown.err
+    assert marks_in(shown.out + shown.err) == []
+
+
+@pytest.mark.parametrize("option", ["--diff", "--write-baseline=new.json"])
+def test_what_shows_lines_or_keys_is_refused(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A diff and a new baseline hold values, so `--redact` refuses them."""
+    file = tmp_path / "rows.jsonl"
+    file.write_bytes(b'{"id": 1,}\n')
+
+    assert run_here("validate", "--isolated", "--redact", option, file) == 2
+    assert "cannot be combined" in capsys.readouterr().err
+
+
+def test_schema_errors_say_what_the_schema_wants() -> None:
+    """Of a wrong value its type and length are shown, beside what the schema wants."""
+    schema = {
+        "properties": {"score": {"type": "number"}, "kind": {"enum": ["chat", "tool"]}},
+        "required": ["answer"],
+    }
+    row = b'{"score": "high", "kind": "secret", "anwser": "42", "more": {"x": 1}}'
+    report = validate(row, schema=schema, redact=True)
+
+    assert {problem.place.pointer: problem.message for problem in report.problems} == {
+        "/*": "answer is missing, and another key looks like a misspelling of it",
+        "/score": "score must be a number, found text of 4 characters",
+        "/kind": 'kind must be one of "chat", "tool", found text of 6 characters',
+    }
+
+
+def test_groups_that_look_the_same_are_one() -> None:
+    """Unknown keys are one group, with the sum of their counts."""
+    schema = {"properties": {"a": {}}, "additionalProperties": False}
+    rows = b'{"patient one": 1}\n{"patient two": 1}\n{"patient one": 1}\n'
+    report = validate(rows, schema=schema, redact=True, examples=1)
+
+    assert [(one.pointer, one.count) for one in report.groups] == [("/*", 3)]
+    assert report.summary()["errors"] == 3
+
+
+def test_settings_can_ask_for_redaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`redact = true` in the settings works as the option does."""
+    (tmp_path / "harpia-formats.toml").write_text("redact = true\n")
+    (tmp_path / "rows.jsonl").write_bytes(b'{"id": "secret", "score": NaN}\n')
+    monkeypatch.chdir(tmp_path)
+    run_here("validate", "rows.jsonl", "--output-format", "full")
+
+    assert "secret" not in capsys.readouterr().out
+
+
+def test_bugs_are_shown_without_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception that no data should cause loses its message, and its context."""
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise KeyError("secret value")
+
+    monkeypatch.setattr("harpia_formats.validation.run.end_of_run", fail)
+    with pytest.raises(Exception, match="KeyError in test_validate") as found:
+        validate(b"{}", redact=True)
+
+    assert "secret" not in "".join(traceback.format_exception(found.value))
+
+
+def mutated(path: Path, seed: int) -> bytes:
+    """Return some rows like those of a file of lines, with edits and marks."""
+    lines = path.read_bytes().splitlines()
+    rows = [json.loads(line) for line in lines if line.strip()]
+    drawn = islice(mutants(rows, seed), 20)
+    text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in drawn)
+    return Marker(seed, WORDS).data(text.encode("utf-8", "surrogatepass"))
+
+
+def mutant_leaks(files: list[Path], seeds: range, folder: Path) -> list[str]:
+    """Return what is shown of values marked in rows that were edited."""
+    found: list[str] = []
+    for path in files:
+        for seed in seeds:
+            options = {"format": path.parts[-3]}
+            for output in shown_by(mutated(path, seed), path.name, folder, **options):
+                found += [f"{path} {seed}: {mark}" for mark in marks_in(output)]
+    return found[:20]
+
+
+def test_no_error_of_edited_rows_shows_a_value(tmp_path: Path) -> None:
+    """Of rows with errors of many kinds, no reporter shows a mark."""
+    assert mutant_leaks(LINES[::29], range(1), tmp_path) == []
+
+
+@pytest.mark.long
+def test_no_error_of_many_edited_rows_shows_a_value(tmp_path: Path) -> None:
+    """The same of many more."""
+    assert mutant_leaks(LINES[::2], range(8), tmp_path) == []
+
+
+def test_members_of_archives_are_not_named(tmp_path: Path) -> None:
+    """Samples in Inspect's archives are in members that are named after their ids."""
+    fixture = FIXTURES / "inspect-log/invalid/S102-choices-of-numbers.json"
+    log = json.loads(fixture.read_bytes())
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        for number, sample in enumerate(log.pop("samples"), 1):
+            name = f"samples/secret {number}_epoch_1.json"
+            sample |= {"id": f"secret {number}", "epoch": 1}
+            archive.writestr(name, json.dumps(sample))
+        archive.writestr("header.json", json.dumps(log))
+    plain, redacted = (validate(path, redact=redact) for redact in (False, True))
+
+    assert "secret" in plain.problems[0].place.member
+    assert redacted.problems[0].place.member == "samples/*.json"
+    assert "secret" not in json.dumps(redacted.to_dict())

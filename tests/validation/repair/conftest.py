@@ -1,0 +1,47 @@
+"""Rows and files that the tests of repairs use."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.repair.options import FixOptions
+from harpia_formats.validation.repair.result import Change
+from harpia_formats.validation.repair.run import Fixing
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+#: Repairs a file; returns its bytes then, and the changes.
+Repairer = Callable[..., tuple[bytes, list[Change]]]
+
+
+@pytest.fixture
+def row() -> dict[str, Any]:
+    """Return a valid row of EvalEval 0.2.0 with one turn."""
+    rows = (FIXTURES / "eee@0.2.0" / "valid" / "runs.jsonl").read_text().splitlines()
+    found: dict[str, Any] = next(
+        value
+        for value in map(json.loads, rows)
+        if value["interaction_type"] == "single_turn"
+    )
+    return found
+
+
+def repaired(
+    path: Path, *, unsafe: bool = False, **options: Any
+) -> tuple[bytes, list[Change]]:
+    """Repair a file in place; return its bytes then, and the changes."""
+    changes: list[Change] = []
+    for file in Fixing([path], Options(jobs=1, **options), FixOptions(unsafe=unsafe)):
+        assert file.reason == "", file.reason
+        changes += file.changes()
+    return path.read_bytes(), changes
+
+
+@pytest.fixture
+def repair() -> Repairer:
+    """Return the function that repairs a file in place."""
+    return repaired

@@ -1,0 +1,192 @@
+"""Laws of repairs, on rows of every format that are broken at random."""
+
+import json
+import random
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import harpia_formats
+from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.repair import large_file, worker
+from harpia_formats.validation.repair.options import FixOptions
+from harpia_formats.validation.repair.result import Change
+from harpia_formats.validation.repair.run import Fixing
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+#: Formats of rows, with files of valid rows as lines.
+FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0", "nemo-output", "tencent-outputs")
+#: Rows of a generated file.
+ROWS = 24
+
+
+@cache
+def valid_rows(format_: str) -> list[Any]:
+    """Return the rows of the valid fixtures of a format."""
+    rows = []
+    for path in sorted((FIXTURES / format_ / "valid").glob("*.jsonl")):
+        rows += [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return rows
+
+
+def with_usual_faults(row: Any, chance: random.Random) -> Any:
+    """Return a row with some faults of the kinds that are repaired."""
+    if not isinstance(row, dict) or not row:
+        return row
+    owners = [row, *(value for value in row.values() if isinstance(value, dict))]
+    for _ in range(chance.randint(0, 3)):
+        owner = chance.choice(owners)
+        if not owner:
+            continue
+        key = chance.choice(list(owner))
+        fault = chance.randrange(3)
+        if fault == 0:
+            owner[key] = None
+        elif fault == 1 and len(key) > 4:
+            owner[f"{key[:-2]}{key[-1]}{key[-2]}"] = owner.pop(key)
+        elif type(owner[key]) in {int, float}:
+            owner[key] = str(owner[key])
+    return row
+
+
+def broken_lines(format_: str, seed: int) -> list[bytes]:
+    """Return lines of a format, some valid, some broken at random, none blank."""
+    chance = random.Random(seed)  # noqa: S311 - no secrets
+    lines = []
+    for row in islice(mutants(valid_rows(format_), seed), ROWS):
+        made = chance.choice([row, chance.choice(valid_rows(format_))])
+        copy = with_usual_faults(json.loads(json.dumps(made)), chance)
+        lines.append(json.dumps(copy, ensure_ascii=chance.random() < 0.5).encode())
+    return lines
+
+
+def fixed(path: Path, format_: str, *, unsafe: bool) -> list[Change]:
+    """Repair a file of a format in place; return the changes."""
+    options = Options(format=format_, jobs=1)
+    changes: list[Change] = []
+    for file in Fixing([path], options, FixOptions(unsafe=unsafe)):
+        assert not file.reason
+        changes += file.changes()
+    return changes
+
+
+def lines_found(path: Path, format_: str, *, lint: bool) -> set[int]:
+    """Return the lines of the records with errors; with any findings of lints."""
+    found = harpia_formats.iter_problems(path, format=format_, ignore=("X",), lint=lint)
+    return {one.place.line for one in found if lint or one.severity == "error"}
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
+@pytest.mark.parametrize("format_", FORMATS)
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=12)
+def test_repairs_keep_their_laws(format_: str, seed: int, *, unsafe: bool) -> None:
+    """Rows that are not listed stay; what is repaired is not found again.
+
+    No row without a finding is changed, a valid row stays valid, and a second repair
+    changes nothing.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "rows.jsonl")
+        lines = broken_lines(format_, seed)
+        path.write_bytes(b"\n".join(lines) + b"\n")
+        before = lines_found(path, format_, lint=False)
+        doubtful = lines_found(path, format_, lint=True) if unsafe else before
+        changes = fixed(path, format_, unsafe=unsafe)
+        text = path.read_bytes()
+        after = lines_found(path, format_, lint=False)
+        again = fixed(path, format_, unsafe=unsafe)
+
+        assert again == []
+        assert path.read_bytes() == text
+    new = text.split(b"\n")[:-1]
+    listed = {change.line for change in changes}
+    assert [n for n, one in enumerate(new, 1) if one != lines[n - 1]] == sorted(listed)
+    assert listed <= doubtful
+    assert after <= before
+
+
+def failing(*_: object) -> None:
+    """Fail, as a worker may."""
+    raise MemoryError
+
+
+@pytest.mark.parametrize("fails", [False, True])
+@pytest.mark.parametrize("layout", ["lines", "array", "pretty"])
+def test_any_number_of_workers_gives_the_same_bytes(
+    layout: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool
+) -> None:
+    """A file is repaired alike by one process and by two, whose work may fail."""
+    if fails:
+        monkeypatch.setattr(worker, "_range", failing)
+    rows = [with_null(row, n) for n, row in enumerate(valid_rows("eee@0.2.0") * 40)]
+    text = {
+        "lines": "".join(f"{json.dumps(row)}\n" for row in rows),
+        "array": json.dumps(rows),
+        "pretty": json.dumps(rows, indent=1),
+    }[layout]
+    for name, size in (("HEAD", 1000), ("WORTH", 1), ("WORTH_UNKNOWN", 1)):
+        monkeypatch.setattr(large_file, name, size)
+    monkeypatch.setattr(large_file, "RANGE", 50_000)
+    found = []
+    for jobs in (1, 2):
+        path = tmp_path / f"rows{jobs}.json"
+        path.write_text("\n" * 3 + text if layout == "lines" else text)
+        options = Options(format="eee@0.2.0", jobs=jobs)
+        # Two inputs, so that worker processes are used for a small file, too.
+        run = Fixing([path, b"{}"], options, FixOptions())
+        changes = [
+            (one.line, one.column, one.record, one.pointer)
+            for file in run
+            for one in file.changes()
+        ]
+        found.append((changes, path.read_bytes()))
+
+    assert found[0] == found[1]
+    assert len(found[0][0]) == len(range(0, len(rows), 3))
+
+
+def with_null(row: Any, number: int) -> Any:
+    """Return a row; every third one with a null that is not allowed."""
+    copy = json.loads(json.dumps(row))
+    if number % 3 == 0:
+        copy["metadata"] = None
+    return copy
+
+
+#: Kinds of documents around rows, and what one is written by.
+DOCUMENTS: dict[str, Callable[[Any], bytes]] = {
+    "lines": lambda row: json.dumps(row).encode() + b"\n",
+    "lines without an end": lambda row: json.dumps(row).encode(),
+    "CRLF": lambda row: json.dumps(row).encode() + b"\r\n",
+    "array": lambda row: b"[" + json.dumps(row).encode() + b"]",
+    "pretty array": lambda row: json.dumps([row], indent=4).encode(),
+    "single": lambda row: json.dumps(row, indent=2).encode(),
+}
+
+
+@pytest.mark.parametrize("layout", DOCUMENTS)
+def test_rows_are_repaired_in_every_layout(
+    layout: str, tmp_path: Path, row: dict[str, Any]
+) -> None:
+    """The file without the null is what is written, byte for byte."""
+    path = tmp_path / "rows.json"
+    write = DOCUMENTS[layout]
+    expected = write(row)
+    path.write_bytes(write({**row, "zebra": None} | {"metadata": None}))
+    clean = {**row, "zebra": None}
+    clean.pop("metadata", None)
+
+    changes = fixed(path, "eee@0.2.0", unsafe=False)
+
+    assert [change.pointer for change in changes] == ["/metadata"]
+    assert path.read_bytes() == write(clean)
+    assert expected
