@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.scoring.bootstrap import (
     LEVEL,
     REPLICATES,
@@ -11,7 +12,6 @@ from harpia_formats.evaluation.scoring.bootstrap import (
     PoissonBootstrap,
 )
 from harpia_formats.evaluation.scoring.intervals import FEW_QUESTIONS
-from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 ## Intervals of pooled scores and of means without bounds

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.mean import means
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL, SEED
@@ -17,7 +18,6 @@ from harpia_formats.evaluation.scoring.paired import (
 )
 from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
 from harpia_formats.evaluation.scoring.question_rows import SpooledRows
-from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 ## Differences, several systems and sizes

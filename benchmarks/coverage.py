@@ -22,6 +22,7 @@ from question_coverage import CELLS as QUESTION_CELLS
 from question_coverage import METRICS, WRONG, held_share
 from report.tables import table
 
+from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.mean import means
 from harpia_formats.evaluation.metrics.pass_at_k import pass_at_k
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
@@ -40,7 +41,6 @@ from harpia_formats.evaluation.scoring.p_values import (
 )
 from harpia_formats.evaluation.scoring.paired import compare_pairs
 from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 # Coverage of intervals and false positives of tests

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.label_reading import (
     LabelCounts,
@@ -18,7 +19,6 @@ from harpia_formats.evaluation.scoring.bootstrap import (
 )
 from harpia_formats.evaluation.scoring.label_bootstrap import LabelBootstrap
 from harpia_formats.evaluation.scoring.label_totals import FEW
-from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 ## Intervals of labels

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.mean import means
 from harpia_formats.evaluation.scoring.bootstrap import (
     LEVEL,
@@ -16,7 +17,6 @@ from harpia_formats.evaluation.scoring.intervals import (
     QuestionMoments,
     wilson_interval,
 )
-from harpia_formats.evaluation.scoring.questions import digest_of
 
 MARKDOWN = """\
 ## Intervals of pairs of answers

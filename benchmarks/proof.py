@@ -53,32 +53,34 @@ the records are others, of the same kinds of text.
 To repeat it, with the extras `score`, `test` and `test-proof`:
 `python benchmarks/proof.py --records {count}`
 """
+#: The folder of the tests of metrics.
+_TESTS = "tests/evaluation/metrics"
 #: What is compared with a metric that no package computes.
 OTHERS = {
     "accuracy": "another name of em",
-    "f1": "SQuAD's rules step by step, in `tests/evaluation/metrics/test_proofs.py`",
-    "f1-binary": "scikit-learn's, in `tests/evaluation/metrics/test_label_proofs.py`",
-    "maj": "all sets of answers, in `tests/evaluation/metrics/test_maj_at_k.py`",
+    "f1": f"SQuAD's rules step by step, in `{_TESTS}/test_proofs.py`",
+    "f1-binary": f"scikit-learn's, in `{_TESTS}/test_label_proofs.py`",
+    "maj": f"all sets of answers, in `{_TESTS}/test_maj_at_k.py`",
     "rouge": "its five scores are those above",
-    "bertscore": "needs a model: `tests/evaluation/metrics/test_bertscore.py`",
-    "sas": "needs a model: `tests/evaluation/metrics/test_sas.py`",
-    "document-map": "Haystack's evaluator, in `tests/evaluation/metrics/test_documents.py`",
-    "document-mrr": "Haystack's evaluator, in `tests/evaluation/metrics/test_documents.py`",
-    "document-ndcg": "Haystack's evaluator, in `tests/evaluation/metrics/test_documents.py`",
-    "document-recall": "Haystack's evaluator, in `tests/evaluation/metrics/test_documents.py`",
-    "fuzzy-match": "NVIDIA's rules, in `tests/evaluation/metrics/test_fuzzy_match.py`",
-    "string-check": "NVIDIA's rules, in `tests/evaluation/metrics/test_metrics.py`",
-    "number-check": "NVIDIA's rules, in `tests/evaluation/metrics/test_metrics.py`",
-    "inspect-choice": "Inspect's scorer, in `tests/evaluation/metrics/test_inspect_scorers.py`",
-    "inspect-exact": "Inspect's scorer, in `tests/evaluation/metrics/test_inspect_scorers.py`",
-    "inspect-f1": "Inspect's scorer, in `tests/evaluation/metrics/test_inspect_scorers.py`",
-    "inspect-match": "Inspect's scorer, in `tests/evaluation/metrics/test_inspect_scorers.py`",
-    "lm-eval-acc": "lm-eval's, in `tests/evaluation/metrics/test_lm_eval_acc.py`",
-    "lm-eval-exact-match": "lm-eval's: `tests/evaluation/metrics/test_lm_eval_exact_match.py`",
-    "number-match": "ours: `tests/evaluation/metrics/test_number_match.py`",
-    "multiple-choice": "ours: `tests/evaluation/metrics/test_multiple_choice.py`",
-    "length": "a count, in `tests/evaluation/metrics/test_length.py`",
-    "relative-length": "a quotient of counts, in `tests/evaluation/metrics/test_length.py`",
+    "bertscore": f"needs a model: `{_TESTS}/test_bertscore.py`",
+    "sas": f"needs a model: `{_TESTS}/test_sas.py`",
+    "document-map": f"Haystack's evaluator, in `{_TESTS}/test_documents.py`",
+    "document-mrr": f"Haystack's evaluator, in `{_TESTS}/test_documents.py`",
+    "document-ndcg": f"Haystack's evaluator, in `{_TESTS}/test_documents.py`",
+    "document-recall": f"Haystack's evaluator, in `{_TESTS}/test_documents.py`",
+    "fuzzy-match": f"NVIDIA's rules, in `{_TESTS}/test_fuzzy_match.py`",
+    "string-check": f"NVIDIA's rules, in `{_TESTS}/test_metrics.py`",
+    "number-check": f"NVIDIA's rules, in `{_TESTS}/test_metrics.py`",
+    "inspect-choice": f"Inspect's scorer, in `{_TESTS}/test_inspect_scorers.py`",
+    "inspect-exact": f"Inspect's scorer, in `{_TESTS}/test_inspect_scorers.py`",
+    "inspect-f1": f"Inspect's scorer, in `{_TESTS}/test_inspect_scorers.py`",
+    "inspect-match": f"Inspect's scorer, in `{_TESTS}/test_inspect_scorers.py`",
+    "lm-eval-acc": f"lm-eval's, in `{_TESTS}/test_lm_eval_acc.py`",
+    "lm-eval-exact-match": f"lm-eval's: `{_TESTS}/test_lm_eval_exact_match.py`",
+    "number-match": f"ours: `{_TESTS}/test_number_match.py`",
+    "multiple-choice": f"ours: `{_TESTS}/test_multiple_choice.py`",
+    "length": f"a count, in `{_TESTS}/test_length.py`",
+    "relative-length": f"a quotient of counts, in `{_TESTS}/test_length.py`",
 }
 
 Answer = tuple[str, list[str]]

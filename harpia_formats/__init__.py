@@ -41,27 +41,31 @@ if TYPE_CHECKING:
     )
     from harpia_formats.api.python_api.arguments import Output as Destination
     from harpia_formats.api.python_api.records import Records
+    from harpia_formats.api.recipes.error import RecipeError
     from harpia_formats.conversion.comparison.report import DifferenceReport
-    from harpia_formats.conversion.mapping.columns import MapError
-    from harpia_formats.conversion.mapping.requirements import ConversionError
     from harpia_formats.conversion.report import ConversionReport
     from harpia_formats.conversion.subsets.options import SubsetError
     from harpia_formats.conversion.subsets.result import Subset
     from harpia_formats.evaluation.figures.library import FigureError
     from harpia_formats.evaluation.llm_judge import LLMJudge
-    from harpia_formats.evaluation.recipes.error import RecipeError
     from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
     from harpia_formats.evaluation.scoring.scores import Scores
     from harpia_formats.evaluation.statistics.result import Statistics
     from harpia_formats.expectations.error import PreflightError
     from harpia_formats.files.io.sink import SinkError
-    from harpia_formats.files.workers.engine import EngineError
     from harpia_formats.formats.detection.result import Detected
     from harpia_formats.formats.extensions.entry_points import PluginError
+    from harpia_formats.formats.registry import UnknownFormat
     from harpia_formats.formats.rules import UnknownRule
     from harpia_formats.formats.schema.load import SchemaError
     from harpia_formats.model.check import Check
-    from harpia_formats.model.errors import HarpiaFormatsError, OptionError
+    from harpia_formats.model.column_map import MapError
+    from harpia_formats.model.errors import (
+        ConversionError,
+        EngineError,
+        HarpiaFormatsError,
+        OptionError,
+    )
     from harpia_formats.model.metric_profile import ScoreError
     from harpia_formats.model.problem import (
         Because,
@@ -74,7 +78,6 @@ if TYPE_CHECKING:
     from harpia_formats.model.record import Header, Output, Record, Score
     from harpia_formats.model.report import FileCount, Group, Report, ValidationFailed
     from harpia_formats.model.result import Result
-    from harpia_formats.registry import UnknownFormat
     from harpia_formats.reporters import ReportError
     from harpia_formats.validation.companion_error import CompanionError
     from harpia_formats.validation.inference.result import InferredSchema
@@ -268,12 +271,13 @@ def preflight(
     from harpia_formats.expectations.options import PreflightOptions
     from harpia_formats.expectations.parse import plan_of_values, read_plan
     from harpia_formats.expectations.run import Preflight
+    from harpia_formats.reporters.report_file import named_report
 
     chosen = make_options(PreflightOptions, _in_one_process(options))
     if isinstance(path, (str, PathLike)):
-        plan = read_plan(fspath(path), chosen.variables)
+        plan = read_plan(fspath(path), chosen.variables, named_report)
     else:
-        plan = plan_of_values(path, chosen.variables)
+        plan = plan_of_values(path, chosen.variables, named_report)
     run = Preflight(plan, chosen)
     problems = tuple(run)
     run.save_state()
@@ -341,10 +345,11 @@ def infer_schema(*inputs: Input, **options: Unpack[InferArguments]) -> InferredS
     """Infer a draft-07 schema from all rows of `inputs`; it is the result's `schema`.
 
     The inputs are those of `validate`; the options are the fields of
-    `harpia_formats.validation.inference.options.InferOptions`, such as `enum_limit=0`. Raises
-    `ValidationFailed` if an input cannot be read or a row is no JSON, `SchemaError` if
-    there is no row, `ValueError` if there is no input or an option cannot be used, and
-    `TypeError` for an unknown option and for an input of another type.
+    `harpia_formats.validation.inference.options.InferOptions`, such as `enum_limit=0`.
+    Raises `ValidationFailed` if an input cannot be read or a row is no JSON,
+    `SchemaError` if there is no row, `ValueError` if there is no input or an option
+    cannot be used, and `TypeError` for an unknown option and for an input of another
+    type.
     """
     from dataclasses import replace
 
@@ -426,9 +431,13 @@ def convert(
         with_arguments,
     )
     from harpia_formats.conversion.run import Conversion
+    from harpia_formats.evaluation.filling_measure import filling_measure
 
     with errors_with_arguments():
-        chosen = make_options(ConvertOptions, _in_one_process(options))
+        chosen = replace(
+            make_options(ConvertOptions, _in_one_process(options)),
+            filling_measure=filling_measure,
+        )
         run = Conversion(file_inputs(inputs), to, output, chosen)
         problems = tuple(
             replace(problem, help=with_arguments(problem.help))
@@ -581,6 +590,8 @@ def roundtrip(
     decide what becomes of a record; `on_invalid` is "fail" or "skip", and `constants`
     also give fields that the format `via` does not hold.
     """
+    from dataclasses import replace
+
     from harpia_formats.api.python_api.arguments import RoundtripArguments
     from harpia_formats.api.python_api.inputs import file_inputs
     from harpia_formats.api.python_api.make_options import make_options
@@ -590,12 +601,18 @@ def roundtrip(
         errors_with_arguments,
         with_arguments,
     )
+    from harpia_formats.evaluation.filling_measure import filling_measure
 
     with errors_with_arguments():
         run = RoundTrip(
             file_inputs(inputs),
             via,
-            make_options(ConvertOptions, options, RoundtripArguments.__annotations__),
+            replace(
+                make_options(
+                    ConvertOptions, options, RoundtripArguments.__annotations__
+                ),
+                filling_measure=filling_measure,
+            ),
         )
         problems = tuple(run)
     report = _read_whole(run.report(), problems)
@@ -694,8 +711,8 @@ def score(
             from os import fspath
             from typing import cast
 
-            from harpia_formats.evaluation.recipes.apply import python_options
-            from harpia_formats.evaluation.recipes.table import SCORE, ScoreRun
+            from harpia_formats.api.recipes.apply import python_options
+            from harpia_formats.api.recipes.table import SCORE, ScoreRun
 
             place = "-" if output is None else output
             given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
@@ -794,8 +811,8 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
             from os import fspath
             from typing import cast
 
-            from harpia_formats.evaluation.recipes.apply import python_options
-            from harpia_formats.evaluation.recipes.table import COMPARE, CompareRun
+            from harpia_formats.api.recipes.apply import python_options
+            from harpia_formats.api.recipes.table import COMPARE, CompareRun
 
             given = CompareRun(
                 cast("Any", inputs), tuple(models), baseline, test, detect, force
@@ -867,9 +884,10 @@ def head(
     """Copy the first `rows` rows of a file to `output`, byte for byte.
 
     `given` is one input of `validate`, `output` as in `convert`; the options are the
-    fields of `harpia_formats.conversion.subsets.options.SubsetOptions`. Nothing behind the rows is
-    read, unless a document stands around them. Raises `SubsetError` for what has no
-    rows that can be copied, and `SourceError`, `SinkError` or `UnknownFormat`.
+    fields of `harpia_formats.conversion.subsets.options.SubsetOptions`. Nothing behind
+    the rows is read, unless a document stands around them. Raises `SubsetError` for
+    what has no rows that can be copied, and `SourceError`, `SinkError` or
+    `UnknownFormat`.
     """
     from harpia_formats.api.python_api.inputs import file_inputs
     from harpia_formats.api.python_api.make_options import make_options
@@ -911,11 +929,11 @@ def split(
     """Divide the rows of a file among several files, byte for byte.
 
     The options are those of `head` and the fields of
-    `harpia_formats.conversion.subsets.division.Division`: `valid` and `invalid` are files, or
-    `by="category"` or `ratio={"train": 0.8, "test": 0.2}` names parts, whose files are
-    called `output` with the part in the place of `{value}`. All files appear, or none.
-    Raises what `head` raises, `ValidationFailed` if a row cannot be read by a field,
-    and `OptionError` for options that contradict each other.
+    `harpia_formats.conversion.subsets.division.Division`: `valid` and `invalid` are
+    files, or `by="category"` or `ratio={"train": 0.8, "test": 0.2}` names parts, whose
+    files are called `output` with the part in the place of `{value}`. All files appear,
+    or none. Raises what `head` raises, `ValidationFailed` if a row cannot be read by a
+    field, and `OptionError` for options that contradict each other.
     """
     from harpia_formats.api.python_api.arguments import SplitArguments
     from harpia_formats.api.python_api.inputs import file_inputs
@@ -966,8 +984,8 @@ def stats(*inputs: Input, **options: Unpack[StatsArguments]) -> Statistics:
     """Count what `inputs` hold, and return the statistics of all records.
 
     The inputs are those of `validate`. The options are the fields of
-    `harpia_formats.evaluation.statistics.options.StatsOptions`, such as `limit=1000` or `top=20`.
-    It runs in one process unless `jobs`, `executor` or `engine` is given.
+    `harpia_formats.evaluation.statistics.options.StatsOptions`, such as `limit=1000` or
+    `top=20`. It runs in one process unless `jobs`, `executor` or `engine` is given.
 
     Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
     `on_invalid="skip"`; and `ConversionError` for a document without records,
@@ -998,46 +1016,46 @@ def metric_names() -> tuple[str, ...]:
 
 #: The module of each public name that is loaded when it is first used.
 _lazy_names = {
-    "Answers": "python_api.answers",
-    "Because": "model.problem",
-    "Change": "repair.result",
-    "Check": "model.check",
-    "CompanionError": "validation.companion_error",
-    "ConversionError": "mapping.requirements",
-    "Detected": "detection.result",
-    "EngineError": "workers.engine",
-    "Excerpt": "model.problem",
-    "FigureError": "figures.library",
-    "FileCount": "model.report",
-    "Fix": "model.problem",
-    "FixReport": "repair.fix",
-    "Group": "model.report",
-    "HarpiaFormatsError": "model.errors",
-    "Header": "model.record",
-    "InferredSchema": "inference.result",
-    "LLMJudge": "llm_judge",
-    "MapError": "mapping.columns",
-    "OptionError": "model.errors",
-    "Output": "model.record",
-    "Place": "model.problem",
-    "PluginError": "extensions.entry_points",
-    "PreflightError": "expectations.error",
-    "Problem": "model.problem",
-    "RecipeError": "recipes.error",
-    "Record": "model.record",
-    "Records": "python_api.records",
-    "Report": "model.report",
-    "ReportError": "reporters",
-    "SchemaError": "schema.load",
-    "Score": "model.record",
-    "ScoreError": "model.metric_profile",
-    "Severity": "model.problem",
-    "SinkError": "io.sink",
-    "Subset": "subsets.result",
-    "SubsetError": "subsets.options",
-    "UnknownFormat": "registry",
-    "UnknownRule": "rules",
-    "ValidationFailed": "model.report",
+    "Answers": "harpia_formats.api.python_api.answers",
+    "Because": "harpia_formats.model.problem",
+    "Change": "harpia_formats.validation.repair.result",
+    "Check": "harpia_formats.model.check",
+    "CompanionError": "harpia_formats.validation.companion_error",
+    "ConversionError": "harpia_formats.model.errors",
+    "Detected": "harpia_formats.formats.detection.result",
+    "EngineError": "harpia_formats.model.errors",
+    "Excerpt": "harpia_formats.model.problem",
+    "FigureError": "harpia_formats.evaluation.figures.library",
+    "FileCount": "harpia_formats.model.report",
+    "Fix": "harpia_formats.model.problem",
+    "FixReport": "harpia_formats.validation.repair.fix",
+    "Group": "harpia_formats.model.report",
+    "HarpiaFormatsError": "harpia_formats.model.errors",
+    "Header": "harpia_formats.model.record",
+    "InferredSchema": "harpia_formats.validation.inference.result",
+    "LLMJudge": "harpia_formats.evaluation.llm_judge",
+    "MapError": "harpia_formats.model.column_map",
+    "OptionError": "harpia_formats.model.errors",
+    "Output": "harpia_formats.model.record",
+    "Place": "harpia_formats.model.problem",
+    "PluginError": "harpia_formats.formats.extensions.entry_points",
+    "PreflightError": "harpia_formats.expectations.error",
+    "Problem": "harpia_formats.model.problem",
+    "RecipeError": "harpia_formats.api.recipes.error",
+    "Record": "harpia_formats.model.record",
+    "Records": "harpia_formats.api.python_api.records",
+    "Report": "harpia_formats.model.report",
+    "ReportError": "harpia_formats.reporters",
+    "SchemaError": "harpia_formats.formats.schema.load",
+    "Score": "harpia_formats.model.record",
+    "ScoreError": "harpia_formats.model.metric_profile",
+    "Severity": "harpia_formats.model.problem",
+    "SinkError": "harpia_formats.files.io.sink",
+    "Subset": "harpia_formats.conversion.subsets.result",
+    "SubsetError": "harpia_formats.conversion.subsets.options",
+    "UnknownFormat": "harpia_formats.formats.registry",
+    "UnknownRule": "harpia_formats.formats.rules",
+    "ValidationFailed": "harpia_formats.model.report",
 }
 
 
@@ -1046,7 +1064,7 @@ def __getattr__(name: str) -> Any:
     if name in _lazy_names:
         from importlib import import_module
 
-        return getattr(import_module(f"harpia_formats.{_lazy_names[name]}"), name)
+        return getattr(import_module(_lazy_names[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

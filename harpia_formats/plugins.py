@@ -214,7 +214,9 @@ _names_by_module = {
         "Measure Metric MetricError Pair QuestionMeasure Sample Statistics "
         "UnscorableError"
     ),
-    "harpia_formats.evaluation.metrics.mean": "mean_measure question_measure sample_mean_measure",
+    "harpia_formats.evaluation.metrics.mean": (
+        "mean_measure question_measure sample_mean_measure"
+    ),
     "harpia_formats.evaluation.metrics.parameters": "Parameters read_parameters",
     "harpia_formats.evaluation.metrics.references": "score_over_references",
     "harpia_formats.model.metric_profile": (

@@ -9,8 +9,8 @@ from typing import IO, Any
 
 from data.generate import Value
 from data.samples import Sample, samples
+from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.format import Container
-from harpia_formats.registry import adapter_of, writable_formats
 
 RUN, NAME = "demo/model/1751729998", "demo"
 #: The kind of text whose files are ASCII, with \\u escapes.

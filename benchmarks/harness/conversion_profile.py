@@ -81,7 +81,7 @@ def stage_of(path: str) -> str:
     for root in reversed(ROOTS):
         if Path(path).is_relative_to(root):
             parts = Path(path).relative_to(root).parts
-            return ".".join(parts[: min(len(parts) - 1, 2)])
+            return ".".join(parts[: min(len(parts) - 1, 3)])
     return "other"
 
 

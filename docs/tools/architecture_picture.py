@@ -18,6 +18,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PICTURE = ROOT / "docs" / "explanation" / "architecture.svg"
 HUB = ROOT / "harpia_formats"
+#: The package that holds the registry.
+REGISTRY = "formats"
 ADAPTERS = ROOT / "converters" / "harpia_converters"
 
 #: Pixels: of the whole picture, of the column of layers, and of that of adapters.
@@ -43,9 +45,8 @@ class Package:
     """One package or module in a layer."""
 
     name: str
-    #: The first line of its docstring; empty if it does not exist yet.
+    #: The first line of its docstring.
     caption: str
-    is_planned: bool
 
 
 def contracts() -> dict[str, dict[str, Any]]:
@@ -59,19 +60,17 @@ def layers() -> list[list[Package]]:
     """Return the packages of each layer, the highest layer first."""
     return [
         [package_of(name.strip()) for name in layer.split("|")]
-        for layer in contracts()["stages"]["layers"]
+        for layer in contracts()["rooms"]["layers"]
     ]
 
 
 def package_of(name: str) -> Package:
-    """Return a package by its name in a contract; one in parentheses is planned."""
-    if name.startswith("("):
-        return Package(name.strip("()"), "", is_planned=True)
+    """Return a package by its name in a contract."""
     module = HUB / name / "__init__.py"
     if not module.is_file():
         module = HUB / f"{name}.py"
     docstring = ast.get_docstring(ast.parse(module.read_bytes())) or ""
-    return Package(name, docstring.split("\n", 1)[0].rstrip("."), is_planned=False)
+    return Package(name, docstring.split("\n", 1)[0].rstrip("."))
 
 
 def vendors() -> list[str]:
@@ -81,8 +80,7 @@ def vendors() -> list[str]:
 
 def caption_lines(package: Package, width: float) -> list[str]:
     """Return the caption of a box, in lines that fit into `width` pixels."""
-    text = "planned" if package.is_planned else package.caption
-    return textwrap.wrap(text, int((width - 2 * PADDING) / CHARACTER))
+    return textwrap.wrap(package.caption, int((width - 2 * PADDING) / CHARACTER))
 
 
 def text_at(x: float, y: float, text: str, kind: str) -> str:
@@ -93,14 +91,11 @@ def text_at(x: float, y: float, text: str, kind: str) -> str:
 def box(package: Package, x: float, y: float, size: tuple[float, float]) -> list[str]:
     """Return the elements of the box of one package; `size` is width and height."""
     width, height = size
-    fill = SPECIAL if package.name == "registry" else BOX
-    if package.is_planned:
-        fill = "#ffffff"
-    dashes = ' stroke-dasharray="5 4"' if package.is_planned else ""
+    fill = SPECIAL if package.name == REGISTRY else BOX
     lines = caption_lines(package, width)
     frame = (
         f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" rx="6" '
-        f'fill="{fill}" stroke="{BORDER}"{dashes}/>'
+        f'fill="{fill}" stroke="{BORDER}"/>'
     )
     return [
         frame,
@@ -179,7 +174,7 @@ def current_picture() -> str:
     middle = y
     for packages in layers():
         drawn, height = row(packages, y)
-        if any(package.name == "registry" for package in packages):
+        if any(package.name == REGISTRY for package in packages):
             middle = y + height / 2
         elements += drawn
         y += height + GAP

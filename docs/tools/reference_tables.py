@@ -23,8 +23,8 @@ from harpia_formats.api.python_api.arguments import (
 from harpia_formats.api.settings.table import SETTINGS, Setting
 from harpia_formats.cli.app import app_for
 from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.formats.rules import Rule
-from harpia_formats.registry import all_formats, all_rules
 
 NOTICE = "<!-- Written by `python docs/tools/update.py`. Do not edit. -->\n"
 #: What the first letter of a rule's code means.

@@ -13,9 +13,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import harpia_formats
-from harpia_formats import plugins, testing
+from harpia_formats import plugins
+from harpia_formats.api import testing
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.rules import Rule
-from harpia_formats.registry import all_rules
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

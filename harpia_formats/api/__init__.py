@@ -1,1 +1,7 @@
-"""The room api."""
+"""Keyword arguments and files of options become the options of a run.
+
+What comes in: the arguments of the functions of `harpia_formats`, settings files and
+recipes. What goes out: the frozen options of the other packages, and results that speak
+of arguments. To read in this order: `settings` (files of options), `python_api` (the
+functions), `recipes` (scores from a file), `testing` (support for tests).
+"""

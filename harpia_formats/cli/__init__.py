@@ -1,4 +1,10 @@
-"""The command line: parse, call, report, exit code."""
+"""The command line: parse, call, report, exit code.
+
+What comes in: words. What goes out: one call of another package, its report, and an
+exit code. To read in this order: `main`, `app` (the commands), `commands` (a module
+each), `options` (shared by commands), `output` (what is printed), `program` and
+`completion` (Typer and shells).
+"""
 
 
 def main() -> None:

@@ -11,7 +11,8 @@ from harpia_formats.files.io.inputs import Input, rewind_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.sink import standard_output
 from harpia_formats.model.text.sanitize import safe
-from harpia_formats.reporters.text import position, with_noun
+from harpia_formats.model.text.words import with_noun
+from harpia_formats.reporters.text import position
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.repair.companions import ChangedFile
 from harpia_formats.validation.repair.line_diff import LineTooLong

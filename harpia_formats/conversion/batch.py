@@ -21,12 +21,12 @@ from harpia_formats.conversion.record_steps import RecordSteps
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of
 
 
 @dataclass(frozen=True, slots=True)

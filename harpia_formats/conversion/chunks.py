@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.losses.problems import GROUP_HELP, NUMBER_HELP
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.mapping.row_reader import NO_SURROUNDINGS, ReadRow
 from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.options import ConvertOptions, Ids
@@ -14,10 +13,11 @@ from harpia_formats.conversion.record_steps import steps_of
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import Row
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.problem import Place
-from harpia_formats.registry import adapter_of
 from harpia_formats.validation.diagnosis.row_context import RowContext
 
 if TYPE_CHECKING:  # files that are small, or decoded without a decoder, need none

@@ -12,7 +12,6 @@ from harpia_formats.conversion.mapping.constants import constants_by_path
 from harpia_formats.conversion.mapping.misfits import misfits_of
 from harpia_formats.conversion.mapping.record_program import Outcome, RecordProgram
 from harpia_formats.conversion.mapping.requirements import (
-    ConversionOptionsError,
     RowRequirements,
     row_requirements,
 )
@@ -21,11 +20,12 @@ from harpia_formats.conversion.options import ConvertOptions, Ids
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.files.io.reader import BLOCK
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import Cardinality, Row
+from harpia_formats.model.errors import ConversionOptionsError
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of
 from harpia_formats.validation.dedup.identity import IdentityReader
 
 #: Records whose rows are encoded together, if they are not large.

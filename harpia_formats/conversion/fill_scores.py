@@ -6,9 +6,12 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.mapping.requirements import ConversionError
-from harpia_formats.conversion.options import FILLING_METRICS
-from harpia_formats.evaluation.metrics import Measure, measure_of
+from harpia_formats.conversion.options import (
+    FILLING_METRICS,
+    ConvertOptions,
+    FillingMeasure,
+)
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
@@ -18,7 +21,7 @@ class ScoreFiller:
     """Gives each answer without a score the score of one metric."""
 
     name: str
-    measure: Measure
+    measure: FillingMeasure
 
     def __call__(self, record: Record, fates: FieldFates) -> Record:
         """Return `record` with a score for each answer.
@@ -78,9 +81,18 @@ def answer_text(output: Output) -> str | None:
     return None
 
 
-def score_filler(name: str) -> ScoreFiller:
-    """Return the filler with the metric `name`; raises `ConversionError`."""
+def score_filler(options: ConvertOptions) -> ScoreFiller | None:
+    """Return the filler with the metric `options.score`, None if none is asked for.
+
+    Raises `ConversionError` for another metric than those that can fill scores, and
+    where `options.filling_measure` is not given.
+    """
+    name = options.score
+    if name is None:
+        return None
     if name not in FILLING_METRICS:
         known = ", ".join(FILLING_METRICS)
         raise ConversionError(f"no metric is called {name!r} (known: {known})")
-    return ScoreFiller(name, measure_of(name, {}))
+    if options.filling_measure is None:
+        raise ConversionError(f"the measure of {name} is missing")
+    return ScoreFiller(name, options.filling_measure(name))

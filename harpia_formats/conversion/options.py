@@ -1,11 +1,11 @@
 """The options of a conversion, checked when they are made."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from os import PathLike
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 from harpia_formats.conversion.mapping.choices import (
     Choices,
@@ -15,14 +15,13 @@ from harpia_formats.conversion.mapping.choices import (
     Responses,
     Turns,
 )
-from harpia_formats.conversion.mapping.columns import check_field_names
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.files.framing.limits import ROW_LIMIT
 from harpia_formats.files.io.exclude import check_patterns
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.parsing.csv_delimiter import check_delimiter
 from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
-from harpia_formats.model.errors import OptionError
+from harpia_formats.model.column_map import check_field_names
+from harpia_formats.model.errors import ConversionError, OptionError
 from harpia_formats.model.text.spelling import hint_on
 
 if TYPE_CHECKING:  # it loads multiprocessing
@@ -65,6 +64,24 @@ class ContainerKind(StrEnum):
 
 #: The metrics that can fill scores: a score of 1 means that the answer is correct.
 FILLING_METRICS = ("em", "f1")
+
+
+#: Marks a field that is no option of the user.
+NO_OPTION = {"is_option": False}
+
+
+class FillingMeasure(Protocol):
+    """Scores one answer by references; a score of 1 means that it is correct."""
+
+    @property
+    def signature(self) -> str:
+        """The signature of the scores."""
+
+    def statistics(self, answer: str, references: Sequence[str], /) -> Any:
+        """Return the statistics of an answer."""
+
+    def scores(self, statistics: Any, /) -> Sequence[float | None]:
+        """Return the scores of statistics, of which there is one here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +129,10 @@ class ConvertOptions:
     constants: Mapping[str, Any] = field(default_factory=dict)
     #: The metric that scores answers without a score; None for no metric.
     score: str | None = None
+    #: Returns the measure of the metric `score`: conversion knows no metrics.
+    filling_measure: Callable[[str], "FillingMeasure"] | None = field(
+        default=None, metadata=NO_OPTION
+    )
     on_loss: OnLoss | str = OnLoss.REPORT
     on_invalid: OnInvalid | str = OnInvalid.FAIL
     keep_extra: bool = False

@@ -20,11 +20,6 @@ from harpia_formats.conversion.containers.row_writer import (
     RowWriter,
     WriteBytes,
 )
-from harpia_formats.conversion.mapping.columns import column_names
-from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
-    ConversionOptionsError,
-)
 from harpia_formats.conversion.mapping.targets import header_needs_rows
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
 from harpia_formats.files.io.compressed_output import suffix_of
@@ -35,10 +30,12 @@ from harpia_formats.files.io.sink import Sink, SinkError, StreamSink, standard_o
 from harpia_formats.files.io.urls import is_url, masked
 from harpia_formats.formats.detection.file_name import delimiter_of
 from harpia_formats.formats.extensions.formats_and_rules import imported
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.column_map import column_names
+from harpia_formats.model.errors import ConversionError, ConversionOptionsError
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.text.spelling import is_near
-from harpia_formats.registry import adapter_of
 
 #: Is replaced in the name of an output by the model whose answers are in the file.
 MODEL = "{model}"

@@ -15,9 +15,9 @@ from harpia_formats.conversion.mapping.choices import (
     Responses,
     Turns,
 )
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.options import FILLING_METRICS, Ids, OnInvalid
 from harpia_formats.files.io.sink import SinkError
+from harpia_formats.model.errors import ConversionError
 
 #: Options without a value.
 _FLAGS = ("overwrite", "prefix-ids", "keep-extra", "csv-safe")

@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from os import PathLike, fspath
 from typing import Any
 
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.output_files import MODEL, check_output
 from harpia_formats.files.io.output_group import OutputGroup
 from harpia_formats.files.io.sink import Sink
 from harpia_formats.files.io.urls import file_name_of, is_same_place, masked, sibling_of
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import problem_as_dict
 

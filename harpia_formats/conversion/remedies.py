@@ -5,18 +5,18 @@ from collections.abc import Iterable
 from msgspec import UNSET
 
 from harpia_formats.conversion.mapping.choices import Prompt, ReferenceFrom
-from harpia_formats.conversion.mapping.columns import field_name
 from harpia_formats.conversion.mapping.fit import NO_VERDICT
 from harpia_formats.conversion.mapping.fit_scores import LEFT_OUT
 from harpia_formats.conversion.mapping.preparation import OTHER_FILTERS, UNANSWERABLE
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.formats.detection.likely_map import likely_map_of
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.column_map import field_name
 from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of
 
 _FROM_GT = "--reference-from gt"
 _FORMATTED = "--prompt formatted"

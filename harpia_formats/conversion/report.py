@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 from harpia_formats.conversion.loss_counts import FateCounts
 from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.format import Format
 from harpia_formats.model.report import FileCount, Report, validation_failed
 from harpia_formats.model.result import Result, as_plain
-from harpia_formats.registry import adapter_of
 
 #: The fates that lose something.
 LOSSES = frozenset({Fate.DROPPED, Fate.CHANGED, Fate.MERGED})

@@ -9,7 +9,6 @@ from harpia_formats.conversion.destination import Destination
 from harpia_formats.conversion.header import header_row
 from harpia_formats.conversion.losses.problems import ConversionProblems
 from harpia_formats.conversion.mapping.constants import check_constants
-from harpia_formats.conversion.mapping.mapped_format import maps_output_columns
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.mapping.targets import (
@@ -40,10 +39,11 @@ from harpia_formats.conversion.side_outputs import side_outputs
 from harpia_formats.files.io.inputs import Input, is_one_file
 from harpia_formats.files.workers.pool import WorkerPool, open_pool
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.detection.mapped_format import maps_output_columns
+from harpia_formats.formats.registry import adapter_of, all_unpackers
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import adapter_of, all_unpackers
 from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 
@@ -82,9 +82,9 @@ class Conversion:
         self._models = ModelSelection(options.model, options.metric)
         self._scorer: ScoreFiller | None = None
         if options.score:
-            from harpia_formats.conversion.fill_scores import score_filler  # noqa: PLC0415 - it loads the metrics
+            from harpia_formats.conversion.fill_scores import score_filler  # noqa: PLC0415 - on request
 
-            self._scorer = score_filler(options.score)
+            self._scorer = score_filler(options)
         self._targets = targets_named(to)
         self._reading = Reading(
             inputs,

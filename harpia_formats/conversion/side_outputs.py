@@ -13,7 +13,7 @@ from harpia_formats.files.io.files_read import FilesRead
 from harpia_formats.files.io.output_group import OutputGroup
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.files.io.urls import is_same_place, is_url, masked
-from harpia_formats.registry import all_unpackers
+from harpia_formats.formats.registry import all_unpackers
 
 if TYPE_CHECKING:  # loaded only for the option --on-invalid quarantine
     from harpia_formats.conversion.quarantine import Quarantine

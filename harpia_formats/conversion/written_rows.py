@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import MsgspecError
 
 from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.formats.registry import rules_for
 from harpia_formats.formats.schema.any_values import allows_any
 from harpia_formats.formats.schema.dialect import document_schema, record_schema
 from harpia_formats.model.adapter import Row
@@ -14,7 +15,6 @@ from harpia_formats.model.exact_json import encode, encode_lines
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Problem, Severity, pointer_of
-from harpia_formats.registry import rules_for
 from harpia_formats.validation.unit.row_checks import RowChecks
 from harpia_formats.validation.unit.row_validator import RowValidator
 

@@ -1,1 +1,7 @@
-"""The room evaluation."""
+"""Scores of records: metrics, intervals, comparisons, statistics and judges.
+
+What comes in: records of any format. What goes out: scores with intervals and
+signatures, the documents of vendors, counts, and pictures. To read in this order:
+`metrics` (one answer), `scoring` (many answers), `statistics` (counts and lengths),
+`llm_judge` (verdicts by a model), `plots` and `figures` (pictures of scores).
+"""

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from harpia_formats.conversion.mapping.mapped_format import FREE_COLUMN_FORMATS
 from harpia_formats.conversion.mapping.requirements import find_field_path
 from harpia_formats.conversion.reading.companions import is_companion_format
 from harpia_formats.conversion.reading.mapped_keys import MappedKeys
@@ -11,18 +10,19 @@ from harpia_formats.expectations.plan import DataSet, Stated
 from harpia_formats.expectations.table import BY_NAME
 from harpia_formats.files.io.exclude import Exclusion
 from harpia_formats.formats.detection.detect_files import detect_files
-from harpia_formats.formats.rules import Rule, selected_rules
-from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.format import Format
-from harpia_formats.model.problem import Severity
-from harpia_formats.model.text.spelling import hint_on
-from harpia_formats.registry import (
+from harpia_formats.formats.detection.mapped_format import FREE_COLUMN_FORMATS
+from harpia_formats.formats.registry import (
     adapter_of,
     all_formats,
     format_of,
     formats_named,
     rules_for,
 )
+from harpia_formats.formats.rules import Rule, selected_rules
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Severity
+from harpia_formats.model.text.spelling import hint_on
 
 #: The vendor of tables with any columns.
 TABLES = FREE_COLUMN_FORMATS[0]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from harpia_formats.expectations.limit import Limit
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.plan import DataSet
+from harpia_formats.formats.registry import rules_for
 from harpia_formats.formats.rules import rules_matching
 from harpia_formats.formats.rules.preflight import (
     RECORD_COUNT,
@@ -14,8 +15,7 @@ from harpia_formats.formats.rules.preflight import (
 )
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import FileCount, Group
-from harpia_formats.registry import rules_for
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 
 #: What is expected where the file does not state it.
 _LEAST, _NONE = 1, Limit("0", number=0)

@@ -6,11 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.conversion.mapping.mapped_format import (
-    FREE_COLUMN_FORMATS,
-    require_mapped_format,
-    takes_map,
-)
 from harpia_formats.conversion.reading.companions import Companions, is_companion_format
 from harpia_formats.conversion.reading.mapped_keys import MappedKeys, keys_of_map
 from harpia_formats.conversion.reading.merged_rows import has_several_parts
@@ -55,11 +50,16 @@ from harpia_formats.expectations.row_places import row_paths
 from harpia_formats.files.framing.limits import ROW_LIMIT
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.detection.mapped_format import (
+    FREE_COLUMN_FORMATS,
+    require_mapped_format,
+    takes_map,
+)
+from harpia_formats.formats.registry import adapter_of, all_formats, formats_named
 from harpia_formats.formats.rules.preflight import CODES
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.registry import adapter_of, all_formats, formats_named
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 

@@ -10,9 +10,9 @@ from harpia_formats.files.io.exclude import Exclusion
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source
+from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.text.sanitize import safe
-from harpia_formats.registry import all_unpackers
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 
 #: Files of a data set that are listed.
 _LISTED = 20

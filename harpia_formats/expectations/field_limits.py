@@ -30,7 +30,7 @@ from harpia_formats.formats.rules.preflight import (
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import ExactFloat, encode
 from harpia_formats.model.report import FileCount
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 
 #: Returns the path in records of a field of a format, None if there is none.
 PathOf = Callable[[FormatAdapter, str], str | None]

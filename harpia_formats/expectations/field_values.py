@@ -18,7 +18,7 @@ from harpia_formats.model.record import Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.text.describe import short_literal
 from harpia_formats.model.text.spelling import nearest
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.validation.dedup.digests import digest_of
 
 #: Characters of a text that is its own key; of a longer one, its digest follows this.

@@ -14,7 +14,7 @@ from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.formats.rules.preflight import OTHER_FILE
 from harpia_formats.model.report import FileCount
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 
 _SECONDS = {"minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _age = re.compile(r"\s*([0-9]{1,6}(?:\.[0-9]{1,6})?)\s*([a-z]+?)s?\s*")

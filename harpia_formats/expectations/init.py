@@ -16,9 +16,9 @@ from harpia_formats.expectations.plan import DataSet, Stated
 from harpia_formats.expectations.table import BY_NAME
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.formats.detection.detect_files import detect_files
+from harpia_formats.formats.registry import adapter_of, format_of
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.registry import adapter_of, format_of
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 
 _START = """\
 # What `harpia-formats preflight` expects of these data sets, from the data as it is.

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.model.report import FileCount
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 
 
 @dataclass(frozen=True, slots=True)

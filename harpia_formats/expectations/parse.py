@@ -6,12 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from harpia_formats.api.settings.error import SettingsError
-from harpia_formats.api.settings.toml_text import (
-    described_value,
-    toml_document,
-    toml_key,
-)
 from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.file_limits import Age, age_of
 from harpia_formats.expectations.limit import limit_of
@@ -41,14 +35,23 @@ from harpia_formats.expectations.variables import used_variables, with_variables
 from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.side_input import read_side_input
 from harpia_formats.files.io.urls import is_url
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.files.toml import (
+    described_value,
+    toml_document,
+    toml_key,
+)
+from harpia_formats.model.errors import HarpiaFormatsError, TomlError
 from harpia_formats.model.text.spelling import hint_on, nearest
 
 _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
 _line = re.compile(r"line ([0-9]+)")
 
+#: Returns the name of the reporter and the file of `[NAME=]FILE`; raises
+#: `HarpiaFormatsError` for a reporter that does not exist.
+ReportOf = Callable[[str], tuple[str, str]]
 
-def read_plan(path: str, variables: Mapping[str, str]) -> Plan:
+
+def read_plan(path: str, variables: Mapping[str, str], report_of: ReportOf) -> Plan:
     """Return the plan in the file at `path`. Raises `PreflightError`."""
     from pathlib import Path  # noqa: PLC0415 - the name is that of a path as text
 
@@ -56,29 +59,33 @@ def read_plan(path: str, variables: Mapping[str, str]) -> Plan:
         data = read_side_input(Path(path))
     except OSError as error:
         raise PreflightError(path, 0, "", error_reason(error)) from error
-    return parse_plan(data, path, variables)
+    return parse_plan(data, path, variables, report_of)
 
 
-def parse_plan(data: bytes, path: str, variables: Mapping[str, str]) -> Plan:
+def parse_plan(
+    data: bytes, path: str, variables: Mapping[str, str], report_of: ReportOf
+) -> Plan:
     """Return the plan in the bytes of a file. Raises `PreflightError`.
 
     Its paths start from the folder of `path`.
     """
     try:
         document = toml_document(data, path)
-    except SettingsError as error:
+    except TomlError as error:
         raise _with_line(error) from error
     places = Places(path, data.decode("utf-8-sig"))
-    return _plan(document, places, path, variables)
+    return _plan(document, places, path, variables, report_of)
 
 
-def plan_of_values(values: Mapping[str, Any], variables: Mapping[str, str]) -> Plan:
+def plan_of_values(
+    values: Mapping[str, Any], variables: Mapping[str, str], report_of: ReportOf
+) -> Plan:
     """Return the plan that is given as values, as TOML would hold them.
 
     Its paths start from the working folder. Raises `PreflightError`.
     """
     document = _plain(values, ())
-    return _plan(document, Places(IN_PYTHON, ""), IN_PYTHON, variables)
+    return _plan(document, Places(IN_PYTHON, ""), IN_PYTHON, variables, report_of)
 
 
 def _plain(value: Any, path: tuple[str, ...]) -> Any:
@@ -109,6 +116,7 @@ def _plan(
     places: Places,
     path: str,
     variables: Mapping[str, str],
+    report_of: ReportOf,
 ) -> Plan:
     """Return the plan of a document, checked but for the files that it names."""
     for name, value in document.items():
@@ -129,7 +137,8 @@ def _plan(
                 'state = "preflight.state.json" above the data sets'
             )
             raise one.stated(key).error(reason)
-    return Plan(path, data_sets, _reports(document, places, root), state)
+    reports = _reports(document, places, root, report_of)
+    return Plan(path, data_sets, reports, state)
 
 
 def _state(document: Mapping[str, Any], places: Places, root: str) -> str:
@@ -145,7 +154,7 @@ def _state(document: Mapping[str, Any], places: Places, root: str) -> str:
     return located(value, root)
 
 
-def _with_line(error: SettingsError) -> PreflightError:
+def _with_line(error: TomlError) -> PreflightError:
     """Return the error of text that is no TOML with the line in its usual place."""
     match = _at_line.search(error.reason) or _line.fullmatch(error.place)
     line = int(match[1]) if match else 0
@@ -186,17 +195,17 @@ def _values_of(
     return {**stated, **given}
 
 
-def _reports(document: Mapping[str, Any], places: Places, root: str) -> tuple[str, ...]:
+def _reports(
+    document: Mapping[str, Any], places: Places, root: str, report_of: ReportOf
+) -> tuple[str, ...]:
     """Return the reports that are written, as `NAME=FILE` from the working folder."""
-    from harpia_formats.reporters.report_file import report_file  # noqa: PLC0415 - most files ask for none
-
     stated, found = places.of((REPORTS,)), []
     for text in _texts(document.get(REPORTS, []), BY_NAME["files"], stated):
         try:
-            file = report_file(text)
+            name, file = report_of(text)
         except HarpiaFormatsError as error:
             raise stated.error(str(error)) from error
-        found.append(f"{file.reporter.name}={located(file.place, root)}")
+        found.append(f"{name}={located(file, root)}")
     return tuple(found)
 
 

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.api.settings.toml_lines import TomlLines
-from harpia_formats.api.settings.toml_text import toml_key
 from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.table import DATA_SETS, LIMIT_KEYS
 from harpia_formats.files.io.urls import is_url
+from harpia_formats.files.toml import TomlLines, toml_key
 from harpia_formats.model.problem import Because, Excerpt, Place, pointer_of
 from harpia_formats.model.text.describe import short_literal
 

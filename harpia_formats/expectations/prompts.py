@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import Any
 
-from harpia_formats.evaluation.scoring.questions import digest_of, prompt_text
+from harpia_formats.conversion.mapping.questions import digest_of, prompt_text
 from harpia_formats.formats.rules.byte_sums import FEW
 from harpia_formats.formats.rules.near_duplicates import SaidTexts
 from harpia_formats.model.record import Record

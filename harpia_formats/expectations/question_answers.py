@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from harpia_formats.conversion.comparison.record_partitions import StoredRecord
+from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.evaluation.scoring.questions import question_key
 from harpia_formats.expectations.findings import RecordFindings, Where
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.record_limits import RecordLimit
@@ -15,7 +15,7 @@ from harpia_formats.expectations.record_store import RecordStore, portions
 from harpia_formats.formats.rules.preflight import ANSWER_COUNT
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.text.describe import short_literal
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.validation.dedup.digests import digest_of
 
 #: Bytes of the digest of a model's name.

@@ -24,7 +24,7 @@ from harpia_formats.model.record import Output
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.text.describe import short_literal
 from harpia_formats.model.text.spelling import nearest
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 
 #: Different names of models, or values, that are remembered; further ones are counted
 #: together.

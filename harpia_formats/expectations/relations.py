@@ -8,8 +8,8 @@ from functools import partial
 from msgspec import UNSET
 
 from harpia_formats.conversion.comparison.record_partitions import StoredRecord
+from harpia_formats.conversion.mapping.questions import question_id
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.evaluation.scoring.questions import question_id
 from harpia_formats.expectations.findings import RecordFindings
 from harpia_formats.expectations.outcome import Outcome
 from harpia_formats.expectations.plan import DataSet
@@ -26,7 +26,7 @@ from harpia_formats.formats.rules.preflight import (
     UNKNOWN_PROMPT,
 )
 from harpia_formats.model.report import FileCount
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 
 #: The number of a record in its data set, and whether a digest is of its whole prompt.
 _part = struct.Struct("<Q?")

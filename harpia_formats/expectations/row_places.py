@@ -6,8 +6,8 @@ from dataclasses import replace
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.expectations.findings import Where
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.format import Container
-from harpia_formats.registry import adapter_of
 
 #: The keys of a field in rows, by its path in records.
 RowPaths = Mapping[str, tuple[str, ...]]

@@ -18,12 +18,12 @@ from harpia_formats.expectations.table import BY_NAME
 from harpia_formats.files.io.exclude import Exclusion
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
+from harpia_formats.formats.registry import all_rules, all_unpackers
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Place, Problem, Severity, pointer_of
 from harpia_formats.model.report import FileCount, Report
-from harpia_formats.registry import all_rules, all_unpackers
-from harpia_formats.reporters.text import with_noun
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from harpia_formats.conversion.mapping.columns import check_field_names
 from harpia_formats.files.io.exclude import parts_of
 from harpia_formats.files.parsing.csv_delimiter import delimiter_named
+from harpia_formats.formats.registry import formats_named, rules_for
 from harpia_formats.formats.rules import rules_matching
-from harpia_formats.registry import formats_named, rules_for
+from harpia_formats.model.column_map import check_field_names
 
 
 class Kind(Enum):

@@ -1,4 +1,9 @@
-"""All reporters: one module for each output format, in one table."""
+"""All reporters: one module for each output format, in one table.
+
+What comes in: a result. What goes out: text, JSON, HTML, or what a CI system reads. To
+read in this order: `reporter` (what one is), `text` (phrases), the modules in the table
+below, `score_tables` (tables of scores), `html` (pages), `report_file` (files).
+"""
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from harpia_formats.model.problem import Place, Problem, Severity
 from harpia_formats.model.report import Report
 from harpia_formats.model.text.sanitize import escaped, safe
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.reporters import markdown
 from harpia_formats.reporters.findings import (
     Alike,
@@ -19,7 +20,7 @@ from harpia_formats.reporters.findings import (
 )
 from harpia_formats.reporters.places import is_local, shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.reporters.text import PATH, SENTENCE, position, rule, with_noun
+from harpia_formats.reporters.text import PATH, SENTENCE, position, rule
 
 #: The most annotations: GitHub shows ten errors and ten warnings of a step.
 MOST = 10

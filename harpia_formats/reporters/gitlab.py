@@ -10,6 +10,7 @@ from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import INTERNAL_ERROR, Report
 from harpia_formats.model.text.json_text import json_text
 from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.reporters.findings import (
     Finding,
     collected,
@@ -20,7 +21,7 @@ from harpia_formats.reporters.findings import (
 )
 from harpia_formats.reporters.places import shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.reporters.text import SENTENCE, position, rule, with_noun
+from harpia_formats.reporters.text import SENTENCE, position, rule
 
 _SEVERITIES = {
     Severity.ERROR: "major",

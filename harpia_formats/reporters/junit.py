@@ -13,11 +13,12 @@ from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.reporters.checks import undecided_because
 from harpia_formats.reporters.findings import Finding, collected, first_sentences
 from harpia_formats.reporters.places import shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.reporters.text import PATH, SENTENCE, position, rule, with_noun
+from harpia_formats.reporters.text import PATH, SENTENCE, position, rule
 
 #: The most fields of a rule that one case lists.
 LISTED = 100

@@ -12,6 +12,7 @@ from harpia_formats.model.notebook import Row, displayed
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.reporters.findings import (
     Alike,
     Finding,
@@ -23,7 +24,7 @@ from harpia_formats.reporters.full import problem_lines
 from harpia_formats.reporters.markdown_text import code, fenced, head, plain, row, size
 from harpia_formats.reporters.places import shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.reporters.text import total_line, with_noun
+from harpia_formats.reporters.text import total_line
 
 #: The columns of the tables.
 _FILES = "file format records invalid undetermined errors warnings notes read".split()

@@ -51,6 +51,15 @@ def report_file(text: str) -> ReportFile:
     return ReportFile(place, reporter_named(name))
 
 
+def named_report(text: str) -> tuple[str, str]:
+    """Return the name of the reporter and the file of `[NAME=]FILE`.
+
+    The errors are those of `report_file`.
+    """
+    file = report_file(text)
+    return file.reporter.name, file.place
+
+
 def reporter_of_file(place: str) -> Reporter:
     """Return the reporter of the suffix of a path or URL; those built in come first.
 

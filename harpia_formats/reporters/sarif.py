@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from harpia_formats._version import __version__
+from harpia_formats.formats.registry import all_rules, installed_rules
 from harpia_formats.formats.rules import Rule
 from harpia_formats.formats.rules.documentation import rule_url
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.model.text.json_text import json_text
-from harpia_formats.registry import all_rules, installed_rules
 from harpia_formats.reporters.findings import Finding, collected, worst_first
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.sarif_objects import (

@@ -1,41 +1,23 @@
 """Phrases that the reporters for people share."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Group, Report
 from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.reporters.checks import check_lines
 from harpia_formats.reporters.reporter import Options
 
 #: The most code points of a message; values in it may be much longer.
 SENTENCE = 500
-#: A p-value below is not shown with its digits.
-_LEAST_P = 1e-4
 #: The most code points of a path; terminals cannot open a path that is cut.
 PATH = 4096
 # Plain ANSI codes: importing rich for them would cost start-up time, and rich passes
 # escape sequences in data on to the terminal.
 BOLD, DIM = "1", "2"
 COLORS = {Severity.ERROR: "31", Severity.WARNING: "33", Severity.NOTE: "34"}
-
-
-def with_noun(number: int, noun: str) -> str:
-    """Return a number with its noun in singular or plural."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def p_text(value: float, *, is_least: bool) -> str:
-    """Return a p-value as text; one that draws cannot show to be smaller as `≤ 0.001`.
-
-    The bound is rounded up to two digits.
-    """
-    if is_least and value < 1:
-        digits = 1 - math.floor(math.log10(value))
-        return f"≤ {math.ceil(value * 10**digits) / 10**digits:.{digits}f}".rstrip("0")
-    return "< 0.0001" if value < _LEAST_P else f"{value:.4f}"
 
 
 def painted(text: str, style: str, options: Options) -> str:

@@ -26,6 +26,7 @@ from harpia_formats.formats.detection.sampled_file import (
     framing_of,
     sample_file,
 )
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import (
     Companion,
     Container,
@@ -33,7 +34,6 @@ from harpia_formats.model.format import (
     Remark,
     Totals,
 )
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.dedup.digests import Digests, digest_of
 from harpia_formats.validation.dedup.key_text import key_text

@@ -6,8 +6,8 @@ from typing import Any
 
 from harpia_formats.formats.detection.file_name import without_compression
 from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Companion
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.local import LocalValidation
 
 

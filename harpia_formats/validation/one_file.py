@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import msgspec
 
-from harpia_formats.conversion.mapping.requirements import ConversionOptionsError
 from harpia_formats.files.framing.chunk import Cursor, FramingFault
 from harpia_formats.files.framing.container import (
     Layout,
@@ -28,8 +27,9 @@ from harpia_formats.formats.detection.sampled_file import (
     SampledFile,
     sample_file,
 )
+from harpia_formats.formats.registry import all_formats
+from harpia_formats.model.errors import ConversionOptionsError
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
 from harpia_formats.validation.merge.places import in_members

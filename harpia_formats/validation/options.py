@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.conversion.mapping.columns import check_field_names
 from harpia_formats.files.framing.limits import ROW_LIMIT
 from harpia_formats.files.io.exclude import check_patterns
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.parsing.csv_delimiter import check_delimiter
 from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
+from harpia_formats.model.column_map import check_field_names
 from harpia_formats.model.errors import OptionError
 
 if TYPE_CHECKING:  # most runs have none
@@ -131,7 +131,7 @@ class Options:
 
 def _check_mapped(options: Options) -> None:
     """Raise `ValueError` unless the files are in one format that may be mapped."""
-    from harpia_formats.conversion.mapping.mapped_format import takes_map  # noqa: PLC0415 - only for a map: start-up time
+    from harpia_formats.formats.detection.mapped_format import takes_map  # noqa: PLC0415 - only for a map: start-up time
 
     if options.format is None or not takes_map(options.format):
         raise ValueError(

@@ -15,9 +15,9 @@ from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.remote.file import RemoteFile
 from harpia_formats.files.io.source import BytesRead, Source
 from harpia_formats.files.io.urls import is_url
+from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
-from harpia_formats.registry import all_unpackers
 from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.outcomes import Outcomes

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from harpia_formats.files.io.exclude import Exclusion
 from harpia_formats.files.io.source import Source
+from harpia_formats.formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.formats.rules import (
     NoRuleLeft,
     changed_severities,
@@ -19,7 +20,6 @@ from harpia_formats.formats.rules.samples import (
     EMPTY_REFERENCE,
 )
 from harpia_formats.model.format import Format
-from harpia_formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
 

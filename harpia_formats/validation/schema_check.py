@@ -12,13 +12,13 @@ from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inp
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.side_input import LARGEST
 from harpia_formats.files.io.source import Source, open_source
+from harpia_formats.formats.registry import rules_for
 from harpia_formats.formats.rules import selected_rules
 from harpia_formats.formats.schema.check.find_mistakes import find_mistakes
 from harpia_formats.formats.schema.load import SchemaError
 from harpia_formats.formats.schema.user_schema import check_depth
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
-from harpia_formats.registry import rules_for
 from harpia_formats.validation.diagnosis.finding import (
     Finding,
     find_json_fault,

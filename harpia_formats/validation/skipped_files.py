@@ -9,9 +9,9 @@ from harpia_formats.files.io.file_kinds import OtherKindError, counted_kinds
 from harpia_formats.files.io.inputs import Input, input_of
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.formats.detection.other_shape import DetectionNote
+from harpia_formats.formats.registry import all_unpackers, rules_of
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import TOO_FEW_RECORDS, FileCount
-from harpia_formats.registry import all_unpackers, rules_of
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.plan.run_plan import RunPlan
 from harpia_formats.validation.unit.collector import Collector

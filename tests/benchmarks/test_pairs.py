@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.registry import writable_formats
+from harpia_formats.formats.registry import writable_formats
 
 #: Formats of tools, which are written but not measured.
 OF_TOOLS = {
@@ -380,7 +380,7 @@ def test_profile_counts_own_time_by_stage(modules: Modules) -> None:
     profile = modules("harness.conversion_profile")
 
     assert profile.stage_of(harpia_formats.__file__) == "harpia_formats"
-    module = Path(harpia_formats.__file__).parent / "mapping" / "to_rows.py"
+    module = Path(harpia_formats.__file__).parent / "conversion/mapping/to_rows.py"
     assert profile.stage_of(str(module)) == "harpia_formats.conversion.mapping"
     assert profile.stage_of(json.__file__) == "other"
     assert profile.stage_of("<read(row)>") == "compiled from tables: read(row)"

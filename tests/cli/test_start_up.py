@@ -17,11 +17,7 @@ except SystemExit:
     print(*set(sys.modules) - before)
 """
 #: The packages of harpia-formats that a run of `validate` on a valid file imports.
-PACKAGES = set(
-    "_version arrow baselines cli dedup detection extensions framing io mapping model "
-    "parsing redaction registry reporters rules schema settings text validation "
-    "workers".split()
-)
+PACKAGES = set("_version api cli files formats model reporters validation".split())
 #: Packages of others that it imports.
 OTHERS = set(
     "annotated_doc click jsonschema_rs msgspec orjson shellingham stringzilla typer "

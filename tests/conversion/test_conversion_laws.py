@@ -38,12 +38,12 @@ from harpia_formats.conversion.mapping.misfits import misfits_of
 from harpia_formats.conversion.mapping.record_program import RecordProgram
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.formats.registry import adapter_of, format_of, writable_formats
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.record import Record, as_dict
-from harpia_formats.registry import adapter_of, format_of, writable_formats
 from plain_conversion import records_of
 from real_conversion import Way, run, small_pieces
 from row_files import file_of

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from harpia_formats.conversion.containers.csv_lines import TableEncoder
 from harpia_formats.conversion.containers.csv_table import RUN_BYTES, CsvWriter
-from harpia_formats.conversion.mapping.columns import MapError
 from harpia_formats.conversion.parallel.collected import RowBlocks
 from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.chunk import Cursor
@@ -19,6 +18,7 @@ from harpia_formats.files.framing.limits import ROW_LIMIT
 from harpia_formats.files.parsing.csv_pieces import TableRow
 from harpia_formats.files.parsing.csv_records import table_rows
 from harpia_formats.model.adapter import Row
+from harpia_formats.model.column_map import MapError
 
 TEXTS = st.text(alphabet='a,"\r\n \0é雨😀\u2028\ufeff', max_size=5)
 CELLS = st.none() | st.sampled_from(["", "x", "long " * 9]) | TEXTS

@@ -9,7 +9,7 @@ from harpia_formats.conversion.destination import RECORDS_PER_BLOCK, Destination
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.collected import RowBlocks
 from harpia_formats.files.io.reader import BLOCK
-from harpia_formats.registry import format_of
+from harpia_formats.formats.registry import format_of
 
 
 def ignore(_: Collection[str]) -> None:

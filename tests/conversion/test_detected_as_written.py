@@ -15,15 +15,15 @@ from any_rows import ANY_ROWS
 from conversion_laws import CONSTANTS, Source, file_for, sources
 from harpia_formats import Detected, detect
 from harpia_formats.api.testing import filled, records
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.run import Conversion
+from harpia_formats.formats.registry import readable_formats, writable_formats
 from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record, as_dict
-from harpia_formats.registry import readable_formats, writable_formats
 from row_files import file_of, with_rows
 
 SOURCES = list(sources())

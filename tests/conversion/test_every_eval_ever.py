@@ -16,7 +16,7 @@ import pytest
 import harpia_formats
 from corpora import CORPORA
 from harpia_formats import HarpiaFormatsError
-from harpia_formats.registry import readable_formats
+from harpia_formats.formats.registry import readable_formats
 
 pytestmark = pytest.mark.tools
 ROOT = Path(__file__).parents[2]

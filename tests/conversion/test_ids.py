@@ -11,7 +11,7 @@ from harpia_formats import ConversionError, read
 from harpia_formats.conversion.losses.specimens import FILLED
 from harpia_formats.conversion.mapping.question import HASH_DIGITS
 from harpia_formats.conversion.parallel import large_file
-from harpia_formats.registry import adapter_of, writable_formats
+from harpia_formats.formats.registry import adapter_of, writable_formats
 from unchecked import convert
 
 GIVEN = FILLED | {"category": "c", "source": "s"}

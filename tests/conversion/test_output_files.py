@@ -12,10 +12,10 @@ import pytest
 
 import harpia_formats
 from harpia_formats import SinkError, convert
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.output_files import check_output
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.evaluation.scoring.results.files import ResultFiles
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import Fate
 
 

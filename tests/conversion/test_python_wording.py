@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from harpia_formats import diff, roundtrip
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.python_wording import (
     errors_with_arguments,
     with_arguments,
 )
 from harpia_formats.files.io.sink import SinkError
+from harpia_formats.model.errors import ConversionError
 
 
 def lines_of(*rows: Any) -> bytes:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.quarantine import Quarantine
 from harpia_formats.files.io.output_group import OutputGroup
 from harpia_formats.files.io.sink import SinkError
+from harpia_formats.model.errors import ConversionError
 from unchecked import convert
 
 GOOD = b'{"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}'

@@ -15,11 +15,11 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.conversion.losses.table import FieldLine, field_lines
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.formats.registry import adapter_of, writable_formats
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import Fate
-from harpia_formats.registry import adapter_of, writable_formats
 from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.unit.decoder_training import DecoderTraining
 from unchecked import convert

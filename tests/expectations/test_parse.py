@@ -8,14 +8,15 @@ from typing import Any
 import jsonschema
 import pytest
 
-from harpia_formats.api.settings.toml_lines import TomlLines
 from harpia_formats.expectations import own
 from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.parse import parse_plan
 from harpia_formats.expectations.plan import Plan
 from harpia_formats.expectations.table import KEYS, Key, Kind
+from harpia_formats.files.toml import TomlLines
 from harpia_formats.formats.schema.bundled import schema_text
 from harpia_formats.model.expectation import Expectation, ExpectationCheck
+from harpia_formats.reporters.report_file import named_report
 
 START = '[datasets.a]\nfiles = "a.jsonl"\n'
 OTHERS = "".join(
@@ -31,7 +32,7 @@ SCHEMA = json.loads(schema_text("preflight-1"))
 
 def plan_of(text: str, **variables: str) -> Plan:
     """Return the plan of a preflight file."""
-    return parse_plan(text.encode(), "folder/p.toml", variables)
+    return parse_plan(text.encode(), "folder/p.toml", variables, named_report)
 
 
 def text_with(key: Key) -> str:
@@ -241,4 +242,4 @@ def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
 
     values: dict[str, Any] = {}
     with pytest.raises(PreflightError, match=r"p\.toml: no such file"):
-        read_plan(str(tmp_path / "p.toml"), values)
+        read_plan(str(tmp_path / "p.toml"), values, named_report)

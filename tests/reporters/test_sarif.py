@@ -14,9 +14,9 @@ from hypothesis import given, settings
 
 import harpia_formats as hf
 from generated_reports import reports, text_of
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.model.problem import Because, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
-from harpia_formats.registry import all_rules
 from harpia_formats.reporters import sarif
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

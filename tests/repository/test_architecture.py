@@ -42,17 +42,12 @@ def running(*arguments: str) -> str:
     )
 
 
-def layers() -> tuple[set[str], set[str]]:
-    """Return the packages in the layers of the contract `stages`.
-
-    The second set holds the planned ones, which are in parentheses.
-    """
+def layers() -> set[str]:
+    """Return the packages in the layers of the contract `rooms`."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = settings["tool"]["importlinter"]["contracts"]
-    stages = next(found for found in contracts if found["id"] == "stages")
-    names = {name.strip() for layer in stages["layers"] for name in layer.split("|")}
-    planned = {name.strip("()") for name in names if name.startswith("(")}
-    return {name for name in names if not name.startswith("(")}, planned
+    rooms = next(found for found in contracts if found["id"] == "rooms")
+    return {name.strip() for layer in rooms["layers"] for name in layer.split("|")}
 
 
 def test_imports_keep_the_contracts() -> None:
@@ -70,24 +65,21 @@ def test_imports_keep_the_contracts() -> None:
 
 
 def test_every_package_has_a_layer() -> None:
-    """Each top-level package and module has a layer, and no planned one exists."""
+    """Each top-level package and module has a layer, and each layer exists."""
     existing = {path.stem for path in HUB.glob("*.py")} - {"__init__"}
     existing |= {path.parent.name for path in HUB.glob("*/__init__.py")}
-    present, planned = layers()
 
-    assert present == existing
-    assert planned & existing == set()
+    assert layers() == existing
 
 
 def test_few_modules_are_outside_of_packages() -> None:
-    """Each module is in the package of its stage, except for these."""
+    """Each module is in a package, except for these."""
     assert {path.name for path in HUB.iterdir() if path.is_file()} == {
         "__init__.py",
         "__main__.py",
         "_version.py",
         "plugins.py",
         "py.typed",
-        "registry.py",
     }
 
 
@@ -100,7 +92,10 @@ def test_only_the_registry_names_the_adapters() -> None:
         path for path in HUB.rglob("*.py") if b"harpia_converters" in path.read_bytes()
     ]
 
-    assert set(named) == {HUB / "registry.py", HUB / "workers" / "code_digest.py"}
+    assert set(named) == {
+        HUB / "formats" / "registry.py",
+        HUB / "files" / "workers" / "code_digest.py",
+    }
 
 
 def test_adapters_do_not_reach_the_registry() -> None:
@@ -122,7 +117,7 @@ def test_adapters_do_not_reach_the_registry() -> None:
     assert adapters
 
     chains = {
-        module: graph.find_shortest_chain(module, "harpia_formats.registry")
+        module: graph.find_shortest_chain(module, "harpia_formats.formats.registry")
         for module in adapters
     }
 

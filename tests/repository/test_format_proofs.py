@@ -24,6 +24,7 @@ from harpia_formats import Report, Severity, validate
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.formats.registry import all_formats, all_rules, dialect_lints
 from harpia_formats.formats.schema.dialect import (
     document_schema,
     item_schema,
@@ -38,7 +39,6 @@ from harpia_formats.formats.schema.typed_decoder import (
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Container, Dialect, Remark
 from harpia_formats.model.problem import Path as Pointer
-from harpia_formats.registry import all_formats, all_rules, dialect_lints
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Rows of one file of mutants.

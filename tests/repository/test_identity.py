@@ -12,10 +12,10 @@ from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
 from harpia_formats.conversion.mapping.row_reader import row_reader
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of, writable_formats
 
 FORMATS = writable_formats()
 FIXTURES = Path(__file__).parents[2] / "fixtures"

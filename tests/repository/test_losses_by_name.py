@@ -20,13 +20,13 @@ from harpia_formats.conversion.mapping.choices import Choices, References, Respo
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.report import FileLosses
 from harpia_formats.conversion.source_names import SourceNames
+from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of, writable_formats
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SOURCES = TARGETS = writable_formats()

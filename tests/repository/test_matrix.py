@@ -21,13 +21,13 @@ from harpia_formats.formats.detection.candidates import (
 )
 from harpia_formats.formats.detection.recognize import recognize
 from harpia_formats.formats.detection.sampled_file import sample_file
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.dialect import (
     document_schema,
     is_whole,
     record_schema,
 )
 from harpia_formats.model.format import Container, Dialect
-from harpia_formats.registry import all_formats
 
 ROOT = Path(__file__).parents[2]
 VALID = sorted(

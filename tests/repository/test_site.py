@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.rules.documentation import rule_url
-from harpia_formats.registry import all_rules
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

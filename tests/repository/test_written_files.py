@@ -14,14 +14,14 @@ import pytest
 
 import harpia_formats
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
-from harpia_formats.conversion.mapping.columns import MapError
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.files.io.sink import SinkError
+from harpia_formats.formats.registry import adapter_of, writable_formats
+from harpia_formats.model.column_map import MapError
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import BLANK, Fate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import SYSTEM_MESSAGE, Output, Record, Score
-from harpia_formats.registry import adapter_of, writable_formats
 
 SOURCES = TARGETS = writable_formats()
 PAIRS = [(source, target) for source in SOURCES for target in TARGETS]

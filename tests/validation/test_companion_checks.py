@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from harpia_formats import Report, validate
 from harpia_formats.files.io.source import Source
-from harpia_formats.registry import all_rules
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.validation.companion_checks import read_companion_file
 from harpia_formats.validation.dedup.digests import digest_of
 from harpia_formats.validation.options import Options

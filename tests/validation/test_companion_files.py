@@ -12,7 +12,7 @@ import pytest
 
 from corpora import CORPORA
 from harpia_formats import Report, validate
-from harpia_formats.registry import all_rules
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.validation.companion_error import CompanionError
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from harpia_formats import OptionError, Report, Severity, UnknownRule, validate
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.rules import changed_severities
-from harpia_formats.registry import all_rules
 
 SCHEMA = {
     "type": "object",

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Container
 from harpia_formats.model.report import Report
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 from harpia_formats.validation.unit.collector import Collector

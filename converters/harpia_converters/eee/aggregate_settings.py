@@ -9,11 +9,9 @@ from typing import Any
 
 from harpia_converters.eee.versions import Version
 from harpia_formats.conversion.mapping.constants import constants_by_path
-from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
-    find_field_path,
-)
+from harpia_formats.conversion.mapping.requirements import find_field_path
 from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import ScoreError
 

@@ -25,13 +25,10 @@ from harpia_converters.eee.file_paths import aggregate_name, check_valid, file_p
 from harpia_converters.eee.result_names import SIGNATURE
 from harpia_converters.eee.row_consistency import EVALUATION, RowConsistency
 from harpia_converters.eee.versions import Version, as_text
+from harpia_formats.conversion.mapping.answer_groups import score_in
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
-    check_requirements,
-)
+from harpia_formats.conversion.mapping.requirements import check_requirements
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.evaluation.scoring.groups import score_in
 from harpia_formats.evaluation.scoring.metric_score import MetricScore
 from harpia_formats.evaluation.scoring.results.columns import (
     ScoreColumn,
@@ -47,6 +44,7 @@ from harpia_formats.evaluation.scoring.results.format import (
 from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from harpia_formats.evaluation.scoring.groups import MOST
+from harpia_formats.conversion.mapping.answer_groups import MOST
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.validation.dedup.digests import Digests

@@ -63,9 +63,9 @@ class LLMEvaluator:
 
     It differs in that `meta` has an entry or None for each result, that a missing reply
     or one without text fails its row and not the run, and in further parameters, which
-    are those of `harpia_formats.evaluation.llm_judge.LLMJudge`. Cached replies belong to one chat
-    generator with its parameters. Raises `ValueError` where Haystack's evaluator does,
-    with other messages.
+    are those of `harpia_formats.evaluation.llm_judge.LLMJudge`. Cached replies belong
+    to one chat generator with its parameters. Raises `ValueError` where Haystack's
+    evaluator does, with other messages.
     """
 
     def __init__(  # noqa: PLR0913 - seven of Haystack's, and ours

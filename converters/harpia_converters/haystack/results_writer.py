@@ -18,7 +18,6 @@ from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES, RowBatc
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.constants import constants_by_path
 from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.evaluation.scoring.results.columns import (
     ScoreColumn,
@@ -37,6 +36,7 @@ from harpia_formats.evaluation.scoring.results.format import (
 from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.metric_profile import ScoreError

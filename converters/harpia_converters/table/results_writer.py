@@ -16,7 +16,6 @@ from harpia_formats.conversion.containers.csv_table import CsvWriter
 from harpia_formats.conversion.containers.row_writer import RowBatches
 from harpia_formats.conversion.mapping.complete import with_constants
 from harpia_formats.conversion.mapping.constants import constants_by_path
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.evaluation.scoring.results.columns import (
     ScoreColumn,
     columns_of,
@@ -32,6 +31,7 @@ from harpia_formats.evaluation.scoring.results.format import (
 from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.formats.detection.file_name import delimiter_of
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.metric_profile import ScoreError
 

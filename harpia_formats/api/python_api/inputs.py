@@ -39,7 +39,7 @@ def with_mapped_format(
     is_named = given.get("format") is not None or given.get("schema") is not None
     if is_named or not given.get("columns"):
         return given
-    from harpia_formats.conversion.mapping.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map
+    from harpia_formats.formats.detection.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map
 
     return {**given, "format": require_mapped_format(inputs)}
 

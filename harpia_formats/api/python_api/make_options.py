@@ -49,7 +49,8 @@ def make_options(
     types_by_name = {
         field.name: field.type
         for field in fields(kind)  # type: ignore[arg-type]  # a dataclass
-        if known is None or field.name in known
+        if field.metadata.get("is_option", True)
+        and (known is None or field.name in known)
     }
     values = {}
     for name, found in with_own_names(given, types_by_name).items():

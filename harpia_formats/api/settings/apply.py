@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.api.settings.error import SettingsError
 from harpia_formats.api.settings.find import (
     SettingsFinder,
     given_settings,
@@ -15,6 +14,7 @@ from harpia_formats.api.settings.find import (
 )
 from harpia_formats.files.io.source import Source
 from harpia_formats.files.io.urls import is_url
+from harpia_formats.model.errors import TomlError
 from harpia_formats.validation.options import Options
 
 if TYPE_CHECKING:  # most runs have no settings
@@ -35,7 +35,7 @@ class RunSettings:
     def __init__(self, path: str | None = None, *, isolated: bool = False) -> None:
         """Read the settings of the run; `path` names a file that all have.
 
-        There are none at all if it is `isolated`. Raises `SettingsError`.
+        There are none at all if it is `isolated`. Raises `TomlError`.
         """
         self._finder = SettingsFinder()
         self._is_searched = path is None and not isolated
@@ -88,7 +88,7 @@ class RunSettings:
         """Return the options of the run: those of the user with the settings.
 
         `given` are the names of options that the user gave, which stay as they are.
-        Raises `SettingsError` if they cannot be combined with the settings.
+        Raises `TomlError` if they cannot be combined with the settings.
         """
         self._base, self._given = options, given
         if self.run is None:
@@ -99,7 +99,7 @@ class RunSettings:
         if "baseline" in values:
             if options.fail_fast:
                 reason = "cannot be combined with --fail-fast: it counts all findings"
-                raise SettingsError(self.run.path, "baseline", reason)
+                raise TomlError(self.run.path, "baseline", reason)
             values["baseline"] = self._from_folder(values["baseline"])
         self._base = replace(options, **values)
         return self._of(self.run, (None, ()))
@@ -107,7 +107,7 @@ class RunSettings:
     def file_options(self, source: Source) -> Options | None:
         """Return the options of a file, None for one that its settings leave out.
 
-        It is the same object for files of the same options. Raises `SettingsError`.
+        It is the same object for files of the same options. Raises `TomlError`.
         """
         settings = self.of_source(source)
         if settings is None:
@@ -127,7 +127,7 @@ class RunSettings:
         return found
 
     def of_source(self, source: Source) -> "Settings | None":
-        """Return the settings of a file. Raises `SettingsError`."""
+        """Return the settings of a file. Raises `TomlError`."""
         if not self._is_searched or not isinstance(source.origin, Path):
             return self.run
         # As it is named: making paths absolute takes time where files are many.

@@ -9,7 +9,8 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.api.settings.error import OWN_FILE, PYPROJECT, SettingsError
+from harpia_formats.api.settings import OWN_FILE, PYPROJECT
+from harpia_formats.model.errors import TomlError
 
 if TYPE_CHECKING:  # most runs have no settings
     from harpia_formats.api.settings.parse import Settings
@@ -37,7 +38,7 @@ class SettingsFinder:
     def of_folder(self, folder: str) -> "Settings | None":
         """Return the settings of a folder or the closest one above, None without any.
 
-        `folder` is an absolute path. Raises `SettingsError`.
+        `folder` is an absolute path. Raises `TomlError`.
         """
         passed = []
         found: Settings | None = None
@@ -57,13 +58,13 @@ class SettingsFinder:
 def given_settings(path: str) -> "Settings":
     """Return the settings in the file that the user names.
 
-    The paths in it are relative to the working folder. Raises `SettingsError`.
+    The paths in it are relative to the working folder. Raises `TomlError`.
     """
     name = os.path.basename(path)  # noqa: PTH119 - as below
     root = working_folder() or os.sep
     found = _parsed(path, root, is_pyproject=name == PYPROJECT)
     if found is None:
-        raise SettingsError(path, "", "has no table [tool.harpia-formats]")
+        raise TomlError(path, "", "has no table [tool.harpia-formats]")
     return found
 
 
@@ -95,7 +96,7 @@ def _parsed(path: str, root: str, *, is_pyproject: bool) -> "Settings | None":
     try:
         data = read_side_input(Path(path))
     except OSError as error:
-        raise SettingsError(shown, "", error_reason(error)) from error
+        raise TomlError(shown, "", error_reason(error)) from error
     if is_pyproject and not (
         re.search(b"harpia", data, re.IGNORECASE)
         and re.search(_SIGN, data, re.MULTILINE | re.IGNORECASE)

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from harpia_formats.api.settings.error import OWN_FILE, PYPROJECT, SettingsError
+from harpia_formats.api.settings import OWN_FILE, PYPROJECT
 from harpia_formats.api.settings.table import BY_NAME, Kind, Setting
-from harpia_formats.api.settings.toml_text import (
+from harpia_formats.files.toml import (
     described_value,
     toml_document,
     toml_key,
 )
+from harpia_formats.formats.registry import rules_for
 from harpia_formats.formats.rules import selected_rules
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.errors import HarpiaFormatsError, TomlError
 from harpia_formats.model.text.spelling import hint_on, is_near
-from harpia_formats.registry import rules_for
 
 #: The path of the table of settings in a `pyproject.toml`.
 _TABLE = ("tool", "harpia-formats")
@@ -43,7 +43,7 @@ def parse_settings(
 ) -> Settings | None:
     """Return the settings in the bytes of a file, None if a `pyproject.toml` has none.
 
-    Raises `SettingsError` for text that is no TOML, unknown keys, and values of a wrong
+    Raises `TomlError` for text that is no TOML, unknown keys, and values of a wrong
     type or without a meaning.
     """
     document = toml_document(data, path)
@@ -56,22 +56,20 @@ def parse_settings(
         table = table[part]
     prefix = ".".join(_TABLE) if is_pyproject else ""
     if not isinstance(table, dict):
-        raise SettingsError(
-            path, prefix, f"must be a table, not {described_value(table)}"
-        )
+        raise TomlError(path, prefix, f"must be a table, not {described_value(table)}")
     values = {}
     for name, value in table.items():
         place = f"{prefix}.{toml_key(name)}".lstrip(".")
         setting = BY_NAME.get(name)
         if setting is None:
-            raise SettingsError(path, place, _unknown(name, is_pyproject=is_pyproject))
+            raise TomlError(path, place, _unknown(name, is_pyproject=is_pyproject))
         values[name] = _checked(value, setting, path, place)
     _check_selection(values, path, prefix)
     return Settings(path, root, values)
 
 
 def _check_table_names(document: dict[str, Any], path: str) -> None:
-    """Raise `SettingsError` for a table whose name is near that of the settings."""
+    """Raise `TomlError` for a table whose name is near that of the settings."""
     outer, own = _TABLE
     for prefix, table in (("", document), *document.items()):
         if not isinstance(table, dict) or (prefix and not _is_like(prefix, outer)):
@@ -81,7 +79,7 @@ def _check_table_names(document: dict[str, Any], path: str) -> None:
             if isinstance(value, dict) and not is_own and _is_like(name, own):
                 place = f"{prefix and toml_key(prefix) + '.'}{toml_key(name)}"
                 reason = "no settings are read from there; did you mean [{}]?"
-                raise SettingsError(path, place, reason.format(".".join(_TABLE)))
+                raise TomlError(path, place, reason.format(".".join(_TABLE)))
 
 
 def _is_like(name: str, right: str) -> bool:
@@ -100,7 +98,7 @@ def _unknown(name: str, *, is_pyproject: bool) -> str:
 
 
 def _checked(value: Any, setting: Setting, path: str, place: str) -> Any:
-    """Return the value of a setting. Raises `SettingsError`."""
+    """Return the value of a setting. Raises `TomlError`."""
     if setting.kind in {Kind.TABLE, Kind.LISTS}:
         return _checked_table(value, setting, path, place)
     if setting.kind is Kind.TEXTS:
@@ -114,12 +112,12 @@ def _checked(value: Any, setting: Setting, path: str, place: str) -> Any:
         _check(value, setting.check, path, place)
     elif isinstance(value, (int, float)) and not value >= setting.least:
         reason = f"must be at least {setting.least}, not {value}"
-        raise SettingsError(path, place, reason)
+        raise TomlError(path, place, reason)
     return value
 
 
 def _checked_table(value: Any, setting: Setting, path: str, place: str) -> Any:
-    """Return the table of a setting. Raises `SettingsError`."""
+    """Return the table of a setting. Raises `TomlError`."""
     if not isinstance(value, dict):
         raise _wrong_type(value, setting.kind, path, place)
     found: dict[str, Any] = {}
@@ -139,7 +137,7 @@ def _checked_table(value: Any, setting: Setting, path: str, place: str) -> Any:
 def _checked_list(
     value: Any, setting: Setting, path: str, place: str, kind: Kind
 ) -> tuple[str, ...]:
-    """Return the items of an array of texts. Raises `SettingsError`."""
+    """Return the items of an array of texts. Raises `TomlError`."""
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise _wrong_type(value, kind, path, place)
     for item in value:
@@ -148,17 +146,17 @@ def _checked_list(
 
 
 def _check(value: str, check: Any, path: str, place: str) -> None:
-    """Raise `SettingsError` with the reason for which `check` refuses a value."""
+    """Raise `TomlError` with the reason for which `check` refuses a value."""
     if check is None:
         return
     try:
         check(value)
     except (HarpiaFormatsError, ValueError) as error:
-        raise SettingsError(path, place, str(error)) from error
+        raise TomlError(path, place, str(error)) from error
 
 
 def _check_selection(values: Mapping[str, Any], path: str, prefix: str) -> None:
-    """Raise `SettingsError` if `ignore` leaves no rule to check."""
+    """Raise `TomlError` if `ignore` leaves no rule to check."""
     select, ignore = list(values.get("select", ())), list(values.get("ignore", ()))
     if not ignore:
         return
@@ -166,10 +164,8 @@ def _check_selection(values: Mapping[str, Any], path: str, prefix: str) -> None:
     try:
         selected_rules(rules, select, ignore, lint=values.get("lint", False))
     except HarpiaFormatsError as error:
-        raise SettingsError(path, f"{prefix}.ignore".lstrip("."), str(error)) from error
+        raise TomlError(path, f"{prefix}.ignore".lstrip("."), str(error)) from error
 
 
-def _wrong_type(value: Any, kind: Kind, path: str, place: str) -> SettingsError:
-    return SettingsError(
-        path, place, f"must be {kind.value}, not {described_value(value)}"
-    )
+def _wrong_type(value: Any, kind: Kind, path: str, place: str) -> TomlError:
+    return TomlError(path, place, f"must be {kind.value}, not {described_value(value)}")

@@ -7,8 +7,8 @@ from typing import Any
 
 from harpia_formats.files.io.exclude import parts_of
 from harpia_formats.files.parsing.csv_delimiter import delimiter_named
+from harpia_formats.formats.registry import formats_named, rules_for
 from harpia_formats.formats.rules import rules_matching, severity_named
-from harpia_formats.registry import formats_named, rules_for
 from harpia_formats.reporters import reporter_named
 from harpia_formats.validation.options import Options
 

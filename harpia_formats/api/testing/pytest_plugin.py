@@ -135,7 +135,7 @@ def _skip_without_data(report: "Report") -> None:
 
 @pytest.fixture(scope="session")
 def assert_valid(pytestconfig: pytest.Config) -> "Callable[..., Report]":
-    """Return `harpia_formats.api.testing.assert_valid` with paths from the root folder."""
+    """Return `assert_valid` of `api.testing` with paths from the root folder."""
     from harpia_formats.api.testing.assertion import assert_valid as check  # noqa: PLC0415 - only if a test asks for it
 
     def assert_valid_below_root(data: Any, *arguments: Any, **options: Any) -> "Report":

@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.registry import adapter_of, readable_formats
 
 #: Texts that are easily changed by a conversion, or taken for another JSON value.
 TEXTS: st.SearchStrategy[str] = st.one_of(

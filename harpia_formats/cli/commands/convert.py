@@ -66,6 +66,7 @@ from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid, On
 from harpia_formats.conversion.output_files import NoTargetError
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.conversion.run import Conversion
+from harpia_formats.evaluation.filling_measure import filling_measure
 from harpia_formats.files.framing.limits import ROW_LIMIT
 from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.model.text.sanitize import safe
@@ -157,6 +158,7 @@ def convert(  # noqa: PLR0913 - a parameter for each option, which also makes it
         container=container,
         constants=constants_by_field(constants),
         score=score,
+        filling_measure=filling_measure,
         correct_from=correct_from,
         on_loss=on_loss,
         on_invalid=on_invalid,

@@ -9,8 +9,12 @@ from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.catalog import TEXT, ListingFormat, Mapping, Pairs
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.table import TableRow, write_table
+from harpia_formats.formats.registry import (
+    FAMILIES,
+    installed_formats,
+    readable_formats,
+)
 from harpia_formats.model.format import Container, Dialect, Format
-from harpia_formats.registry import FAMILIES, installed_formats, readable_formats
 
 #: The columns on a terminal.
 COLUMNS = ("Format", "Container", "What it is", "Aliases")

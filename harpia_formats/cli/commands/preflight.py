@@ -40,6 +40,7 @@ from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
 from harpia_formats.reporters import reporter_named
 from harpia_formats.reporters.checks import check_lines
+from harpia_formats.reporters.report_file import named_report
 
 #: Reporters for people, which show the check list themselves.
 _WITH_CHECKS = ("full", "concise")
@@ -95,7 +96,7 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
             f"there is no {DEFAULT} here; name the preflight file, or write one for "
             f"your data: preflight --init FILE... -o {DEFAULT}"
         )
-    plan = read_plan((files or [DEFAULT])[0], given)
+    plan = read_plan((files or [DEFAULT])[0], given, named_report)
     named = [path for one in plan.data_sets for path in one.inputs()]
     progress = Progress(
         quiet=quiet,
@@ -188,7 +189,7 @@ def _init(files: list[str], to_file: str | None, *, overwrite: bool) -> ExitCode
         return ExitCode.OK
     from harpia_formats.files.io.files_read import FilesRead  # noqa: PLC0415 - only on request
     from harpia_formats.files.io.write_file import write_file  # noqa: PLC0415 - only on request
-    from harpia_formats.registry import all_unpackers  # noqa: PLC0415 - only on request
+    from harpia_formats.formats.registry import all_unpackers  # noqa: PLC0415 - only on request
 
     FilesRead(files, unpackers=all_unpackers()).check(str(to_file))
     write_file(str(to_file), [found.text.encode()], overwrite=overwrite)

@@ -37,6 +37,7 @@ from harpia_formats.conversion.comparison.report import DifferenceReport
 from harpia_formats.conversion.comparison.round_trip import RoundTrip
 from harpia_formats.conversion.mapping.choices import Prompt, References, Turns
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.evaluation.filling_measure import filling_measure
 from harpia_formats.reporters.reporter import Options as ReportOptions
 
 
@@ -97,6 +98,7 @@ def roundtrip(  # noqa: PLR0913 - one parameter for each option of the command
         from_csv_safe=from_csv_safe,
         constants=constants_by_field(constants),
         score=score,
+        filling_measure=filling_measure,
         correct_from=correct_from,
         keep_extra=keep_extra,
         on_invalid=on_invalid,

@@ -7,8 +7,8 @@ from harpia_formats.cli.options.catalog import AllRules, RuleNames
 from harpia_formats.cli.output.rule_page import rule_line, rule_page
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.terminal import width_of
+from harpia_formats.formats.registry import installed_rules, rules_for
 from harpia_formats.formats.rules import rules_matching
-from harpia_formats.registry import installed_rules, rules_for
 
 
 def rule(names: RuleNames = None, *, every: AllRules = False) -> ExitCode:

@@ -12,11 +12,11 @@ from harpia_formats.cli.options.catalog import (
     StrictSchema,
 )
 from harpia_formats.cli.output.streams import text_writer
+from harpia_formats.formats.registry import UnknownFormat, formats_named
 from harpia_formats.formats.schema.bundled import schema_ids, schema_text
 from harpia_formats.formats.schema.dialect import item_schema
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Path
-from harpia_formats.registry import UnknownFormat, formats_named
 
 
 def schema(

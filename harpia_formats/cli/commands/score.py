@@ -6,6 +6,7 @@ from dataclasses import replace
 from os import fspath
 from typing import cast
 
+from harpia_formats.api.recipes.table import Applied, ScoreRun
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
     ClusterTimeout,
@@ -74,7 +75,6 @@ from harpia_formats.cli.output.streams import (
     write_stderr,
 )
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
-from harpia_formats.evaluation.recipes.table import Applied, ScoreRun
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.evaluation.scoring.nameless_files import split_names
 from harpia_formats.evaluation.scoring.options import ScoreOptions

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import cast
 
+from harpia_formats.api.recipes.table import ScoreRun
 from harpia_formats.cli.commands.score import print_scores
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.agreement import (
@@ -32,7 +33,6 @@ from harpia_formats.cli.options.scoring import (
 from harpia_formats.cli.options.values import column_map, comma_separated
 from harpia_formats.cli.output.problems import print_problems
 from harpia_formats.cli.output.progress import Progress, When
-from harpia_formats.evaluation.recipes.table import ScoreRun
 from harpia_formats.evaluation.scoring.agreement import Agreement
 from harpia_formats.evaluation.scoring.agreement_options import FIELD
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
@@ -105,8 +105,8 @@ def score_agreement(  # noqa: PLR0913 - one parameter for each option of the com
 
 def _labels_of(definition: Path, fields: list[str]) -> tuple[object, ...]:
     """Return the labels that the definition of a judge declares, in their order."""
-    from harpia_formats.evaluation.llm_judge.definition.declared_labels import (
-        declared_labels,  # noqa: PLC0415 - few runs read a definition
+    from harpia_formats.evaluation.llm_judge.definition.declared_labels import (  # noqa: PLC0415 - few runs read a definition
+        declared_labels,
     )
     from harpia_formats.evaluation.llm_judge.errors import JudgeError  # noqa: PLC0415 - few runs read a definition
 

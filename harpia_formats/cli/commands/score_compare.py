@@ -6,6 +6,7 @@ from dataclasses import replace
 from os import fspath
 from typing import cast
 
+from harpia_formats.api.recipes.table import Applied, CompareRun
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.common import (
     ClusterTimeout,
@@ -65,7 +66,6 @@ from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import print_notes, shown_data, text_writer
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
-from harpia_formats.evaluation.recipes.table import Applied, CompareRun
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.comparison_of import comparison_of

@@ -253,7 +253,7 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
 
 def _mapped_format(paths: Sequence[str]) -> str:
     """Return the format whose columns or keys are mapped in files."""
-    from harpia_formats.conversion.mapping.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map: start-up time
+    from harpia_formats.formats.detection.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map: start-up time
 
     return require_mapped_format(paths)
 

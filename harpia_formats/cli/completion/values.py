@@ -36,7 +36,7 @@ def _parser_of(parameter: Any) -> Any:
 
 
 def _formats() -> Iterator[Value]:
-    from harpia_formats.registry import FAMILIES, installed_formats  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.formats.registry import FAMILIES, installed_formats  # noqa: PLC0415 - imported for what is asked only
 
     for name, format_ in installed_formats().items():
         yield name, format_.vendor
@@ -45,7 +45,7 @@ def _formats() -> Iterator[Value]:
 
 
 def _written_formats() -> Iterator[Value]:
-    from harpia_formats.registry import FAMILIES, writable_formats  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.formats.registry import FAMILIES, writable_formats  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, format_.vendor) for name, format_ in writable_formats().items())
     for name, members in FAMILIES.items():
@@ -53,13 +53,13 @@ def _written_formats() -> Iterator[Value]:
 
 
 def _result_formats() -> Iterator[Value]:
-    from harpia_formats.registry import result_formats  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.formats.registry import result_formats  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, "") for name in result_formats())
 
 
 def _rules() -> Iterator[Value]:
-    from harpia_formats.registry import installed_rules  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.formats.registry import installed_rules  # noqa: PLC0415 - imported for what is asked only
 
     rules = installed_rules()
     yield from ((code, rule.summary) for code, rule in rules.items())
@@ -98,7 +98,7 @@ def _reporters() -> Iterator[Value]:
 
 
 def _fields() -> Iterator[Value]:
-    from harpia_formats.evaluation.scoring.groups import GROUPED  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.conversion.mapping.answer_groups import GROUPED  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, "") for name in (*GROUPED, "metadata."))
 
@@ -110,7 +110,7 @@ def _tests() -> Iterator[Value]:
 
 
 def _dialects() -> Iterator[Value]:
-    from harpia_formats.registry import installed_formats  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.formats.registry import installed_formats  # noqa: PLC0415 - imported for what is asked only
 
     for name, format_ in installed_formats().items():
         yield from (
@@ -119,7 +119,7 @@ def _dialects() -> Iterator[Value]:
 
 
 def _schemas() -> Iterator[Value]:
-    from harpia_formats.registry import installed_formats  # noqa: PLC0415 - imported for what is asked only
+    from harpia_formats.formats.registry import installed_formats  # noqa: PLC0415 - imported for what is asked only
 
     yield from ((name, format_.vendor) for name, format_ in installed_formats().items())
 

@@ -20,7 +20,7 @@ def given_options(context: Context) -> frozenset[str]:
 
 
 def run_settings(config: str | None, *, isolated: bool) -> RunSettings:
-    """Return the settings of a run. Raises `UsageError` or `SettingsError`."""
+    """Return the settings of a run. Raises `UsageError` or `TomlError`."""
     if config is not None and isolated:
         raise UsageError("--config and --isolated cannot be combined; use one of them")
     return RunSettings(config, isolated=isolated)

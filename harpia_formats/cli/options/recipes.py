@@ -3,11 +3,11 @@
 import sys
 from typing import Annotated, Any
 
+from harpia_formats.api.recipes.table import COMMANDS, OTHER_NAMES, Applied
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.declare import flag, text
 from harpia_formats.cli.options.given import Context, given_options
 from harpia_formats.cli.output.streams import text_writer
-from harpia_formats.evaluation.recipes.table import COMMANDS, OTHER_NAMES, Applied
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 
 RecipeFile = Annotated[
@@ -33,8 +33,8 @@ def with_recipe(
     """
     if path is None:
         return Applied(options, run)
-    from harpia_formats.evaluation.recipes.apply import apply_recipe  # noqa: PLC0415 - most runs have no recipe
-    from harpia_formats.evaluation.recipes.parse import read_recipe  # noqa: PLC0415 - most runs have no recipe
+    from harpia_formats.api.recipes.apply import apply_recipe  # noqa: PLC0415 - most runs have no recipe
+    from harpia_formats.api.recipes.parse import read_recipe  # noqa: PLC0415 - most runs have no recipe
 
     command = next(one for one in COMMANDS if one.name == name)
     recipe = read_recipe(path, command)
@@ -55,7 +55,7 @@ def _check_output(path: str, run: Any) -> None:
 
 def print_recipe(name: str, options: ScoreOptions, run: Any) -> ExitCode:
     """Print options of the command `name` as a recipe. Raises `HarpiaFormatsError`."""
-    from harpia_formats.evaluation.recipes.write import recipe_text  # noqa: PLC0415 - most runs print no recipe
+    from harpia_formats.api.recipes.write import recipe_text  # noqa: PLC0415 - most runs print no recipe
 
     command = next(one for one in COMMANDS if one.name == name)
     text_writer(sys.stdout)(recipe_text(command, options, run))

@@ -12,15 +12,15 @@ from harpia_formats.cli.options.values import (
     listed,
     name_and_value,
 )
+from harpia_formats.conversion.mapping.answer_groups import GROUPED
 from harpia_formats.evaluation.figures.kinds import kinds_of
 from harpia_formats.evaluation.metrics import METRICS
-from harpia_formats.evaluation.scoring.groups import GROUPED
 from harpia_formats.evaluation.scoring.options import Missing as MissingAnswer
 from harpia_formats.evaluation.scoring.p_values import FOR_EACH, TESTS
 from harpia_formats.evaluation.scoring.profiles import profile_names
+from harpia_formats.formats.registry import result_formats
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.registry import result_formats
 from harpia_formats.reporters.score_tables import FORMS
 
 SELECTION, STATISTICS = "Metrics", "Groups and intervals"

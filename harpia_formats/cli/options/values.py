@@ -68,7 +68,7 @@ def column_map(values: Iterable[str] | None) -> dict[str, str] | None:
     """
     if not values:
         return None
-    from harpia_formats.conversion.mapping.columns import parse_column_map  # noqa: PLC0415 - `judge --help` needs none of it
+    from harpia_formats.model.column_map import parse_column_map  # noqa: PLC0415 - `judge --help` needs none of it
 
     return parse_column_map(comma_separated(values))
 
@@ -102,7 +102,7 @@ def constants_by_field(values: Iterable[str] | None) -> dict[str, str]:
 
     Raises `ConversionError` for other text and for a field that is set twice.
     """
-    from harpia_formats.conversion.mapping.requirements import ConversionError  # noqa: PLC0415 - `validate` converts nothing
+    from harpia_formats.model.errors import ConversionError  # noqa: PLC0415 - `validate` converts nothing
 
     found: dict[str, str] = {}
     for text in values or ():

@@ -16,7 +16,7 @@ from harpia_formats.evaluation.scoring.compared import ComparedScore, alpha_of
 from harpia_formats.evaluation.scoring.metric_score import uneven_notes
 from harpia_formats.evaluation.scoring.paired import Comparison
 from harpia_formats.model.text.sanitize import safe
-from harpia_formats.reporters.text import p_text
+from harpia_formats.model.text.words import p_text
 
 #: The columns of two systems behind the name of the metric, and of several.
 _OF_TWO = ("A", "B", "A - B", "interval", "p", "p (Holm)")

@@ -7,7 +7,7 @@ from pathlib import Path
 from harpia_formats.files.io.exclude import Exclusion
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.source import Source
-from harpia_formats.registry import all_unpackers
+from harpia_formats.formats.registry import all_unpackers
 
 #: Seconds that the search for files may take.
 _PATIENCE = 0.3

@@ -7,7 +7,8 @@ from harpia_formats.cli.output.table import CELL
 from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.model.text.sanitize import safe
-from harpia_formats.reporters.text import position, with_noun
+from harpia_formats.model.text.words import with_noun
+from harpia_formats.reporters.text import position
 
 #: The columns of the table. The last one has places, which may be long paths: in a
 #: narrow terminal they are below the rows.

@@ -36,7 +36,7 @@ class PlotFiles:
                 picture_file,
             )
             from harpia_formats.files.io.files_read import FilesRead  # noqa: PLC0415 - most runs draw nothing: start-up time
-            from harpia_formats.registry import all_unpackers  # noqa: PLC0415 - most runs draw nothing: start-up time
+            from harpia_formats.formats.registry import all_unpackers  # noqa: PLC0415 - most runs draw nothing: start-up time
 
             reads = FilesRead(inputs, exclude=exclude, unpackers=all_unpackers())
             files = [picture_file(text, command) for text in given]

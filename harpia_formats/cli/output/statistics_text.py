@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harpia_formats.cli.output.number_table import WIDTH, number_table, wrapped
-from harpia_formats.conversion.mapping.mapped_format import has_free_names
 from harpia_formats.evaluation.statistics.result import UNITS, Statistics
+from harpia_formats.formats.detection.mapped_format import has_free_names
 from harpia_formats.model.text.columns import columns
 from harpia_formats.model.text.sanitize import safe
 

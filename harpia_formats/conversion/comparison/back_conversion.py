@@ -12,13 +12,12 @@ from harpia_formats.conversion.comparison.round_trip_rows import (
     RowsOfRecords,
 )
 from harpia_formats.conversion.fill_scores import ScoreFiller
-from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.conversion.grouping.same_answers import merged_answers
 from harpia_formats.conversion.mapping.constants import constants_by_path
 from harpia_formats.conversion.mapping.presence import PresenceKeys
+from harpia_formats.conversion.mapping.questions import base_id
 from harpia_formats.conversion.mapping.record_program import MAX_OUTCOMES
 from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
     RowRequirements,
     missing_fields,
     row_requirements,
@@ -28,6 +27,7 @@ from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record, field_paths

@@ -14,12 +14,12 @@ from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.record import Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import adapter_of
 
 #: The place of a record: the index of its file, line, column, offset in bytes, and its
 #: number. The id that its row has stands behind it as JSON.

@@ -28,15 +28,15 @@ from harpia_formats.conversion.comparison.report import (
     refuse_quarantine,
 )
 from harpia_formats.conversion.comparison.unmatched import Unmatched
-from harpia_formats.conversion.mapping.mapped_format import (
-    detect_mapped_format,
-    has_free_names,
-)
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.files.io.inputs import Input
+from harpia_formats.formats.detection.mapped_format import (
+    detect_mapped_format,
+    has_free_names,
+)
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.validation.redaction import problems_shown, redaction_of

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from harpia_formats.conversion.comparison.differences import Difference, differences
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record
 from harpia_formats.model.report import Report, validation_failed

@@ -25,14 +25,7 @@ from harpia_formats.conversion.comparison.round_trip_rows import (
 )
 from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
 from harpia_formats.conversion.mapping.choices import Responses
-from harpia_formats.conversion.mapping.columns import (
-    column_names,
-    names_by_column,
-    rename_columns,
-)
-from harpia_formats.conversion.mapping.mapped_format import maps_output_columns
 from harpia_formats.conversion.mapping.requirements import (
-    ConversionOptionsError,
     RowRequirements,
     holds_answers,
     row_requirements,
@@ -52,13 +45,20 @@ from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.detection.mapped_format import maps_output_columns
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row
+from harpia_formats.model.column_map import (
+    column_names,
+    names_by_column,
+    rename_columns,
+)
+from harpia_formats.model.errors import ConversionOptionsError
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import adapter_of
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 
 
@@ -96,7 +96,7 @@ class RoundTrip:
             progress=options.progress,
             files=options,
         )
-        self._scorer = score_filler(options.score) if options.score else None
+        self._scorer = score_filler(options)
         self._models = ModelSelection(options.model, options.metric)
         #: What makes and reads rows of the other format, once a file was begun.
         self._rows: RowsOfRecords | None = None

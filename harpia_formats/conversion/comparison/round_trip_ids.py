@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.conversion.mapping.question import differing_fields, question_of
+from harpia_formats.conversion.mapping.questions import base_id
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format

@@ -13,9 +13,9 @@ from harpia_formats.conversion.containers.row_writer import (
     keys_of,
     spool,
 )
-from harpia_formats.conversion.mapping.columns import check_columns_unique
 from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
 from harpia_formats.model.adapter import Row
+from harpia_formats.model.column_map import check_columns_unique
 from harpia_formats.model.exact_json import encode, encode_lines
 
 #: Nulls that are written at once where many rows lack a column.

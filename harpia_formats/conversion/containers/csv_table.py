@@ -10,8 +10,8 @@ from harpia_formats.conversion.containers.row_writer import (
     WriteBytes,
     spool,
 )
-from harpia_formats.conversion.mapping.columns import check_columns_unique
 from harpia_formats.model.adapter import Row
+from harpia_formats.model.column_map import check_columns_unique
 
 #: Bytes of lines that are read and changed together, except for the last block.
 RUN_BYTES = 256 * 1024

@@ -5,7 +5,6 @@ and ask the same. Records go to temporary files by the digest of both. Two group
 one value cannot both be written; they are found by the digests of the values.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +16,7 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.grouping.same_answers import merged_answers
 from harpia_formats.conversion.mapping.question import question_of
+from harpia_formats.conversion.mapping.questions import base_id
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record, record_of
@@ -32,18 +32,6 @@ from harpia_formats.validation.dedup.repeated_digests import (
 NAMED = 100_000
 #: Fields that records can be grouped by.
 KEYS = tuple(name for name in Record.__struct_fields__ if name != "outputs")
-_numbered_id = re.compile(r"(?s)(.*)#([1-9]\d*)")
-
-
-def base_id(id_: object) -> str | None:
-    """Return `id_` without its `#` and number; None if it does not end so.
-
-    A record that becomes several rows gets `#` and a number behind its id in each of
-    them. An id may also end so by chance: rows belong together only if they have the
-    same prompt, too.
-    """
-    match = _numbered_id.fullmatch(id_) if isinstance(id_, str) else None
-    return match[1] if match else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,10 @@ from harpia_formats.conversion.grouping.external_group_by import (
     KEYS,
     Conflict,
     ExternalGroupBy,
-    base_id,
 )
 from harpia_formats.conversion.mapping.question import differing_fields
-from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.conversion.mapping.questions import base_id
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Record

@@ -10,18 +10,20 @@ from harpia_formats.conversion.losses.specimens import (
     specimens_of,
 )
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
-    check_requirements,
-)
+from harpia_formats.conversion.mapping.requirements import check_requirements
 from harpia_formats.conversion.mapping.to_rows import MappedRecord, RecordMapper
 from harpia_formats.conversion.report import LOSSES
 from harpia_formats.conversion.source_names import OTHER_KEYS, SourceNames
+from harpia_formats.formats.registry import (
+    adapter_of,
+    readable_formats,
+    writable_formats,
+)
 from harpia_formats.model.adapter import FieldMapping, FormatAdapter
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of, readable_formats, writable_formats
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from harpia_formats.conversion.loss_counts import FateCount
 from harpia_formats.conversion.report import ConversionReport, FileLosses
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.report import Group, Report, problem_as_dict, report_as_dict
 from harpia_formats.model.text.json_text import json_text
-from harpia_formats.registry import all_rules
 
 
 def loss_report(report: ConversionReport) -> bytes:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER
 from harpia_formats.conversion.options import ConvertOptions, Ids
 from harpia_formats.conversion.report import ConversionTotals
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.rules.loss import COLLISION, OTHER_QUESTION, UNCONVERTIBLE
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.problem import Place, Problem
-from harpia_formats.registry import all_rules
 from harpia_formats.validation.merge.tally import Tally
 
 if TYPE_CHECKING:  # loaded only for the option --group

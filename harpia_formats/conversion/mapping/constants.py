@@ -5,11 +5,9 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
-    find_field_path,
-)
+from harpia_formats.conversion.mapping.requirements import find_field_path
 from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import NumberOutOfRange, decode, encode
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, fits
 from harpia_formats.model.text.spelling import hint_on

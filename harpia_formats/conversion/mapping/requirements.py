@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from harpia_formats.conversion.mapping.written_values import VERDICTS, listed
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.errors import ConversionOptionsError
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import (
@@ -31,19 +31,6 @@ _sources_of = {
 _plain_fields = frozenset(FIELD_TYPES) - OPEN_OBJECTS - {"extra", "outputs.extra"}
 #: What the paths of members of open objects begin with.
 _open = tuple(f"{path}." for path in sorted(OPEN_OBJECTS))
-
-
-class ConversionError(HarpiaFormatsError):
-    """A conversion that is not possible; the message says why. Nothing is written."""
-
-
-class ConversionOptionsError(ConversionError):
-    """A conversion that is not possible between such formats, or with such options.
-
-    Its message names files, formats, fields and options, and no value of a record.
-    """
-
-    hides_values = True
 
 
 @dataclass(frozen=True, slots=True)

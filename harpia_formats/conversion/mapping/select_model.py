@@ -6,10 +6,7 @@ from dataclasses import dataclass, field
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
-    ConversionOptionsError,
-)
+from harpia_formats.model.errors import ConversionError, ConversionOptionsError
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Record
 from harpia_formats.model.stored_score import full_name, is_of_metric

@@ -1,12 +1,7 @@
 """Choose the format that is written, where a name stands for several formats."""
 
-from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
-    holds_answers,
-)
-from harpia_formats.model.format import Format
-from harpia_formats.model.text.spelling import hint_on
-from harpia_formats.registry import (
+from harpia_formats.conversion.mapping.requirements import holds_answers
+from harpia_formats.formats.registry import (
     FAMILIES,
     UnknownFormat,
     adapter_of,
@@ -14,6 +9,9 @@ from harpia_formats.registry import (
     plugin_format_names,
     writable_formats,
 )
+from harpia_formats.model.errors import ConversionError
+from harpia_formats.model.format import Format
+from harpia_formats.model.text.spelling import hint_on
 
 #: Records that are searched for an answer before a format is chosen.
 SAMPLED_RECORDS = 1_000

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
+from harpia_formats.conversion.parallel.shared_conversion import SharedConversion
 from harpia_formats.conversion.parallel.units import ConvertedUnits
 from harpia_formats.conversion.reading.column_rows import encoded_rows, joined_batches
 from harpia_formats.conversion.reading.row_batch import RowBatch
@@ -13,9 +13,6 @@ from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.memory_files import MemoryFiles
 from harpia_formats.validation.plan.units import SentBytes
 
-if TYPE_CHECKING:  # it imports this module
-    from harpia_formats.conversion.parallel.large_file import ConversionWorkers
-
 #: Bytes of encoded rows for which batches are held, unless it is a single one.
 HELD = 8 * 1024 * 1024
 #: Bytes that a batch of rows mostly has not.
@@ -23,7 +20,7 @@ USUAL = 4 * 1024 * 1024
 
 
 def share_batches(
-    workers: "ConversionWorkers", local: LocalValidation, batches: Iterator[RowBatch]
+    workers: SharedConversion, local: LocalValidation, batches: Iterator[RowBatch]
 ) -> Iterator[None]:
     """Have workers convert batches of rows; yield after each batch.
 

@@ -2,21 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.conversion.chunks import ChunkConverter
-from harpia_formats.conversion.mapping.select_model import ModelSelection
-from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.clock import Clock
+from harpia_formats.conversion.parallel.shared_conversion import SharedConversion
 from harpia_formats.conversion.reading.record_stream import RecordStream
-from harpia_formats.conversion.report import ConversionTotals
 from harpia_formats.files.io.remote.file import RemoteFile
 from harpia_formats.files.io.source import Source
-from harpia_formats.files.workers.pool import PendingTask, Task, WorkerPool
+from harpia_formats.files.workers.pool import PendingTask, Task
 from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.formats.detection.splittable import is_plain_lines, splittable_size
-from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.local import LocalValidation, RowConsumer
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.one_file import OpenFile
@@ -43,28 +40,9 @@ TABLE_GROWTH = 2
 FAR_RANGE = 32 * 1024 * 1024
 
 
-class ConversionWorkers:
+@dataclass(frozen=True, slots=True)
+class ConversionWorkers(SharedConversion):
     """The worker processes of a run, which convert the rows of its large files."""
-
-    def __init__(  # noqa: PLR0913 - the parts of one conversion
-        self,
-        pool: WorkerPool,
-        options: ConvertOptions,
-        totals: ConversionTotals,
-        chunks: ChunkConverter,
-        *,
-        digests: Digests,
-        models: ModelSelection,
-        has_one_file: bool,
-    ) -> None:
-        self.pool = pool
-        self.options = options
-        self.totals = totals
-        #: It knows where rows go.
-        self.chunks = chunks
-        self.digests = digests
-        self.models = models
-        self.has_one_file = has_one_file
 
     def check_visible(self, source: Source) -> None:
         """Check that the workers see a large file, of which they may read ranges.

@@ -19,9 +19,9 @@ from harpia_formats.conversion.reading.record_stream import RecordStream
 from harpia_formats.conversion.reading.row_batch import RowBatch
 from harpia_formats.conversion.report import ConversionTotals, StopConversion
 from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.formats.registry import format_of
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import format_of
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import FileMerge
 from harpia_formats.validation.merge.tally import Tally
@@ -68,9 +68,9 @@ class RowConverter:
         )
         scorer = None
         if options.score:
-            from harpia_formats.conversion.fill_scores import score_filler  # noqa: PLC0415 - it loads the metrics
+            from harpia_formats.conversion.fill_scores import score_filler  # noqa: PLC0415 - on request
 
-            scorer = score_filler(options.score)
+            scorer = score_filler(options)
         self.destination = self.chunks.destination = Destination(
             format_of(job.target), self.output, options, self.output.add_keys, scorer
         )

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from harpia_formats.conversion.containers.row_writer import EncodedRows
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER
@@ -18,6 +18,7 @@ from harpia_formats.conversion.parallel.row_files import (
     rows_limit,
     unit_file,
 )
+from harpia_formats.conversion.parallel.shared_conversion import SharedConversion
 from harpia_formats.conversion.parallel.unit_places import (
     PlaceInBatch,
     Shift,
@@ -48,16 +49,13 @@ from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
 from harpia_formats.validation.unit.result import Findings
 
-if TYPE_CHECKING:  # it imports this module
-    from harpia_formats.conversion.parallel.large_file import ConversionWorkers
-
 
 class ConvertedUnits:
     """The units of one file, which workers convert, for `with`."""
 
     def __init__(
         self,
-        workers: "ConversionWorkers",
+        workers: SharedConversion,
         local: LocalValidation,
         plan: FilePlan,
         size: int,

@@ -19,10 +19,10 @@ from harpia_formats.files.io.reread import is_lasting
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.file_name import without_compression
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Companion
 from harpia_formats.model.record import Header, Record
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.companion_files import named_companion
 from harpia_formats.validation.options import Options

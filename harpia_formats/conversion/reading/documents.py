@@ -5,13 +5,13 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.reading.companions import is_companion_format
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import readable_formats
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.report import NO_RECORDS, FileCount
-from harpia_formats.registry import readable_formats
 
 #: Called with the format of a file before its first record.
 Begin = Callable[[FormatVariant, FileCount], None]

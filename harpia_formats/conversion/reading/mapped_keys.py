@@ -6,7 +6,10 @@ from typing import Any, TypeVar
 from msgspec import UNSET, Struct
 from msgspec.structs import replace
 
-from harpia_formats.conversion.mapping.columns import (
+from harpia_formats.formats.detection.mapped_format import require_mappable_keys
+from harpia_formats.formats.registry import adapter_of, format_of
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.column_map import (
     MapError,
     MapOptionsError,
     MissingColumnError,
@@ -14,19 +17,16 @@ from harpia_formats.conversion.mapping.columns import (
     hint_on_column,
     names_by_column,
 )
-from harpia_formats.conversion.mapping.mapped_format import require_mappable_keys
-from harpia_formats.conversion.mapping.value_paths import (
+from harpia_formats.model.exact_json import encode
+from harpia_formats.model.format import Format
+from harpia_formats.model.record import Output, Record, as_dict
+from harpia_formats.model.value_path import (
     NoSuchItemError,
     ValuePath,
     names_in,
     parse_value_path,
     value_at,
 )
-from harpia_formats.model.adapter import Row
-from harpia_formats.model.exact_json import encode
-from harpia_formats.model.format import Format
-from harpia_formats.model.record import Output, Record, as_dict
-from harpia_formats.registry import adapter_of, format_of
 
 #: The format whose columns hold the same fields, one in each.
 _table = "csv"

@@ -12,15 +12,6 @@ from functools import partial
 from os import PathLike
 from typing import Any, Protocol
 
-from harpia_formats.conversion.mapping.columns import (
-    check_field_names,
-    column_names,
-    names_by_column,
-)
-from harpia_formats.conversion.mapping.mapped_format import (
-    FREE_COLUMN_FORMATS,
-    require_mapped_format,
-)
 from harpia_formats.conversion.reading.companions import Companions, name_of
 from harpia_formats.conversion.reading.documents import Begin, Documents, checked_begin
 from harpia_formats.conversion.reading.mapped_keys import MappedKeys, keys_of_map
@@ -33,19 +24,28 @@ from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inp
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import ReadProgress, Source
 from harpia_formats.formats.detection.candidates import FormatVariant
-from harpia_formats.formats.rules import selected_rules
-from harpia_formats.model.adapter import RowMerging
-from harpia_formats.model.format import Format
-from harpia_formats.model.problem import Problem, Severity
-from harpia_formats.model.record import Header, Record
-from harpia_formats.model.report import FileCount
-from harpia_formats.registry import (
+from harpia_formats.formats.detection.mapped_format import (
+    FREE_COLUMN_FORMATS,
+    require_mapped_format,
+)
+from harpia_formats.formats.registry import (
     adapter_of,
     all_formats,
     all_unpackers,
     formats_named,
     rules_for,
 )
+from harpia_formats.formats.rules import selected_rules
+from harpia_formats.model.adapter import RowMerging
+from harpia_formats.model.column_map import (
+    check_field_names,
+    column_names,
+    names_by_column,
+)
+from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.record import Header, Record
+from harpia_formats.model.report import FileCount
 from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame

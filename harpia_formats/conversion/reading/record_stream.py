@@ -8,10 +8,6 @@ from typing import TYPE_CHECKING, Any, Protocol
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 from msgspec import MsgspecError
 
-from harpia_formats.conversion.mapping.columns import (
-    check_columns_exist,
-    rename_columns,
-)
 from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
 from harpia_formats.conversion.mapping.row_reader import (
     HAS_PARTS,
@@ -29,11 +25,15 @@ from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.columns import DocumentHeader, RowArray
 from harpia_formats.files.framing.constants import with_nulls
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter, Row, RowMerging
+from harpia_formats.model.column_map import (
+    check_columns_exist,
+    rename_columns,
+)
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Header, Record
-from harpia_formats.registry import adapter_of
 from harpia_formats.validation.plan.units import TableRecords
 from harpia_formats.validation.unit.record_numbers import RecordNumbers
 from harpia_formats.validation.unit.rows import ValidatedRows

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import dataclass, field
 
+from harpia_formats.conversion.mapping.answer_groups import NONE
 from harpia_formats.conversion.output_files import MAX_FILES
 from harpia_formats.conversion.subsets.division import Division
 from harpia_formats.conversion.subsets.number_file import NumberFile
@@ -20,7 +21,6 @@ from harpia_formats.conversion.subsets.row_values import (
     without_values,
 )
 from harpia_formats.conversion.subsets.shares import part_of, thresholds
-from harpia_formats.evaluation.scoring.groups import NONE
 from harpia_formats.model.problem import Problem
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation

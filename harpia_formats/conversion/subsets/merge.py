@@ -32,7 +32,7 @@ from harpia_formats.files.io.inputs import (
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source
 from harpia_formats.files.io.urls import is_url, masked
-from harpia_formats.registry import all_unpackers
+from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.validation.dedup.digests import Digests, digest_of
 from harpia_formats.validation.dedup.duplicate_ids import identity_reader_of
 from harpia_formats.validation.dedup.identity import IdentityReader

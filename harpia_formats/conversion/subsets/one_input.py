@@ -16,7 +16,7 @@ from harpia_formats.files.io.inputs import (
 )
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source
-from harpia_formats.registry import all_unpackers
+from harpia_formats.formats.registry import all_unpackers
 
 
 def one_source(given: Input) -> Source:

@@ -15,7 +15,7 @@ from harpia_formats.files.io.files_read import FilesRead
 from harpia_formats.files.io.output_group import OutputGroup
 from harpia_formats.files.io.sink import Sink, SinkError, StreamSink, standard_output
 from harpia_formats.files.io.urls import masked
-from harpia_formats.registry import all_unpackers
+from harpia_formats.formats.registry import all_unpackers
 
 _table_suffixes = {".parquet", ".arrow", ".feather"}
 

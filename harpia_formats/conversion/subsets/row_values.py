@@ -6,6 +6,13 @@ from dataclasses import replace
 
 from msgspec import UNSET
 
+from harpia_formats.conversion.mapping.answer_groups import (
+    GROUPED,
+    METADATA,
+    NONE,
+    value_of,
+)
+from harpia_formats.conversion.mapping.questions import prompt_text
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.conversion.subsets.one_input import RereadInput
@@ -15,8 +22,6 @@ from harpia_formats.conversion.subsets.options import (
     SubsetOptions,
     SubsetValueError,
 )
-from harpia_formats.evaluation.scoring.groups import GROUPED, METADATA, NONE, value_of
-from harpia_formats.evaluation.scoring.questions import prompt_text
 from harpia_formats.files.framing.numbered import decoded_or_none
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.exact_json import encode

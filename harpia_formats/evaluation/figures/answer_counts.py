@@ -6,8 +6,8 @@ from typing import Self
 
 from msgspec import UNSET
 
+from harpia_formats.conversion.mapping.answer_groups import MODEL, NONE
 from harpia_formats.evaluation.figures.value_counts import RangeCounts, ScaleCounts
-from harpia_formats.evaluation.scoring.groups import MODEL, NONE
 from harpia_formats.evaluation.scoring.intervals import QUANTA
 from harpia_formats.evaluation.scoring.results.columns import columns_of, values_of
 from harpia_formats.evaluation.scoring.results.format import ResultRun

@@ -24,7 +24,7 @@ from harpia_formats.evaluation.scoring.compared import (
     ComparedScore,
     marks_of_differences,
 )
-from harpia_formats.reporters.text import p_text
+from harpia_formats.model.text.words import p_text
 
 TITLE = "Differences of scores with their intervals"
 

@@ -14,7 +14,7 @@ from harpia_formats.evaluation.figures.drawing import (
     width_of,
 )
 from harpia_formats.evaluation.figures.look import MUTED, SERIES, SURFACE
-from harpia_formats.reporters.score_tables.notes import APPROXIMATE, MISSING
+from harpia_formats.evaluation.scoring.metric_score import APPROXIMATE, MISSING
 
 #: Inches: of a panel that is alone and of others, between panels, and of a border.
 _ALONE, _PANEL, _BETWEEN, _BORDER = 4.2, 2.45, 0.42, 0.12

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from harpia_formats.conversion.mapping.answer_groups import MODEL
 from harpia_formats.evaluation.figures.drawing import (
     Drawing,
     described,
@@ -21,7 +22,6 @@ from harpia_formats.evaluation.figures.rows import (
     interval_levels,
     remark_lines,
 )
-from harpia_formats.evaluation.scoring.groups import MODEL
 from harpia_formats.evaluation.scoring.metric_score import (
     Group,
     MetricScore,

@@ -1,8 +1,9 @@
 """Multiple choice: the share of answers that name a right choice of their record.
 
-An answer names a choice by the rules of `harpia_formats.evaluation.metrics.text.choices`. A
-reference is a letter, the text of a choice, or its number. An answer that names none or
-several choices is wrong, as leaderboards count it, or left out; nothing is guessed.
+An answer names a choice by the rules of
+`harpia_formats.evaluation.metrics.text.choices`. A reference is a letter, the text of a
+choice, or its number. An answer that names none or several choices is wrong, as
+leaderboards count it, or left out; nothing is guessed.
 """
 
 from collections.abc import Mapping

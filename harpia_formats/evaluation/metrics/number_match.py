@@ -1,9 +1,9 @@
 r"""Number match: the share of answers whose number is that of a reference.
 
 The number is read from answer and reference by the rules of
-`harpia_formats.evaluation.metrics.text.numbers`: `\boxed{42}`, `#### 42`, `the answer is 42`, or
-the only number of the text. Numbers are compared exactly, as fractions, within a
-tolerance.
+`harpia_formats.evaluation.metrics.text.numbers`: `\boxed{42}`, `#### 42`, `the answer
+is 42`, or the only number of the text. Numbers are compared exactly, as fractions,
+within a tolerance.
 """
 
 from collections.abc import Mapping

@@ -7,6 +7,7 @@ are by question.
 from collections.abc import Callable, Generator, Iterable, Sequence
 from itertools import chain
 
+from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.metrics.kappa import kappa
@@ -36,7 +37,6 @@ from harpia_formats.evaluation.scoring.match_questions import (
 from harpia_formats.evaluation.scoring.metric_score import Group
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.paired_labels import LabelPairs
-from harpia_formats.evaluation.scoring.questions import question_key
 from harpia_formats.evaluation.scoring.rater_labels import (
     NO_LABEL,
     LabelNumbers,

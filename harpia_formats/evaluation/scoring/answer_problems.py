@@ -12,6 +12,7 @@ from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.samples import holds_documents
 from harpia_formats.formats.detection.likely_map import likely_map_of
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.rules import Rule
 from harpia_formats.formats.rules.scoring import (
     NO_ANSWER,
@@ -25,7 +26,6 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.text.sanitize import safe
-from harpia_formats.registry import all_rules
 from harpia_formats.validation.merge.tally import Tally
 
 #: The codes of what a record lacks, whichever answer is scored.

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from msgspec import UNSET
 
-from harpia_formats.evaluation.scoring.groups import value_of
-from harpia_formats.evaluation.scoring.questions import question_key
+from harpia_formats.conversion.mapping.answer_groups import value_of
+from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.scoring.results.columns import (
     ScoreColumn,
     columns_of,

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from harpia_formats.conversion.fill_scores import answer_text
+from harpia_formats.conversion.mapping.answer_groups import EVALUATION, AnswerGrouping
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
 from harpia_formats.conversion.mapping.gt_reference import with_gt_as_reference
+from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.metrics.metric import Sample
@@ -16,7 +18,6 @@ from harpia_formats.evaluation.scoring.answer_problems import (
     model_to_name,
 )
 from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
-from harpia_formats.evaluation.scoring.groups import EVALUATION, AnswerGrouping
 from harpia_formats.evaluation.scoring.measure import (
     BATCH,
     BatchQueue,
@@ -26,7 +27,6 @@ from harpia_formats.evaluation.scoring.measure import (
 from harpia_formats.evaluation.scoring.nameless_files import with_model
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import GroupAnswer, Outcome
-from harpia_formats.evaluation.scoring.questions import question_key
 from harpia_formats.evaluation.scoring.repeated_answers import RepeatedAnswers
 from harpia_formats.evaluation.scoring.results.format import ResultWriter
 from harpia_formats.evaluation.scoring.samples import (

@@ -1,8 +1,7 @@
 """Charts of scores as inline SVG, for HTML pages and for notebooks."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from harpia_formats.evaluation.plots import (
     EMBEDDED,
@@ -14,12 +13,8 @@ from harpia_formats.evaluation.scoring.compared import (
     ComparedScore,
     marks_of_differences,
 )
+from harpia_formats.evaluation.scoring.metric_score import Group
 from harpia_formats.model.stored_score import LIMITS
-
-if TYPE_CHECKING:  # they show themselves with charts
-    from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-    from harpia_formats.evaluation.scoring.metric_score import Group
-    from harpia_formats.evaluation.scoring.scores import Scores
 
 #: Charts of one result, and their characters on a page of others.
 _CHARTS, _ROOM = 24, 60_000
@@ -27,15 +22,18 @@ _CHARTS, _ROOM = 24, 60_000
 _EMPTY = "(empty)"
 
 
-def score_charts(scores: "Scores", name: str) -> Iterator[str]:
+def score_charts(
+    groups: Iterable[Group], systems: Iterable[Group], name: str
+) -> Iterator[str]:
     """Yield a chart for each score, if there are intervals or several groups.
 
-    `name` starts the ids of their elements; it is unique on the page.
+    `systems` are the groups that hold all answers of a system. `name` starts the ids of
+    their elements; it is unique on the page.
     """
     named: dict[str, list[Interval]] = {}
     scales: dict[str, tuple[float, float] | None] = {}
-    systems = {id(system) for system in scores.systems}
-    for group in scores.groups_by_system():
+    whole = {id(system) for system in systems}
+    for group in groups:
         for score in group.scores:
             low, high = score.interval or (None, None)
             row = Interval(
@@ -44,7 +42,7 @@ def score_charts(scores: "Scores", name: str) -> Iterator[str]:
                 low,
                 high,
                 score.remark,
-                is_hollow=id(group) not in systems,
+                is_hollow=id(group) not in whole,
             )
             title = score.full_name
             named.setdefault(title, []).append(row)
@@ -60,20 +58,21 @@ def score_charts(scores: "Scores", name: str) -> Iterator[str]:
 
 
 def difference_charts(
-    report: "ComparisonReport",
+    compared: Sequence[ComparedScore],
+    arrows: Mapping[tuple[str, str], str],
     name: str,
     label: Callable[[ComparedScore, str], str],
 ) -> Iterator[str]:
     """Yield a chart of the differences of shares, and one of all others.
 
+    `arrows` has the better direction of each score, by its metric and name.
     `name` starts the ids of their elements, and `label` returns what a row is called,
     from a difference and the name of its score.
     """
-    arrows = report.arrows
-    pairs = {score.systems for score in report.compared}
+    pairs = {score.systems for score in compared}
     names = f": {' - '.join(*pairs)}" if len(pairs) == 1 else ""
     scales: dict[bool, tuple[list[Interval], list[str]]] = {}
-    for score in report.compared:
+    for score in compared:
         found = score.comparison
         arrow = arrows.get((score.metric, score.name), "")
         row_label = label(score, f"{score.full_name} {arrow}".rstrip())
@@ -100,11 +99,11 @@ def difference_charts(
             f"Differences with their intervals{names}",
             rows,
             zero=True,
-            meaning=" ".join(marks_of_differences(report.compared, directions)),
+            meaning=" ".join(marks_of_differences(compared, directions)),
         )
 
 
-def _label(group: "Group") -> str:
+def _label(group: Group) -> str:
     """Return the values that the answers of a group share."""
     values = (value or _EMPTY for value in group.key.values())
     return ", ".join(values) or "all answers"

@@ -130,7 +130,9 @@ class ComparisonReport(Result):
         def label(score: ComparedScore, name: str) -> str:
             return name if self.is_of_two else f"{name} of {' - '.join(score.systems)}"
 
-        return embedded(lambda name: difference_charts(self, name, label))
+        return embedded(
+            lambda name: difference_charts(self.compared, self.arrows, name, label)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison by its contract, as JSON has it."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from harpia_formats.conversion.mapping.answer_groups import NONE
 from harpia_formats.evaluation.metrics.mean import means
 from harpia_formats.evaluation.scoring.choose_systems import (
     FoundSystem,
@@ -31,7 +32,6 @@ from harpia_formats.evaluation.scoring.compared import (
     with_references,
 )
 from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
-from harpia_formats.evaluation.scoring.groups import NONE
 from harpia_formats.evaluation.scoring.known_labels import KnownLabels
 from harpia_formats.evaluation.scoring.match_questions import (
     QuestionTable,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, overload
 
-from harpia_formats.evaluation.scoring.questions import NOTHING, WIDTH, question_of
+from harpia_formats.conversion.mapping.questions import NOTHING, WIDTH, question_of
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Record
 

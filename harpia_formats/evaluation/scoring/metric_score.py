@@ -9,6 +9,9 @@ from harpia_formats.evaluation.scoring.confusion import Confusion
 from harpia_formats.evaluation.scoring.left_out import NONE_LEFT_OUT, LeftOutQuestions
 from harpia_formats.model.stored_score import LIMITS
 
+#: Stands behind an interval that is approximate, and where there is none.
+APPROXIMATE, MISSING = "*", "\u2020"
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreDistribution:

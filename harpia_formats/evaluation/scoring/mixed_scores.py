@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from harpia_formats.evaluation.scoring.groups import EVALUATION, MOST
+from harpia_formats.conversion.mapping.answer_groups import EVALUATION, MOST
 from harpia_formats.model.record import Output, Record, Score
 
 _SPLIT = "metadata.split"

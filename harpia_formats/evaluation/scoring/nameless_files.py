@@ -15,9 +15,9 @@ from harpia_formats.evaluation.scoring.parted_entries import PARTS, PartedEntrie
 from harpia_formats.files.io.encodings import EncodedPath
 from harpia_formats.files.io.inputs import Input, sources_of_inputs
 from harpia_formats.files.io.source import Source
+from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Output, Record
-from harpia_formats.registry import all_unpackers
 
 #: The files that a message names.
 _LISTED = 5

@@ -9,7 +9,7 @@ from itertools import chain
 from struct import Struct
 from typing import Any
 
-from harpia_formats.evaluation.scoring.questions import WIDTH
+from harpia_formats.conversion.mapping.questions import WIDTH
 from harpia_formats.evaluation.scoring.temporary_bytes import TemporaryBytes
 
 #: Bytes of entries that are held in memory before they are written to a file.

@@ -1,9 +1,9 @@
 """The profiles of metrics: built-in ones, and those of vendors."""
 
 from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.formats.registry import vendor_profile, vendor_profiles
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest, ScoreError
 from harpia_formats.model.text.spelling import hint_on
-from harpia_formats.registry import vendor_profile, vendor_profiles
 
 _squad = {"normalisation": "squad", "references": "max"}
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from harpia_formats.conversion.mapping.answer_groups import NONE
 from harpia_formats.evaluation.metrics import metric_names
 from harpia_formats.evaluation.metrics.label_reading import SHOWN_OTHER
 from harpia_formats.evaluation.scoring.answer_rows import AnswerRow
 from harpia_formats.evaluation.scoring.choose_systems import distinct_names
 from harpia_formats.evaluation.scoring.compared import ComparedScore
 from harpia_formats.evaluation.scoring.confusion import Confusion
-from harpia_formats.evaluation.scoring.groups import NONE
 from harpia_formats.evaluation.scoring.metric_score import Group, MetricScore
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.validation.redaction.names import NumberedNames, notes_shown

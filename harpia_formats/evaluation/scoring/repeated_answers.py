@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from msgspec import UNSET
 
 from harpia_formats.conversion.fill_scores import answer_text
-from harpia_formats.evaluation.scoring.questions import prompt_text
+from harpia_formats.conversion.mapping.questions import prompt_text
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Output, Record, Score
 

@@ -5,6 +5,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from harpia_formats.conversion.mapping.answer_groups import NONE, AnswerGrouping
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.options import Output as OutputPlace
@@ -18,7 +19,6 @@ from harpia_formats.evaluation.scoring.checks import (
     check_unused,
     first_problem,
 )
-from harpia_formats.evaluation.scoring.groups import NONE, AnswerGrouping
 from harpia_formats.evaluation.scoring.measure import BatchQueue
 from harpia_formats.evaluation.scoring.nameless_files import names_of_files, with_model
 from harpia_formats.evaluation.scoring.notes import notes_of
@@ -34,6 +34,7 @@ from harpia_formats.evaluation.scoring.results.format import (
     ResultWriter,
     ResultWriters,
 )
+from harpia_formats.evaluation.scoring.results.named import result_format_named
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.select_metrics import (
     MetricSelection,
@@ -50,17 +51,13 @@ from harpia_formats.files.io.files_read import FilesRead
 from harpia_formats.files.io.inputs import Input, rereadable_input, rewind_inputs
 from harpia_formats.files.workers.pool import open_pool
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of, all_unpackers
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import (
-    adapter_of,
-    all_unpackers,
-    result_format_named,
-)
 from harpia_formats.validation.redaction import (
     errors_shown,
     problems_shown,

@@ -155,7 +155,9 @@ class Scores(Result):
         """Return charts of the scores with their intervals, as HTML for a notebook."""
         from harpia_formats.evaluation.scoring.charts import embedded, score_charts  # noqa: PLC0415 - only notebooks show charts
 
-        return embedded(lambda name: score_charts(self, name))
+        return embedded(
+            lambda name: score_charts(self.groups_by_system(), self.systems, name)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scores by their contract, as JSON has them."""

@@ -14,11 +14,11 @@ from harpia_formats.evaluation.scoring.stored_metrics import StoredMetrics
 from harpia_formats.evaluation.scoring.stored_questions import is_of_questions
 from harpia_formats.files.io.inputs import Input, rereadable_input, rewind_inputs
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import adapter_of
 
 
 def scoring_of(

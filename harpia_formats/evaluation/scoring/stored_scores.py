@@ -6,13 +6,13 @@ from typing import Self
 
 from msgspec import UNSET
 
+from harpia_formats.conversion.mapping.questions import WIDTH, question_key
 from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.intervals import number_or_none
 from harpia_formats.evaluation.scoring.match_questions import QuestionTable
 from harpia_formats.evaluation.scoring.nameless_files import with_model
-from harpia_formats.evaluation.scoring.questions import WIDTH, question_key
 from harpia_formats.evaluation.scoring.system_answers import SpooledNumbers
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Score

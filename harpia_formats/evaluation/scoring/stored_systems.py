@@ -8,6 +8,7 @@ from itertools import chain, groupby, islice, zip_longest
 from operator import itemgetter
 from typing import Any
 
+from harpia_formats.conversion.mapping.questions import WIDTH
 from harpia_formats.evaluation.scoring.accumulate import GroupTotals
 from harpia_formats.evaluation.scoring.answer_store import AnswerStore
 from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
@@ -22,7 +23,6 @@ from harpia_formats.evaluation.scoring.outcomes import (
 )
 from harpia_formats.evaluation.scoring.paired_answers import QuestionSums
 from harpia_formats.evaluation.scoring.question_rows import SpooledRows, parts_of
-from harpia_formats.evaluation.scoring.questions import WIDTH
 from harpia_formats.evaluation.scoring.stored_metrics import BINARY, stored_measure
 from harpia_formats.evaluation.scoring.stored_scores import StoredValues
 from harpia_formats.evaluation.scoring.system_answers import (

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from harpia_formats.conversion.mapping.answer_groups import MODEL, NONE
 from harpia_formats.evaluation.metrics.label_reading import LabelPair
 from harpia_formats.evaluation.metrics.metric import Statistics
 from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
-from harpia_formats.evaluation.scoring.groups import MODEL, NONE
 from harpia_formats.evaluation.scoring.known_labels import KnownLabels
 from harpia_formats.evaluation.scoring.match_questions import QuestionTable
 from harpia_formats.evaluation.scoring.nameless_files import file_of_key, key_of_file

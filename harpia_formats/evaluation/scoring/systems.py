@@ -10,16 +10,16 @@ from typing import TypeVar
 from msgspec import UNSET
 
 from harpia_formats.conversion.fill_scores import answer_text
-from harpia_formats.evaluation.scoring.accumulate import GroupTotals
-from harpia_formats.evaluation.scoring.answer_store import AnswerStore, WholeAnswers
-from harpia_formats.evaluation.scoring.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
-from harpia_formats.evaluation.scoring.groups import (
+from harpia_formats.conversion.mapping.answer_groups import (
     EVALUATION,
     MODEL,
     NONE,
     AnswerGrouping,
 )
+from harpia_formats.evaluation.scoring.accumulate import GroupTotals
+from harpia_formats.evaluation.scoring.answer_store import AnswerStore, WholeAnswers
+from harpia_formats.evaluation.scoring.choose_systems import distinct_names
+from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
 from harpia_formats.evaluation.scoring.metric_score import Group
 from harpia_formats.evaluation.scoring.nameless_files import (
     FileQuestions,

@@ -13,6 +13,7 @@ from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import Outcome
 from harpia_formats.evaluation.scoring.pair_keys import WIN, WINNER
 from harpia_formats.evaluation.scoring.select_metrics import SelectedMetrics
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Format
 from harpia_formats.model.metric_profile import (
@@ -22,7 +23,6 @@ from harpia_formats.model.metric_profile import (
 )
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.stored_score import declared_scale
-from harpia_formats.registry import adapter_of
 
 #: The names of texts that an error lists.
 _LISTED = 5

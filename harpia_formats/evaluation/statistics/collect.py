@@ -14,6 +14,7 @@ from harpia_formats.evaluation.statistics.counts import Counts
 from harpia_formats.evaluation.statistics.fields import RecordPlace
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import (
     Cardinality,
@@ -23,7 +24,6 @@ from harpia_formats.model.adapter import (
 )
 from harpia_formats.model.exact_json import decode
 from harpia_formats.model.record import FIELD_TYPES, Record
-from harpia_formats.registry import adapter_of
 
 #: Records that are counted together, at most; and bytes of the rows that are held.
 HELD_RECORDS, HELD_BYTES = 512, 1024 * 1024

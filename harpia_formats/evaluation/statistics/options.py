@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from harpia_formats.conversion.mapping.columns import check_field_names
 from harpia_formats.conversion.options import OnInvalid
 from harpia_formats.files.framing.limits import ROW_LIMIT
 from harpia_formats.files.io.exclude import check_patterns
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
+from harpia_formats.model.column_map import check_field_names
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.text.spelling import hint_on
 

@@ -104,9 +104,7 @@ class Statistics(Result):
 
     def shown_tables(self) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         """Yield the tables that notebooks and Markdown show, each with its caption."""
-        from harpia_formats.evaluation.statistics.tables import tables  # noqa: PLC0415 - they are made of this class
-
-        return tables(self)
+        return _tables(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the statistics as plain data that can be written as JSON."""
@@ -278,3 +276,43 @@ def _scores(counts: Counts) -> Iterator[dict[str, Any]]:
         found = counts.scores.counts[evaluation, metric]
         named = {name: found[name] for name in OUTCOMES}
         yield {"evaluation": evaluation, "metric": metric, **named}
+
+
+def _tables(found: Statistics) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield the tables that notebooks and Markdown show, each with its caption."""
+    yield "Lengths", found.table()
+    lacks = ("missing", "null", "empty")
+    lacking = (
+        {"field": field["field"], "of": field["count"]}
+        | {name: field[name]["count"] for name in lacks}
+        for field in found.fields
+    )
+    yield "Fields", [row for row in lacking if any(map(row.get, lacks))]
+    yield (
+        "Values",
+        [
+            {
+                "field": name,
+                "value": one["value"] or "(empty)",
+                "count": one["count"],
+            }
+            for name, values in found.values.items()
+            for one in values["top"]
+        ],
+    )
+    yield (
+        "Repetitions",
+        [
+            {"of": kind, "compared": each["count"], "repeated": each["surplus"]}
+            for kind, each in found.duplicates.items()
+        ],
+    )
+    every = {"model": "(all)", "counts": found.tokens["all"] or {}}
+    yield (
+        "Tokens",
+        [
+            {"model": one["model"], "count of": kind, **counts}
+            for one in found.tokens["models"] or [every]
+            for kind, counts in one["counts"].items()
+        ],
+    )

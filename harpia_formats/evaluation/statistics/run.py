@@ -86,8 +86,8 @@ class StatisticsRun:
         is_cut_short = self._options.limit is not None
         if pool is None or is_cut_short or self._reading.companions.are_by_id:
             return None
-        from harpia_formats.evaluation.statistics.parallel.large_file import (
-            CountingWorkers,  # noqa: PLC0415 - only for several processes: start-up time
+        from harpia_formats.evaluation.statistics.parallel.large_file import (  # noqa: PLC0415 - only with workers
+            CountingWorkers,
         )
 
         return CountingWorkers(pool, self, self._options.progress)

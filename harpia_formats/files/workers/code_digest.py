@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.formats.schema.bundled import schema_folder
+from harpia_formats.files.io.schema_folder import schema_folder
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

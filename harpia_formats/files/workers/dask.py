@@ -13,8 +13,9 @@ from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.io.urls import all_masked, masked
 from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.files.workers.code_digest import code_digest, difference_of_code
-from harpia_formats.files.workers.engine import GONE, Engine, EngineError
+from harpia_formats.files.workers.engine import GONE, Engine
 from harpia_formats.files.workers.watch import WorkerWatch
+from harpia_formats.model.errors import EngineError
 
 #: Seconds to wait for the scheduler to answer.
 CONNECTING = 10

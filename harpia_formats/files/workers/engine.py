@@ -12,26 +12,12 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from harpia_formats.files.io.urls import all_masked, is_url, masked, scheme_of
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.errors import EngineError
 
 if TYPE_CHECKING:  # start-up: most runs use no executor
     from concurrent.futures import Executor
 
     from harpia_formats.files.workers.watch import WorkerWatch
-
-
-class EngineError(HarpiaFormatsError):
-    """An engine cannot be used: its name, and the reason."""
-
-    hides_values = True
-
-    def __init__(self, engine: str, reason: str) -> None:
-        super().__init__(engine, reason)
-        self.engine = engine
-        self.reason = reason
-
-    def __str__(self) -> str:
-        return f"{self.engine}: {self.reason}"
 
 
 @dataclass(frozen=True, slots=True)

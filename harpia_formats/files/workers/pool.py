@@ -9,14 +9,10 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.files.workers.delayed_signals import delayed_signals
-from harpia_formats.files.workers.engine import (
-    GONE,
-    Engine,
-    EngineError,
-    check_connected,
-)
+from harpia_formats.files.workers.engine import GONE, Engine, check_connected
 from harpia_formats.files.workers.open_engine import local_engine, open_engine
 from harpia_formats.files.workers.processes import process_pool, worker_count
+from harpia_formats.model.errors import EngineError
 
 if TYPE_CHECKING:  # start-up: small runs need no workers
     from concurrent.futures import Executor, Future

@@ -6,7 +6,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from harpia_formats.files.workers.engine import EngineError
+from harpia_formats.model.errors import EngineError
 
 if TYPE_CHECKING:  # start-up: most runs need no processes
     from concurrent.futures import Executor

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.workers.awaited import WorkersAwaited
-from harpia_formats.files.workers.engine import EngineError
+from harpia_formats.model.errors import EngineError
 
 #: Seconds between two looks for workers.
 LOOK = 0.25

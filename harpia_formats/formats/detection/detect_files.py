@@ -26,9 +26,9 @@ from harpia_formats.formats.detection.recognize import recognize, why_contested
 from harpia_formats.formats.detection.result import Detected
 from harpia_formats.formats.detection.sample import Sample
 from harpia_formats.formats.detection.sampled_file import SampledFile, sample_file
+from harpia_formats.formats.registry import all_formats, all_unpackers
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import all_formats, all_unpackers
 
 #: Containers whose file is one value.
 _document_containers = {Container.DOCUMENT, Container.WRAPPED, Container.COLUMNS}

@@ -17,8 +17,8 @@ from harpia_formats.formats.detection.file_name import (
     uncompressed_lower_name,
 )
 from harpia_formats.formats.detection.sample import SAMPLE_BYTES, Sample
+from harpia_formats.formats.registry import adapter_of, all_formats
 from harpia_formats.model.format import Format
-from harpia_formats.registry import adapter_of, all_formats
 
 
 def is_table(

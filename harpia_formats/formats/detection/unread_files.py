@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harpia_formats.registry import unread_files
+from harpia_formats.formats.registry import unread_files
 
 
 def find_unread(rows: Sequence[Any]) -> tuple[str, str] | None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # it takes long to import
 
 #: The groups of entry points.
 FORMATS = "harpia_formats.formats"
-RULES = "harpia_formats.formats.rules"
-METRICS = "harpia_formats.evaluation.metrics"
+RULES = "harpia_formats.rules"
+METRICS = "harpia_formats.metrics"
 REPORTERS = "harpia_formats.reporters"
 UNPACKERS = "harpia_formats.unpackers"
 EXPECTATIONS = "harpia_formats.expectations"

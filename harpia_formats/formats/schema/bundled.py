@@ -1,13 +1,14 @@
 """The JSON text of the built-in schemas, and of those of plug-ins."""
 
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harpia_formats.files.io.schema_folder import schema_folder
 from harpia_formats.formats.extensions.entry_points import packaged_schema
 
 if TYPE_CHECKING:  # only installations in zip files need it
     from importlib.resources.abc import Traversable
+    from pathlib import Path
 
 _SUFFIX = ".schema.json"
 
@@ -38,14 +39,3 @@ def _files() -> "dict[str, Path | Traversable]":
         if folder.is_dir()
         for file in folder.iterdir()
     }
-
-
-def schema_folder() -> "Path | Traversable":
-    """Return the folder of all schemas, in an installation or in a checkout."""
-    here = Path(__file__).parents[2]
-    for folder in (here / "_schemas", here.parent / "schemas"):
-        if folder.is_dir():
-            return folder
-    from importlib.resources import files  # noqa: PLC0415 - slow, and for zip files only
-
-    return files("harpia_formats") / "_schemas"

@@ -3,6 +3,7 @@
 from harpia_formats.evaluation.scoring.charts import difference_charts
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compared import ComparedScore, alpha_of
+from harpia_formats.model.text.words import p_text, with_noun
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import alerts, files_section
 from harpia_formats.reporters.html.scores_page import (
@@ -16,7 +17,6 @@ from harpia_formats.reporters.score_tables.comparison import (
     detected_text,
     needed_text,
 )
-from harpia_formats.reporters.text import p_text, with_noun
 
 _COLUMNS = (
     "metric",
@@ -124,7 +124,11 @@ def _differences(report: ComparisonReport, names: _Names) -> Section:
     texts = set() if report.is_of_two else {"A", "B"}
     parts = [
         sentence(names.said),
-        *charts(difference_charts(report, "differences", names.chart_label)),
+        *charts(
+            difference_charts(
+                report.compared, report.arrows, "differences", names.chart_label
+            )
+        ),
         table(
             "Differences",
             columns,

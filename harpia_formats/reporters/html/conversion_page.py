@@ -9,6 +9,7 @@ from harpia_formats.conversion.report import LOSSES, ConversionReport
 from harpia_formats.evaluation.plots import Bar, bars
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.reporters.html.examples import place_markup
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import (
@@ -23,7 +24,6 @@ from harpia_formats.reporters.html.tables import (
     sentences,
     table,
 )
-from harpia_formats.reporters.text import with_noun
 
 _COLUMNS = ("field", "records", "kept", "lost or changed", "how", "first record")
 _NUMBERS = ("records", "kept")

@@ -143,7 +143,7 @@ def found_rules(
 
 def _summary(code: str) -> str:
     """Return what a rule requires, "" for one that is not known here."""
-    from harpia_formats.registry import all_rules  # noqa: PLC0415 - a page without findings needs no rules
+    from harpia_formats.formats.registry import all_rules  # noqa: PLC0415 - a page without findings needs no rules
 
     rule = all_rules().get(code)
     return rule.summary if rule else ""

@@ -6,11 +6,12 @@ from harpia_formats.evaluation.plots import histogram
 from harpia_formats.model.bins import LengthCounts, joined_lengths
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.reporters.html.checks import checks_sections, checks_verdict
 from harpia_formats.reporters.html.findings import findings_markup
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.tables import charts, code, sentence, table
-from harpia_formats.reporters.text import verdict, with_noun
+from harpia_formats.reporters.text import verdict
 
 _COLUMNS = (
     "file",

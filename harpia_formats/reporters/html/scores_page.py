@@ -13,6 +13,7 @@ from harpia_formats.evaluation.scoring.metric_score import (
     uneven_notes,
 )
 from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.text.words import with_noun
 from harpia_formats.reporters.html.page import Page, Section, section
 from harpia_formats.reporters.html.report_page import (
     alerts,
@@ -20,7 +21,6 @@ from harpia_formats.reporters.html.report_page import (
     findings_section,
 )
 from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
-from harpia_formats.reporters.text import with_noun
 
 #: Scores above the page.
 _CARDS = 8
@@ -73,7 +73,10 @@ def scores_sections(
     groups = list(scores.groups_by_system())
     if not groups:
         return [section(name, title, [sentence("There is no score.")])]
-    parts = [*charts(score_charts(scores, name)), _table(scores, groups, title)]
+    parts = [
+        *charts(score_charts(scores.groups_by_system(), scores.systems, name)),
+        _table(scores, groups, title),
+    ]
     every = [score for group in groups for score in group.scores]
     parts.append(
         sentences(

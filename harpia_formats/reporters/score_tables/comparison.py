@@ -4,15 +4,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compared import ComparedScore
+from harpia_formats.evaluation.scoring.metric_score import APPROXIMATE, MISSING
+from harpia_formats.model.text.words import p_text
 from harpia_formats.reporters.score_tables.best import best_tested
 from harpia_formats.reporters.score_tables.columns import columns_of
-from harpia_formats.reporters.score_tables.notes import (
-    APPROXIMATE,
-    MISSING,
-    labelled,
-    mark_notes,
-    numbered,
-)
+from harpia_formats.reporters.score_tables.notes import labelled, mark_notes, numbered
 from harpia_formats.reporters.score_tables.numbers import (
     NONE,
     decimals_for,
@@ -27,7 +23,6 @@ from harpia_formats.reporters.score_tables.table import (
     Number,
     ScoreTable,
 )
-from harpia_formats.reporters.text import p_text
 
 _TEXTS = ("score", "A", "B")
 _NUMBERS = ("A - B", "p", "p (Holm)", "detected", "questions")

@@ -2,15 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from harpia_formats.evaluation.scoring.metric_score import Group
+from harpia_formats.evaluation.scoring.metric_score import APPROXIMATE, MISSING, Group
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.stored_score import LIMITS
 from harpia_formats.reporters.score_tables.columns import Column
 from harpia_formats.reporters.score_tables.numbers import NONE
 from harpia_formats.reporters.score_tables.table import Note
-
-#: Stands behind an interval that is approximate, and where there is none.
-APPROXIMATE, MISSING = "*", "\u2020"
 
 
 def notes_of(columns: Sequence[Column], bold: str) -> Iterator[Note]:

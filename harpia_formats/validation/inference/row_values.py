@@ -17,9 +17,9 @@ from harpia_formats.formats.detection.file_name import delimiter_of
 from harpia_formats.formats.detection.other_delimiter import delimiter_note
 from harpia_formats.formats.detection.sampled_file import Framing, sample_file
 from harpia_formats.formats.detection.table_sample import is_table, table_sample
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.exact_json import NOT_JSON
 from harpia_formats.model.problem import Place
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.diagnosis.finding import (
     Finding,
     find_json_fault,

@@ -7,10 +7,10 @@ from harpia_formats.files.io.exclude import Exclusion
 from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source, open_source
+from harpia_formats.formats.registry import all_rules, all_unpackers
 from harpia_formats.formats.schema.load import SchemaError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import all_rules, all_unpackers
 from harpia_formats.validation.inference.options import InferOptions
 from harpia_formats.validation.inference.result import InferredSchema
 from harpia_formats.validation.inference.row_values import RowValues

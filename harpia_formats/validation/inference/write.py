@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_formats.files.io.files_read import FilesRead
 from harpia_formats.files.io.write_file import write_file
-from harpia_formats.registry import all_unpackers
+from harpia_formats.formats.registry import all_unpackers
 
 
 def schema_json(schema: Mapping[str, Any]) -> str:

@@ -2,17 +2,14 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.validation.baselines.known import KnownFindings
-
-if TYPE_CHECKING:  # the tally imports this module
-    from harpia_formats.validation.merge.tally import FileGroups
+from harpia_formats.validation.merge.file_groups import FileGroups
 
 
 def report_above(
-    files: "Iterable[FileGroups]", groups: Iterable[Group], known: KnownFindings
+    files: Iterable[FileGroups], groups: Iterable[Group], known: KnownFindings
 ) -> Report:
     """Return the report of `files` with the findings that are not `known`.
 
@@ -33,7 +30,7 @@ def report_above(
     )
 
 
-def _above(file: "FileGroups", above: dict[int, Group]) -> FileCount:
+def _above(file: FileGroups, above: dict[int, Group]) -> FileCount:
     """Return the counts of a file without the findings that are known.
 
     Its groups with others are added to `above`, by the identity of the whole groups.
@@ -49,7 +46,7 @@ def _above(file: "FileGroups", above: dict[int, Group]) -> FileCount:
     return count
 
 
-def _unused(file: "FileGroups") -> int:
+def _unused(file: FileGroups) -> int:
     """Return how many known findings of a file were not found.
 
     Only those of rules that were checked count, and only if the file was read.

@@ -1,6 +1,6 @@
 """Count the findings of a run exactly, and keep a few of each group as examples."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
@@ -12,40 +12,14 @@ from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Path, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.validation.baselines import DESCRIBED
+from harpia_formats.validation.merge.file_groups import GROUP_REST, FileGroups
 from harpia_formats.validation.plan.units import Demand, GroupKey
-from harpia_formats.validation.unit.collector import GROUP_LIMIT
 from harpia_formats.validation.unit.result import Findings
 from harpia_formats.validation.unit.shared_groups import group_pointer
 
 if TYPE_CHECKING:  # most runs have no baseline, and unpack nothing
     from harpia_formats.files.io.unpacked_text import TextPlaces
     from harpia_formats.validation.baselines.known import KnownFindings
-
-#: The pointer under which the groups beyond `GROUP_LIMIT` are counted together.
-GROUP_REST = "/…"
-
-
-class FileGroups(msgspec.Struct):
-    """The groups of one file."""
-
-    count: FileCount
-    groups: dict[GroupKey, Group] = msgspec.field(default_factory=dict)
-    #: Groups that have as many examples as are wanted.
-    satisfied: set[GroupKey] = msgspec.field(default_factory=set)
-    #: Rules whose groups beyond the limit have them.
-    satisfied_rest: set[str] = msgspec.field(default_factory=set)
-    #: Rules that have groups beyond the limit.
-    rest: set[str] = msgspec.field(default_factory=set)
-    #: How many findings of each group the baseline holds, and the rules that are
-    #: checked in the file.
-    known: Mapping[GroupKey, int] = msgspec.field(default_factory=dict)
-    rules: Collection[str] = ()
-
-    def key_of(self, group: GroupKey) -> GroupKey:
-        """Return under which group a finding is counted."""
-        if group in self.groups or len(self.groups) < GROUP_LIMIT:
-            return group
-        return (group[0], GROUP_REST, "")
 
 
 class Tally(msgspec.Struct):

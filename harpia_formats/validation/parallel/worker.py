@@ -11,8 +11,8 @@ from harpia_formats.files.io.reader import SourceError, error_reason
 from harpia_formats.files.io.source import Source
 from harpia_formats.files.workers.same_file import difference_from
 from harpia_formats.formats.detection.splittable import splittable_size
+from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.report import FileCount
-from harpia_formats.registry import all_unpackers
 from harpia_formats.validation.companion_names import names_beside
 from harpia_formats.validation.merge.tally import count_findings, joined
 from harpia_formats.validation.one_file import (

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.conversion.mapping.columns import require_columns
-from harpia_formats.conversion.mapping.requirements import ConversionOptionsError
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.detection.other_delimiter import (
     OTHER_DELIMITER,
@@ -23,11 +21,13 @@ from harpia_formats.formats.detection.recognize import (
 from harpia_formats.formats.detection.sample import Sample
 from harpia_formats.formats.detection.sampled_file import Framing, framing_of
 from harpia_formats.formats.detection.unknown_format import unknown_format
+from harpia_formats.formats.registry import all_formats, format_of
 from harpia_formats.formats.rules.across import REPEATED_ID
 from harpia_formats.formats.schema.dialect import document_schema
 from harpia_formats.formats.schema.load import Schema
+from harpia_formats.model.column_map import require_columns
+from harpia_formats.model.errors import ConversionOptionsError
 from harpia_formats.model.format import Container, Format, telling_columns
-from harpia_formats.registry import all_formats, format_of
 from harpia_formats.validation.plan.run_plan import RunPlan, new_key
 
 if TYPE_CHECKING:  # only for clusters: start-up time

@@ -8,12 +8,12 @@ from functools import lru_cache
 import msgspec
 
 from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.formats.registry import format_of, rules_of
 from harpia_formats.formats.rules import Rule
 from harpia_formats.formats.schema.load import Schema
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import INTERNAL_ERROR
-from harpia_formats.registry import format_of, rules_of
 from harpia_formats.validation.options import Options
 
 #: Selections of rules and formats that are remembered: each file of a run asks for

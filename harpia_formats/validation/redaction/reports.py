@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.model.check import Check
 from harpia_formats.model.problem import Place, Problem
 from harpia_formats.model.report import FileCount, Group, Report
-from harpia_formats.registry import all_rules
 from harpia_formats.validation.redaction.words import MASK, SchemaWords
 
 #: What a reason quotes, and behind which row or member reading ended.

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.load import built_in_schema
 from harpia_formats.formats.schema.subschemas import subschemas
 from harpia_formats.model.problem import Path
-from harpia_formats.registry import all_formats
 
 #: What stands in the place of a key that is no word of a schema.
 MASK = "*"

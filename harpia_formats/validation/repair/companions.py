@@ -15,9 +15,9 @@ from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.side_input import LARGEST
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.formats.detection.file_name import without_compression
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Companion, Format
 from harpia_formats.model.repair import Repair
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.companion_files import PlaceName, place_of
 from harpia_formats.validation.repair.consumer import Follow
 from harpia_formats.validation.repair.edits import Edit

@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
+from harpia_formats.formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.formats.rules import Rule, selected_rules
 from harpia_formats.formats.schema.load import Schema
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Severity
-from harpia_formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
 from harpia_formats.validation.repair.proposals import RepairSettings

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Format
-from harpia_formats.registry import all_formats
 
 if TYPE_CHECKING:  # most runs repair nothing
     from harpia_formats.model.repair import UnsafeRepairs

@@ -15,7 +15,7 @@ from harpia_formats.files.io.sink import SinkError
 from harpia_formats.files.io.source import STANDARD_INPUT, Source
 from harpia_formats.files.io.unpacking import TextPart, Unpacker
 from harpia_formats.files.io.urls import is_url
-from harpia_formats.registry import all_unpackers
+from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.validation.repair.options import FixOptions
 
 _hint = "; name another file with --output"

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from harpia_formats.conversion.mapping.columns import record_path
-from harpia_formats.conversion.mapping.value_paths import parse_value_path
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of, dialect_lints
 from harpia_formats.formats.rules import Rule
 from harpia_formats.formats.rules.hub_lints import hub_lints
 from harpia_formats.model.adapter import FieldMapping, FormatAdapter
+from harpia_formats.model.column_map import record_path
 from harpia_formats.model.format import Container
 from harpia_formats.model.lint import Lints, SameMistake
 from harpia_formats.model.problem import Severity
-from harpia_formats.registry import adapter_of, dialect_lints
+from harpia_formats.model.value_path import parse_value_path
 
 #: The severities, the most severe first.
 _order = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
@@ -90,9 +90,9 @@ def _mapped_adapter(
         if not format_.general:
             return adapter
         fields = ()
-    from harpia_formats.conversion.mapping.any_columns import any_columns  # noqa: PLC0415 - only for a map
+    from harpia_formats.model.column_fields import COLUMN_FIELDS  # noqa: PLC0415 - only for a map
 
-    known = {field.record_path: field for field in any_columns(adapter.vendor).fields}
+    known = {field.record_path: field for field in COLUMN_FIELDS}
     known |= {field.record_path: field for field in fields}
     fields = fields or tuple(known.values())
     mapped: list[FieldMapping] = []

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harpia_formats.conversion.mapping.columns import CORRECT_MAP, check_columns_exist
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.parsing.csv_delimiter import (
     DELIMITERS,
@@ -17,6 +16,7 @@ from harpia_formats.files.parsing.csv_delimiter import (
 )
 from harpia_formats.files.parsing.csv_pieces import TableBlank, TableFault, TableRow
 from harpia_formats.formats.detection.file_name import delimiter_of
+from harpia_formats.model.column_map import CORRECT_MAP, check_columns_exist
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
 from harpia_formats.validation.diagnosis.finding import Finding

@@ -14,6 +14,7 @@ from harpia_formats.formats.detection.candidates import (
     variants_of,
 )
 from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.dialect import (
     document_schema,
     item_schema,
@@ -29,7 +30,6 @@ from harpia_formats.model.format import (
     no_advice,
 )
 from harpia_formats.model.problem import Path, Severity
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.dedup.identity import IdentityReader
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.row_checks import RowChecks

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.api.settings.error import SettingsError
 from harpia_formats.api.settings.find import SettingsFinder, given_settings
+from harpia_formats.model.errors import TomlError
 
 LINT = "[tool.harpia-formats]\nlint = true\n"
 
@@ -94,7 +94,7 @@ def test_a_misspelt_table_is_an_error(text: str, place: str, tmp_path: Path) -> 
     """Settings in a table with a name near the right one are not passed over."""
     (tmp_path / "pyproject.toml").write_text(text)
 
-    with pytest.raises(SettingsError, match=f"{place}: .*mean .tool.harpia-formats."):
+    with pytest.raises(TomlError, match=f"{place}: .*mean .tool.harpia-formats."):
         found(tmp_path)
 
 
@@ -133,7 +133,7 @@ def test_settings_that_cannot_be_read_are_an_error(tmp_path: Path) -> None:
     (tmp_path / "harpia-formats.toml").write_text("")
     (tmp_path / "harpia-formats.toml").chmod(0)
 
-    with pytest.raises(SettingsError, match=r"harpia-formats\.toml: "):
+    with pytest.raises(TomlError, match=r"harpia-formats\.toml: "):
         found(tmp_path)
 
 
@@ -143,7 +143,7 @@ def test_a_large_project_file_is_searched_at_once(tmp_path: Path, padding: str) 
     text = f"#{padding}harpia\n" + padding * 300_000
     (tmp_path / "pyproject.toml").write_text(text)
     start = time.process_time()
-    with contextlib.suppress(SettingsError):
+    with contextlib.suppress(TomlError):
         found(tmp_path)
 
     assert time.process_time() - start < 10
@@ -156,7 +156,7 @@ def test_a_large_project_file_without_settings_is_passed_over(tmp_path: Path) ->
     assert found(tmp_path) is None
     (tmp_path / "pyproject.toml").write_text(large + "[tool.harpia-formats]\n")
 
-    with pytest.raises(SettingsError, match="more than the 1,048,576 that are read"):
+    with pytest.raises(TomlError, match="more than the 1,048,576 that are read"):
         found(tmp_path)
 
 
@@ -177,11 +177,11 @@ def test_the_file_that_is_named(
     settings = given_settings("ci/strict.toml")
 
     assert (settings.path, settings.root) == ("ci/strict.toml", str(tmp_path))
-    with pytest.raises(SettingsError, match=r"has no table \[tool.harpia-formats\]"):
+    with pytest.raises(TomlError, match=r"has no table \[tool.harpia-formats\]"):
         given_settings("ci/pyproject.toml")
-    with pytest.raises(SettingsError, match=r"missing\.toml: "):
+    with pytest.raises(TomlError, match=r"missing\.toml: "):
         given_settings("missing.toml")
-    with pytest.raises(SettingsError, match="ci: is a folder"):
+    with pytest.raises(TomlError, match="ci: is a folder"):
         given_settings("ci")
 
 

@@ -7,9 +7,9 @@ from typing import Any, get_type_hints
 import pytest
 
 from harpia_formats.api.python_api.arguments import ValidateArguments
-from harpia_formats.api.settings.error import SettingsError
 from harpia_formats.api.settings.parse import parse_settings
 from harpia_formats.api.settings.table import OPTION_FIELDS, SETTINGS, Kind, Setting
+from harpia_formats.model.errors import TomlError
 
 #: Settings that are no options of a validation, but of the command line.
 OF_COMMAND_LINE = {
@@ -114,12 +114,12 @@ def test_a_byte_order_mark_is_passed_over() -> None:
 )
 def test_mistakes_are_named_with_their_place(text: str | bytes, message: str) -> None:
     """A mistake is an error with the file, the key, the reason and a suggestion."""
-    with pytest.raises(SettingsError, match=f"(?s)^f.toml: .*{message}"):
+    with pytest.raises(TomlError, match=f"(?s)^f.toml: .*{message}"):
         parsed(text)
 
 
 @pytest.mark.parametrize("value", ["1", "[]", '"x"', "[{ lint = true }]"])
 def test_settings_of_a_pyproject_are_a_table(value: str) -> None:
     """A list or a number where the table is wanted is an error."""
-    with pytest.raises(SettingsError, match=r"tool\.harpia-formats: must be a table"):
+    with pytest.raises(TomlError, match=r"tool\.harpia-formats: must be a table"):
         parsed(f"tool.harpia-formats = {value}", is_pyproject=True)

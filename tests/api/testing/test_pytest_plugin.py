@@ -182,6 +182,7 @@ def test_unused_plugin_loads_nothing() -> None:
     assert shown.stdout.split() == [
         "harpia_formats",
         "harpia_formats._version",
+        "harpia_formats.api",
         "harpia_formats.api.testing",
         PLUGIN,
     ]

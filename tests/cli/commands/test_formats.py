@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 
 from command_runs import run
+from harpia_formats.formats.registry import FAMILIES, all_formats
 from harpia_formats.formats.schema.bundled import schema_ids
-from harpia_formats.registry import FAMILIES, all_formats
 
 
 def output_of(*arguments: str) -> str:

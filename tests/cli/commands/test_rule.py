@@ -1,7 +1,7 @@
 import pytest
 
 from command_runs import run
-from harpia_formats.registry import all_rules
+from harpia_formats.formats.registry import all_rules
 
 
 def page_of(*arguments: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from command_runs import run
-from harpia_formats.registry import all_rules
+from harpia_formats.formats.registry import all_rules
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 RULES = all_rules()

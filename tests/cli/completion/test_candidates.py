@@ -14,7 +14,7 @@ from harpia_formats.conversion.mapping.choices import Turns
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.p_values import TESTS
 from harpia_formats.evaluation.scoring.profiles import profile_names
-from harpia_formats.registry import (
+from harpia_formats.formats.registry import (
     FAMILIES,
     all_formats,
     all_rules,

@@ -22,7 +22,7 @@ from harpia_formats.conversion.options import (
 from harpia_formats.evaluation.figures.kinds import kinds_of
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.profiles import profile_names
-from harpia_formats.registry import result_formats
+from harpia_formats.formats.registry import result_formats
 from harpia_formats.reporters import REPORTERS
 
 HERE = Path(str(cli.__file__)).parent

@@ -12,8 +12,8 @@ from harpia_formats.cli.options.values import (
     one_of,
     worker_count,
 )
-from harpia_formats.conversion.mapping.columns import MapError
-from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.model.column_map import MapError
+from harpia_formats.model.errors import ConversionError
 
 
 class Size(StrEnum):

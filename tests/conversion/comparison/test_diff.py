@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from harpia_formats.conversion.comparison.diff import Comparison
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.registry import UnknownFormat
+from harpia_formats.formats.registry import UnknownFormat
+from harpia_formats.model.errors import ConversionError
 from unchecked import convert, diff
 
 COMMAND = [sys.executable, "-m", "harpia_formats", "diff"]

@@ -21,9 +21,9 @@ from harpia_formats.conversion.comparison.record_partitions import (
     RecordPartitions,
 )
 from harpia_formats.conversion.comparison.unmatched import Unmatched
+from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of, readable_formats
 from plain_comparison import PlainReduction, plain_differences, plainly_matched
 from unchecked import diff
 

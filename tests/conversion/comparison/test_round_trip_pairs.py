@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from harpia_formats import ConversionError, MapError, read
 from harpia_formats.conversion.comparison.differences import differences
+from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.field_fates import Fate
-from harpia_formats.registry import adapter_of, writable_formats
 from unchecked import convert, roundtrip
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

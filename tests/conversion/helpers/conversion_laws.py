@@ -10,9 +10,14 @@ from random import Random
 from typing import Any
 
 from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.evaluation.filling_measure import filling_measure
+from harpia_formats.formats.registry import (
+    adapter_of,
+    readable_formats,
+    writable_formats,
+)
 from harpia_formats.model.adapter import Cardinality
 from harpia_formats.model.format import Container, Dialect, Format
-from harpia_formats.registry import adapter_of, readable_formats, writable_formats
 from plain_conversion import Outcome, PlainConversion
 from real_conversion import Way, name_of_input, run, small_pieces
 from row_files import RowFile, random_file, with_rows
@@ -65,7 +70,11 @@ OPTIONS: dict[str, Mapping[str, Any]] = {
     "reference-from": {**_set, "reference_from": "gt"},
     "group-id": {**_set, "group": "id"},
     "group-prompt": {**_set, "group": "prompt", "ids": "number"},
-    "score": {"score": "em", "constants": {"outputs.model": "m", "references": ["r"]}},
+    "score": {
+        "score": "em",
+        "filling_measure": filling_measure,
+        "constants": {"outputs.model": "m", "references": ["r"]},
+    },
     "quarantine": {**_set, "on_invalid": "quarantine"},
     "on-loss": {**_set, "on_loss": "fail"},
     "models": {**_set},

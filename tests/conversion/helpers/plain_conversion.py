@@ -51,12 +51,12 @@ from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.files.io.file_names import path_component
 from harpia_formats.formats.extensions.formats_and_rules import imported
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Place
 from harpia_formats.model.record import Header, Record
-from harpia_formats.registry import adapter_of
 from harpia_formats.validation.dedup.identity import IdentityReader
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from row_files import FileRow, RowFile
@@ -172,7 +172,7 @@ class PlainConversion:
         return self.outcome
 
     def _convert(self, options: ConvertOptions) -> None:
-        scorer = score_filler(options.score) if options.score else None
+        scorer = score_filler(options)
         constants = constants_by_path(self.adapter, options.constants)
         mapper = RecordMapper(
             self.adapter, options.choices(constants), scorer, WrittenRowCheck(self.to)

@@ -22,12 +22,12 @@ from harpia_formats.conversion.mapping.choices import (
     Turns,
 )
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Container, Dialect, Format
-from harpia_formats.registry import adapter_of
 
 #: Objects that a row keeps fields of a record in, right and wrong ones.
 KEPT: tuple[Any, ...] = (

@@ -10,11 +10,11 @@ import random_values as values
 from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.formats.registry import adapter_of
 from harpia_formats.formats.schema.dialect import document_schema
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Severity
-from harpia_formats.registry import adapter_of
 from random_rows import RowMaker, from_schema, with_own_ids
 
 #: Columns of Haystack's evaluators, and others.

@@ -28,18 +28,20 @@ from harpia_formats.conversion.losses.specimens import (
     specimens_of,
 )
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
-    check_requirements,
-)
+from harpia_formats.conversion.mapping.requirements import check_requirements
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.report import LOSSES
 from harpia_formats.conversion.source_names import SourceNames
+from harpia_formats.formats.registry import (
+    adapter_of,
+    readable_formats,
+    writable_formats,
+)
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of, readable_formats, writable_formats
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 FORMATS = readable_formats()

@@ -11,7 +11,7 @@ from harpia_formats.conversion.losses.field_map_markdown import (
     mapping_page,
     mapping_table,
 )
-from harpia_formats.registry import adapter_of, readable_formats
+from harpia_formats.formats.registry import adapter_of, readable_formats
 
 FORMATS = readable_formats()
 

@@ -8,7 +8,11 @@ import pytest
 from harpia_formats.conversion.losses import by_format_pair, field_map_markdown
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.registry import adapter_of, readable_formats, writable_formats
+from harpia_formats.formats.registry import (
+    adapter_of,
+    readable_formats,
+    writable_formats,
+)
 
 WRITABLE = writable_formats()
 NEMO = WRITABLE["nemo-output"]

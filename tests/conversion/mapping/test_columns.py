@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.conversion.mapping.columns import (
+from harpia_formats.model.column_map import (
     FIELDS,
     MapError,
     check_field_names,

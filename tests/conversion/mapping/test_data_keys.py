@@ -15,6 +15,7 @@ from harpia_formats.conversion.losses.field_map_markdown import mapping_table
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.adapter import (
     Cardinality,
     ChangedValue,
@@ -26,7 +27,6 @@ from harpia_formats.model.adapter import (
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.format import Dialect, Format
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.registry import adapter_of, writable_formats
 
 SCORES = FieldMapping(
     ("scores", "*"), "outputs.scores.value", key_record_path="outputs.scores.metric"

@@ -17,12 +17,12 @@ from harpia_formats.conversion.mapping.record_program import RecordProgram
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.written_rows import validator_of_rows
 from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
 from harpia_formats.model.record import Record
-from harpia_formats.registry import adapter_of, writable_formats
 from row_files import random_file
 
 SOURCES = [

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from harpia_formats.conversion.grouping.external_group_by import base_id
 from harpia_formats.conversion.mapping.chats import last_text_of, transcript
 from harpia_formats.conversion.mapping.choices import (
     Choices,
@@ -16,6 +15,7 @@ from harpia_formats.conversion.mapping.choices import (
     Turns,
 )
 from harpia_formats.conversion.mapping.fit import fit_record
+from harpia_formats.conversion.mapping.questions import base_id
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score

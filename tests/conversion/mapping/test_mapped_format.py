@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 
 from harpia_formats import read, validate
-from harpia_formats.conversion.mapping.columns import (
+from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.formats.detection.mapped_format import detect_mapped_format
+from harpia_formats.formats.registry import adapter_of, all_formats
+from harpia_formats.model.column_map import (
     MapError,
     check_columns_exist,
     check_columns_unique,
@@ -17,10 +20,7 @@ from harpia_formats.conversion.mapping.columns import (
     names_by_column,
     rename_columns,
 )
-from harpia_formats.conversion.mapping.mapped_format import detect_mapped_format
-from harpia_formats.conversion.mapping.requirements import ConversionError
-from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.registry import adapter_of, all_formats
+from harpia_formats.model.errors import ConversionError
 from unchecked import convert, diff, roundtrip, score
 
 HAYSTACK = adapter_of(all_formats()["haystack"])

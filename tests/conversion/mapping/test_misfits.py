@@ -5,8 +5,8 @@ import pytest
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.misfits import misfits_of
 from harpia_formats.conversion.mapping.to_rows import MappedRecord, RecordMapper
+from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.field_fates import Fate, Unconvertible
-from harpia_formats.registry import adapter_of, readable_formats
 
 TABLE = adapter_of(readable_formats()["csv"])
 ROW = {"id": "1", "prompt": "2+2?", "references": "4", "model": "m", "response": "4"}

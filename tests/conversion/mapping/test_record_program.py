@@ -20,11 +20,11 @@ from harpia_formats.conversion.mapping.presence import PresenceKeys
 from harpia_formats.conversion.mapping.record_program import NO_FATES, RecordProgram
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.mapping.unchanged import same_chats_check, unsplit_check
+from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score, field_paths
-from harpia_formats.registry import adapter_of, writable_formats
 
 OWNERS = frozenset({"extra.eee.input", "extra.eee.output", "outputs.extra.own.inner"})
 CONSTANTS = st.fixed_dictionaries(

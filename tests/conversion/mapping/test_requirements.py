@@ -13,16 +13,16 @@ from harpia_formats.conversion.mapping.constants import (
     parse_constant,
 )
 from harpia_formats.conversion.mapping.requirements import (
-    ConversionError,
     RowRequirements,
     check_requirements,
     find_field_path,
     fulfilling,
 )
 from harpia_formats.conversion.mapping.targets import choose_target, targets_named
+from harpia_formats.formats.registry import adapter_of, readable_formats
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Record, field_paths
-from harpia_formats.registry import adapter_of, readable_formats
 
 FORMATS = readable_formats()
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import UNSET
 
-from harpia_formats.conversion.mapping.value_paths import (
+from harpia_formats.model.value_path import (
     NoSuchItemError,
     names_in,
     parse_value_path,

@@ -17,6 +17,7 @@ from harpia_formats.conversion.parallel.job import ConversionJob, Part
 from harpia_formats.conversion.parallel.worker import convert_unit
 from harpia_formats.conversion.reading import column_buffer, column_rows
 from harpia_formats.conversion.run import Conversion
+from harpia_formats.evaluation.filling_measure import filling_measure
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.validation.parallel import cut
 from harpia_formats.validation.plan.units import RowRange
@@ -186,7 +187,7 @@ def test_any_number_of_processes_writes_the_same_for_all_containers(
         {"prefix_ids": True},
         {"model": "m", "on_invalid": "skip"},
         {"keep_extra": True},
-        {"score": "f1"},
+        {"score": "f1", "filling_measure": filling_measure},
         {"on_loss": "fail"},
         {"reference_from": "gt"},
         {"constants": {"category": "c", "model": "k"}},

@@ -10,7 +10,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from harpia_formats import registry
 from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel import unit_parts, worker
@@ -18,10 +17,11 @@ from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows,
 from harpia_formats.conversion.parallel.worker import convert_unit
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.formats import registry
 from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.formats.registry import all_formats, rules_for, writable_formats
 from harpia_formats.formats.rules import selected_rules
 from harpia_formats.model.format import Remark
-from harpia_formats.registry import all_formats, rules_for, writable_formats
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan import file_plan
 from harpia_formats.validation.plan.file_plan import FilePlan

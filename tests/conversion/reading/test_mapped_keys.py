@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from harpia_formats import MapError, convert, read, score
 from harpia_formats.conversion.losses.table import field_lines
-from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.record import Record
 

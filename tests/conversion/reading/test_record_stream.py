@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from harpia_formats import read, validate
-from harpia_formats.conversion.mapping.columns import MapError
 from harpia_formats.conversion.mapping.row_reader import ReadRow
 from harpia_formats.conversion.reading.column_buffer import ColumnBuffer
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
@@ -22,8 +21,9 @@ from harpia_formats.conversion.reading.row_batch import DecodedChunk, RowBatch
 from harpia_formats.files.framing import array
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import format_of
+from harpia_formats.model.column_map import MapError
 from harpia_formats.model.record import Header, Record
-from harpia_formats.registry import format_of
 from harpia_formats.validation.unit import decoder_training
 
 GOOD: dict[str, Any] = {

@@ -25,11 +25,11 @@ from harpia_formats import (
     sample,
     split,
 )
+from harpia_formats.conversion.mapping.answer_groups import GROUPED
 from harpia_formats.conversion.subsets.number_file import NumberFile
 from harpia_formats.conversion.subsets.random_rows import sampled_numbers
 from harpia_formats.conversion.subsets.row_values import IDENTITY
 from harpia_formats.conversion.subsets.shares import part_of, thresholds
-from harpia_formats.evaluation.scoring.groups import GROUPED
 from harpia_formats.files.io.reader import BLOCK, SourceError
 
 HARPIA = '{"id": "%d", "input": "q", "expected-output": ["r"], "actual-output": "a"}'

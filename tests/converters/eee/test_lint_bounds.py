@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.registry import all_rules
+from harpia_formats.formats.registry import all_rules
 
 
 @pytest.mark.parametrize(

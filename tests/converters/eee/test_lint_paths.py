@@ -13,6 +13,7 @@ from eee_rows import CURRENT, KINDS, SEED, SHAPES, TAG, Row, clean_row
 from harpia_converters.eee.lint import lints
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.api.testing.strategies import VALUES
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
@@ -21,7 +22,6 @@ from harpia_formats.formats.schema.typed_decoder import (
 )
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.lint import Lints
-from harpia_formats.registry import all_formats
 
 LINTS = {SEED: lints.V0_2_0, TAG: lints.V0_2_0_TAG, CURRENT: lints.V0_3_0}
 #: Values that lints ask for, which random changes seldom give.

@@ -20,12 +20,12 @@ from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.extras import restore_extras, split_extras
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
-from harpia_formats.registry import adapter_of, readable_formats
 
 ROOT = Path(__file__).parents[3]
 SEED, TAG, CURRENT = "eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.conversion.mapping.requirements import ConversionError
 from harpia_formats.files.io.sink import SinkError
+from harpia_formats.formats.registry import readable_formats
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.metric_profile import ScoreError
-from harpia_formats.registry import readable_formats
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -12,9 +12,9 @@ from harpia_formats import read, validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.verdicts import holds_verdicts
+from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Header
-from harpia_formats.registry import adapter_of, readable_formats
 from unchecked import score
 
 pytest.importorskip("nltk", reason="HarpIA's BLEU needs the extra score")

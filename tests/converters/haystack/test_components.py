@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import convert, diff, roundtrip, validate
-from harpia_formats.registry import adapter_of, writable_formats
+from harpia_formats.formats.registry import adapter_of, writable_formats
 
 TWO = Path(__file__).parents[3] / "fixtures" / "haystack" / "valid"
 TWO /= "two-components.json"

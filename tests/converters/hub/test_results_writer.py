@@ -18,8 +18,8 @@ from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
 from harpia_formats.evaluation.scoring.results.columns import columns_of
 from harpia_formats.evaluation.scoring.results.files import ResultFiles
 from harpia_formats.evaluation.scoring.results.format import ResultRun
+from harpia_formats.formats.registry import readable_formats
 from harpia_formats.model.metric_profile import MetricRequest, ScoreError
-from harpia_formats.registry import readable_formats
 from unchecked import convert, score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

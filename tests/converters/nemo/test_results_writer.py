@@ -17,12 +17,12 @@ from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.select_metrics import select_metrics
 from harpia_formats.evaluation.scoring.verdicts import holds_verdicts
+from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.metric_profile import (
     MetricConfiguration,
     MetricProfile,
     ScoreError,
 )
-from harpia_formats.registry import adapter_of, readable_formats
 from unchecked import score
 
 pytest.importorskip("sacrebleu", reason="BLEU and ROUGE need the extra score")

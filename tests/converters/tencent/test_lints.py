@@ -7,7 +7,7 @@ import pytest
 
 from harpia_converters.tencent.lints import message_remarks, output_remarks
 from harpia_formats import validate
-from harpia_formats.registry import all_rules
+from harpia_formats.formats.registry import all_rules
 
 LINTS = {code for code, rule in all_rules().items() if rule.lint and code[0] == "T"}
 

@@ -19,13 +19,13 @@ from harpia_formats.api.testing.strategies import TEXTS, VALUES, some
 from harpia_formats.conversion.comparison.differences import differences
 from harpia_formats.conversion.mapping.choices import Choices, References
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import BLANK, Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record
-from harpia_formats.registry import all_formats
 
 ROOT = Path(__file__).parents[3]
 WHOLE_TABLE = TABLE.with_own_extra or TABLE

@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.conversion.fill_scores import score_filler
-from harpia_formats.conversion.mapping.requirements import ConversionError
+from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
+from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.evaluation.filling_measure import filling_measure
 from harpia_formats.evaluation.metrics import (
     METRICS,
     MetricError,
@@ -25,6 +26,7 @@ from harpia_formats.evaluation.metrics import (
 from harpia_formats.evaluation.metrics.text.normalise import NORMALISATIONS
 from harpia_formats.evaluation.metrics.text.overlap import clipped_overlap, overlap
 from harpia_formats.evaluation.metrics.text.text_cache import LONGEST, cached_by_text
+from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score
 
@@ -334,7 +336,7 @@ def test_a_score_says_how_it_was_worked_out() -> None:
     """What is filled in has the metric, its signature, and whether it is right."""
     record = Record(references=["r"], outputs=[Output(text="R"), Output(text="x")])
     fates = FieldFates()
-    filled = score_filler("em")(record, fates)
+    filled = filler("em")(record, fates)
     scores = [each.scores for each in filled.outputs]
 
     assert scores == [
@@ -349,6 +351,14 @@ def test_a_score_says_how_it_was_worked_out() -> None:
     }
 
 
+def filler(metric: str) -> ScoreFiller:
+    """Return what gives scores of a metric to answers without one."""
+    options = ConvertOptions(score=metric, filling_measure=filling_measure)
+    found = score_filler(options)
+    assert found
+    return found
+
+
 def signature(metric: str) -> str:
     """Return how a metric says that it is worked out."""
     return measure_of(metric, {}).signature
@@ -359,7 +369,7 @@ def test_a_score_that_is_there_stays() -> None:
     score = Score(value=0.25)
     record = Record(references=["r"], outputs=[Output(text="r", scores=[score])])
 
-    assert score_filler("f1")(record, FieldFates()) == record
+    assert filler("f1")(record, FieldFates()) == record
 
 
 def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
@@ -370,7 +380,7 @@ def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
         {"role": "tool", "content": "y"},
     ]
     record = Record(references=["r"], outputs=[Output(turns=turns)])
-    (output,) = score_filler("em")(record, FieldFates()).outputs
+    (output,) = filler("em")(record, FieldFates()).outputs
 
     assert output.scores
     assert output.scores[0].value == 1.0
@@ -388,7 +398,7 @@ def test_an_answer_is_the_last_turn_where_it_is_a_conversation() -> None:
 def test_nothing_to_compare_is_no_score(record: Record, cure: str) -> None:
     """Without an answer or a reference there is no score of 0, but a reason."""
     with pytest.raises(Unconvertible) as caught:
-        score_filler("em")(record, FieldFates())
+        filler("em")(record, FieldFates())
 
     assert caught.value.path == "outputs.scores.value"
     assert f"--set {cure}=VALUE" in str(caught.value)
@@ -397,4 +407,4 @@ def test_nothing_to_compare_is_no_score(record: Record, cure: str) -> None:
 def test_an_unknown_metric_is_refused() -> None:
     """The error for an unknown metric lists the known ones."""
     with pytest.raises(ConversionError, match=r"'bleu' \(known: em, f1\)"):
-        score_filler("bleu")
+        score_filler(ConvertOptions(score="bleu", filling_measure=filling_measure))

@@ -15,13 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
-from harpia_formats.cli.commands.score import score
-from harpia_formats.cli.commands.score_compare import score_compare
-from harpia_formats.evaluation.recipes.apply import apply_recipe
-from harpia_formats.evaluation.recipes.definitions import definitions_of, settled
-from harpia_formats.evaluation.recipes.error import RecipeError
-from harpia_formats.evaluation.recipes.parse import Recipe, parse_recipe
-from harpia_formats.evaluation.recipes.table import (
+from harpia_formats.api.recipes.apply import apply_recipe
+from harpia_formats.api.recipes.definitions import definitions_of, settled
+from harpia_formats.api.recipes.error import RecipeError
+from harpia_formats.api.recipes.parse import Recipe, parse_recipe
+from harpia_formats.api.recipes.table import (
     COMMANDS,
     COMPARE,
     OTHER_NAMES,
@@ -30,12 +28,14 @@ from harpia_formats.evaluation.recipes.table import (
     ScoreRun,
     key_name,
 )
-from harpia_formats.evaluation.recipes.toml_values import (
+from harpia_formats.api.recipes.toml_values import (
     from_toml,
     toml_name,
     toml_value,
 )
-from harpia_formats.evaluation.recipes.write import recipe_text
+from harpia_formats.api.recipes.write import recipe_text
+from harpia_formats.cli.commands.score import score
+from harpia_formats.cli.commands.score_compare import score_compare
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.select_metrics import select_metrics
 from in_process import InProcess

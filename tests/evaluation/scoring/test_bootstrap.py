@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.mean import means
 from harpia_formats.evaluation.scoring import draws
@@ -23,7 +24,6 @@ from harpia_formats.evaluation.scoring.draws import (
 from harpia_formats.evaluation.scoring.p_values import PairedTest
 from harpia_formats.evaluation.scoring.paired import Comparison, compare_pairs
 from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.questions import digest_of
 
 numpy = pytest.importorskip("numpy", reason="the extra score is not installed")
 

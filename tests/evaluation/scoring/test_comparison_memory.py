@@ -12,6 +12,7 @@ from typing import IO
 import pytest
 
 from harpia_formats import compare_scores
+from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.mean import means
 from harpia_formats.evaluation.scoring import (
     paired_replicates,
@@ -30,7 +31,6 @@ from harpia_formats.evaluation.scoring.question_rows import (
     SpooledColumns,
     SpooledRows,
 )
-from harpia_formats.evaluation.scoring.questions import digest_of
 from harpia_formats.evaluation.scoring.rater_labels import LabelNumbers, RaterLabels
 from harpia_formats.files.io.reader import SourceError
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import compare_scores, convert, score
+from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import METRICS, measure_of
 from harpia_formats.evaluation.metrics.metric import MetricError
 from harpia_formats.evaluation.scoring.exact_sum import ExactSum
@@ -28,7 +29,6 @@ from harpia_formats.evaluation.scoring.intervals import (
     wilson_interval,
 )
 from harpia_formats.evaluation.scoring.question_store import QuestionStore
-from harpia_formats.evaluation.scoring.questions import digest_of
 from harpia_formats.evaluation.scoring.student import t_quantile
 from harpia_formats.reporters.score_tables import form_lines
 

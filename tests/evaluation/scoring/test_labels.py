@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harpia_formats
+from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.metrics.label_reading import (
     OTHER,
@@ -25,7 +26,6 @@ from harpia_formats.evaluation.scoring.label_totals import (
     LabelTotals,
     TooManyLabelsError,
 )
-from harpia_formats.evaluation.scoring.questions import question_key
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Output, Record

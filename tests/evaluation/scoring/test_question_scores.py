@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics.pass_at_k import pass_at_k
 from harpia_formats.evaluation.scoring.computed_metric import computed_metric
 from harpia_formats.evaluation.scoring.metric_requests import requests_named
 from harpia_formats.evaluation.scoring.outcomes import GroupAnswer
 from harpia_formats.evaluation.scoring.profiles import DEFAULT
 from harpia_formats.evaluation.scoring.question_scores import RepeatedAnswerStore
-from harpia_formats.evaluation.scoring.questions import digest_of
 from harpia_formats.model.metric_profile import ScoreError
 from unchecked import score
 

@@ -14,10 +14,11 @@ from command_runs import run
 from harpia_formats.evaluation.metrics import METRICS, MetricError, measure_of
 from harpia_formats.evaluation.scoring.exact_sum import ExactSum
 from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.results.named import result_format_named
 from harpia_formats.evaluation.scoring.run import Scoring
+from harpia_formats.formats.registry import result_formats
 from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
-from harpia_formats.registry import result_format_named, result_formats
 
 Outputs = list[dict[str, Any]]
 RIGHT: Outputs = [{"model": "org/right", "text": "yes"}]

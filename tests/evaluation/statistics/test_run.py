@@ -14,7 +14,7 @@ from harpia_formats.evaluation.statistics import collect
 from harpia_formats.evaluation.statistics.options import StatsOptions
 from harpia_formats.evaluation.statistics.parallel import large_file
 from harpia_formats.evaluation.statistics.run import StatisticsRun
-from harpia_formats.registry import all_formats
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
 

@@ -16,10 +16,10 @@ from harpia_formats.files.parsing.duplicate_keys import (
     member_counter_of,
     most_members,
 )
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.typed_decoder import RowSurvey, typed_decoder_of
-from harpia_formats.registry import all_formats
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 TEXTS = st.text(st.sampled_from('ab":\\ \t\u00e9{},'), max_size=6)

@@ -25,9 +25,9 @@ from harpia_formats.files.workers import dask as module
 from harpia_formats.files.workers import pool as worker_pool
 from harpia_formats.files.workers import same_file as fingerprint
 from harpia_formats.files.workers.dask import dask_engine
-from harpia_formats.files.workers.engine import EngineError
 from harpia_formats.files.workers.ordered import map_ordered
 from harpia_formats.files.workers.pool import WorkerPool
+from harpia_formats.model.errors import EngineError
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation.options import Options

@@ -26,7 +26,7 @@ from harpia_formats.files.framing import byte_ranges as ranges
 from harpia_formats.files.framing.byte_ranges import line_ranges
 from harpia_formats.files.io.remote.file import RemoteFile
 from harpia_formats.files.workers import pool as worker_pool
-from harpia_formats.files.workers.engine import Engine, EngineError, check_engine
+from harpia_formats.files.workers.engine import Engine, check_engine
 from harpia_formats.files.workers.open_engine import open_engine
 from harpia_formats.files.workers.ordered import map_ordered
 from harpia_formats.files.workers.pool import TASKS_PER_WORKER, WorkerPool
@@ -36,6 +36,7 @@ from harpia_formats.files.workers.same_file import (
     fingerprint_of,
 )
 from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.model.errors import EngineError
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import cut as pieces
 from harpia_formats.validation.parallel import large_file

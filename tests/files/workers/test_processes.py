@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.files.workers.engine import EngineError
 from harpia_formats.files.workers.processes import process_pool
+from harpia_formats.model.errors import EngineError
 
 #: Seconds; longer than ends take on a machine that has much else to do.
 PATIENCE = 60

@@ -15,9 +15,10 @@ from harpia_formats.files.workers import pool as worker_pool
 from harpia_formats.files.workers import watch as module
 from harpia_formats.files.workers.awaited import WorkersAwaited
 from harpia_formats.files.workers.code_digest import code_digest
-from harpia_formats.files.workers.engine import Engine, EngineError
+from harpia_formats.files.workers.engine import Engine
 from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.files.workers.watch import WorkerWatch
+from harpia_formats.model.errors import EngineError
 from harpia_formats.validation.options import Options
 
 

@@ -18,8 +18,8 @@ from harpia_formats.formats.detection.candidates import (
     matches_of,
     variants_of,
 )
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Container, Dialect, Format
-from harpia_formats.registry import all_formats
 
 
 def sniff(row: Mapping[str, Any], key: str) -> str:

@@ -16,7 +16,7 @@ from any_rows import ANY_ROWS
 from corpora import CORPORA
 from harpia_converters.table.mapping import TABLE
 from harpia_formats import Detected, detect, validate
-from harpia_formats.registry import all_formats
+from harpia_formats.formats.registry import all_formats
 from look_alikes import LOOK_ALIKES
 
 ROOT = Path(__file__).parents[3]

@@ -17,8 +17,8 @@ from harpia_formats.formats.detection.recognize import (
     require_documented,
 )
 from harpia_formats.formats.detection.sample import Sample, decoded_value, parsed_rows
+from harpia_formats.formats.registry import all_formats, formats_named
 from harpia_formats.model.format import Format
-from harpia_formats.registry import all_formats, formats_named
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 ALL = tuple(all_formats().values())

@@ -18,8 +18,8 @@ from harpia_formats.formats.detection.sampled_file import (
     framing_of,
     sample_file,
 )
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Container
-from harpia_formats.registry import all_formats
 
 FORMATS = tuple(all_formats().values())
 VARIANTS = variants_of(FORMATS)

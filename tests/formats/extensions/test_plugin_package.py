@@ -432,7 +432,7 @@ def test_two_packages_with_one_name_are_refused(
         project.mkdir()
         (project / "pyproject.toml").write_text(
             f'[project]\nname = "{package}"\nversion = "1"\n'
-            '[project.entry-points."harpia_formats.evaluation.metrics"]\nx = "a:b"\n'
+            '[project.entry-points."harpia_formats.metrics"]\nx = "a:b"\n'
         )
         install(project, tmp_path / "site")
     done = runner(tmp_path / "site", tmp_path)("score", "c.jsonl", "--metrics", "x")

@@ -11,6 +11,7 @@ import pytest
 
 from harpia_formats import Report, check_schema, preflight, validate
 from harpia_formats.conversion.losses.json import as_report
+from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.formats.rules import (
     NoRuleLeft,
     Rule,
@@ -25,7 +26,6 @@ from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Severity
-from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.validation.baselines.baseline import NEVER_KNOWN
 from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from unchecked import convert, score

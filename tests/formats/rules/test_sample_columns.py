@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from harpia_formats import validate
 from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of, all_formats, all_rules
 from harpia_formats.formats.rules import near_duplicates
 from harpia_formats.formats.rules.sample_lints import _SampleChecks
 from harpia_formats.model.lint import Agreement, TextColumns
-from harpia_formats.registry import adapter_of, all_formats, all_rules
 from harpia_formats.validation.unit import row_linter
 from harpia_formats.validation.unit.row_linter import RowLinter
 from harpia_formats.validation.unit.selected_lints import selected_lints

@@ -11,9 +11,14 @@ from hypothesis import strategies as st
 
 from corpora import CORPORA
 from harpia_formats import validate
+from harpia_formats.formats.registry import (
+    adapter_of,
+    all_formats,
+    all_rules,
+    writable_formats,
+)
 from harpia_formats.formats.rules.sample_lints import sample_lints
 from harpia_formats.formats.rules.samples import RULES
-from harpia_formats.registry import adapter_of, all_formats, all_rules, writable_formats
 from unchecked import convert
 
 ROOT = Path(__file__).parents[3]

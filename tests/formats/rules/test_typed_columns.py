@@ -6,9 +6,9 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harpia_formats.formats.registry import adapter_of, all_formats
 from harpia_formats.formats.rules.leaks import is_leaked, possible_leaks
 from harpia_formats.formats.rules.sample_lints import sample_lints
-from harpia_formats.registry import adapter_of, all_formats
 
 WORDS = [
     *("Too Many Requests", "429", "<|im_end|>", "[/INST]", "a b", "Straße", "STRASSE"),

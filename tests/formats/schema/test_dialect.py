@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.dialect import (
     document_schema,
     is_whole,
@@ -13,7 +14,6 @@ from harpia_formats.formats.schema.load import built_in_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
-from harpia_formats.registry import all_formats
 
 VARIANTS = variants_of(all_formats().values())
 EVERY = pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from harpia_formats import validate
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.load import SchemaError, built_in_schema
 from harpia_formats.formats.schema.schema_remarks import OTHER_DRAFTS, schema_remarks
 from harpia_formats.formats.schema.user_schema import check_schema
 from harpia_formats.model.problem import pointer_of
-from harpia_formats.registry import all_formats
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 #: Where a schema stands: the pointer of a part, and the schema around it.

@@ -14,17 +14,17 @@ import msgspec
 import pytest
 
 from harpia_formats import compare_scores, detect, score, stats, validate
+from harpia_formats.api.recipes.table import COMPARE, SCORE, CompareRun, ScoreRun
+from harpia_formats.api.recipes.write import recipe_text
 from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.evaluation.recipes.table import COMPARE, SCORE, CompareRun, ScoreRun
-from harpia_formats.evaluation.recipes.write import recipe_text
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.expectations.table import KEYS
 from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.bundled import schema_ids
 from harpia_formats.formats.schema.load import built_in_schema
 from harpia_formats.formats.schema.to_python import as_python
 from harpia_formats.formats.schema.validator import schema_validator_of
-from harpia_formats.registry import all_formats
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.validation.baselines.baseline import Baseline, baseline_text
 

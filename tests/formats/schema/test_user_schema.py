@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from harpia_formats import validate
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.load import SchemaError, built_in_schema
 from harpia_formats.formats.schema.user_schema import (
     DEPTH_LIMIT,
     check_schema,
     read_schema,
 )
-from harpia_formats.registry import all_formats
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 TREE = {"properties": {"kids": {"items": {"$ref": "#"}}, "name": {"type": "string"}}}

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.conversion.mapping.columns import FIELDS
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.model.column_map import FIELDS
 from harpia_formats.model.text.spelling import (
     EDITS,
     NEGATIONS,
@@ -19,7 +20,6 @@ from harpia_formats.model.text.spelling import (
     nearest,
 )
 from harpia_formats.model.text.word_pairs import KINDS, LOOK_ALIKES, OPPOSITES
-from harpia_formats.registry import all_formats
 
 WORDS = st.text("abc_", max_size=7)
 

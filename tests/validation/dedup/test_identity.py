@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
@@ -15,7 +16,6 @@ from harpia_formats.formats.schema.typed_decoder import (
 )
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.dedup.identity import IdentityReader
 
 PATHS: tuple[Path, ...] = (("id",), ("run",), ("meta", "epoch"))

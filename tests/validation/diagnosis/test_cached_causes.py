@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.dialect import (
     document_schema,
     is_whole,
@@ -23,7 +24,6 @@ from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
 from harpia_formats.model.problem import Problem
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.diagnosis import cached_causes as module
 from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
 from harpia_formats.validation.diagnosis.root_causes import root_causes, shared_causes

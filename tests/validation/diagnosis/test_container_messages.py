@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats.files.framing.chunk import Cursor, FramingFault
-from harpia_formats.registry import all_rules
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.validation.diagnosis.container_messages import container_message
 
 PACKAGE = Path(__file__).parents[3] / "harpia_formats"

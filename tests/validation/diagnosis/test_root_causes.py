@@ -13,6 +13,7 @@ from harpia_formats.api.testing.mutation import POOL, mutants
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.constants import with_nulls
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
+from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.formats.schema.dialect import (
     document_schema,
     is_whole,
@@ -24,7 +25,6 @@ from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
 from harpia_formats.model.problem import pointer_of
-from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.validation.diagnosis.exact_paths import value_at
 from harpia_formats.validation.diagnosis.finding import Finding
 from harpia_formats.validation.diagnosis.root_causes import Cause, root_causes

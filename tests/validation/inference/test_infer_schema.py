@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from harpia_formats import SchemaError, ValidationFailed, check_schema, infer_schema
 from harpia_formats.files.framing.constants import with_nulls
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.formats.schema.validator import schema_validator_of
-from harpia_formats.registry import all_formats
 from harpia_formats.validation.inference.options import InferOptions
 from harpia_formats.validation.inference.seen import KEY_LIMIT, TEXT_LIMIT, Seen
 from harpia_formats.validation.inference.to_schema import schema_of

@@ -15,8 +15,8 @@ from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.container import open_container
 from harpia_formats.files.workers.same_file import FileFingerprint
 from harpia_formats.formats.detection.sampled_file import sample_file
+from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.model.problem import Problem
-from harpia_formats.registry import all_formats, all_rules
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import cut, large_file, small_files, worker
 from harpia_formats.validation.parallel.worker import answer_files, answer_range

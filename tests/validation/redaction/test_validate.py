@@ -13,8 +13,8 @@ import pytest
 from canaries import Marker, marks_in, run_here
 from harpia_formats import validate
 from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.formats.registry import installed_rules
 from harpia_formats.formats.rules import Rule
-from harpia_formats.registry import installed_rules
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.validation.options import Options

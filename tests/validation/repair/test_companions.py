@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.registry import all_rules
+from harpia_formats.formats.registry import all_rules
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.repair.fix import FixReport, fixed
 from harpia_formats.validation.repair.options import FixOptions

@@ -13,12 +13,12 @@ from harpia_formats.evaluation.llm_judge.definition.definition import (
 )
 from harpia_formats.evaluation.llm_judge.errors import DefinitionError
 from harpia_formats.files.io.side_input import read_side_input
-from harpia_formats.model.text.spelling import nearest
-from harpia_formats.registry import (
+from harpia_formats.formats.registry import (
     definitions_in,
     included_definition,
     included_definitions,
 )
+from harpia_formats.model.text.spelling import nearest
 
 #: The most bytes of a definition file, and the most values in it.
 _max_bytes, _max_values = 4_000_000, 100_000

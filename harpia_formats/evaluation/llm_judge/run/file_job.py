@@ -40,9 +40,9 @@ from harpia_formats.files.io.files_read import FilesRead
 from harpia_formats.files.io.open_sink import open_sink
 from harpia_formats.files.io.sink import Sink, StreamSink
 from harpia_formats.files.io.urls import is_same_place
+from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.record import Record
 from harpia_formats.model.text.sanitize import safe
-from harpia_formats.registry import all_unpackers
 
 STANDARD = "-"
 #: The fields of the two answers of a pair.

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET
 
+from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.llm_judge.errors import JudgeError
 from harpia_formats.evaluation.llm_judge.run.bindings import Binding, row_of
 from harpia_formats.evaluation.llm_judge.run.pair_models import PairModels, models_in
 from harpia_formats.evaluation.llm_judge.run.pair_verdicts import FIRST, SECOND
 from harpia_formats.evaluation.llm_judge.run.verdicts import JudgeRow
-from harpia_formats.evaluation.scoring.questions import question_key
 from harpia_formats.model.record import Record
 from harpia_formats.model.text.sanitize import safe
 

@@ -7,7 +7,8 @@ whatever else is named. The marks, the highest rank first:
 1. the whole answer is a name: `B`, `(b)`, `**B. Paris**`, `Paris`;
 2. a `\boxed{...}` holds one;
 3. one stands behind `final answer is`;
-4. one stands behind another phrase of `harpia_formats.evaluation.metrics.text.answer_phrases`;
+4. one stands behind another phrase of
+   `harpia_formats.evaluation.metrics.text.answer_phrases`;
 5. one stands in `I choose B`, `B is the correct answer`, `so it is B`, or ends a
    sentence behind `therefore,`, `=>` or `✅`;
 6. one stands in bold;

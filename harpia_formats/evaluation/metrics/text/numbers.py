@@ -2,10 +2,10 @@ r"""The number that a text gives as its answer, as an exact fraction.
 
 It is read from the first of these that the text has: the last `\boxed{...}`; the last
 line behind `####`; what stands behind the last phrase such as `the answer is` (see
-`harpia_formats.evaluation.metrics.text.answer_phrases`); else the whole text. There must be one
-number, however often; a phrase may also be followed by a number and then by others. A
-box holds one number, after a name and `=` or not, with a unit or not. What only begins
-with a number, as `5x`, `3 to 5` or `1011_2`, is none.
+`harpia_formats.evaluation.metrics.text.answer_phrases`); else the whole text. There
+must be one number, however often; a phrase may also be followed by a number and then by
+others. A box holds one number, after a name and `=` or not, with a unit or not. What
+only begins with a number, as `5x`, `3 to 5` or `1011_2`, is none.
 """
 
 import re

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from harpia_formats.conversion.parallel.clock import Clock
 from harpia_formats.conversion.parallel.job import Part
 from harpia_formats.conversion.parallel.unit_places import frames_again
 from harpia_formats.conversion.reading.record_stream import RecordStream
+from harpia_formats.evaluation.statistics.counts import Counts
 from harpia_formats.evaluation.statistics.fields import RecordPlace
 from harpia_formats.evaluation.statistics.parallel.worker import (
     CountedUnit,
@@ -29,9 +30,6 @@ from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import RowRange
 from harpia_formats.validation.unit.result import Findings
 
-if TYPE_CHECKING:  # it imports this module
-    from harpia_formats.evaluation.statistics.run import StatisticsRun
-
 #: Seconds of work in this process that are worth a second one.
 WORTH_SECONDS = 0.2
 #: Bytes of a file from which a cluster or executor may read ranges of it.
@@ -48,13 +46,26 @@ MAX_ROW = 1024 * 1024
 MAX_LEFT = 4
 
 
+class RangeCounts(Protocol):
+    """Adds up the counts of the ranges of files."""
+
+    #: The names of the files that were begun.
+    files: list[str]
+
+    def settle(self) -> None:
+        """Count the rows that were read and not counted yet."""
+
+    def add(self, counts: Counts, before: RecordPlace) -> None:
+        """Add the counts of rows that follow the place `before`."""
+
+
 class CountingWorkers:
     """The worker processes of a run, which count the records of its large files."""
 
     def __init__(
         self,
         pool: WorkerPool,
-        run: "StatisticsRun",
+        run: RangeCounts,
         progress: Callable[[ReadProgress], None] | None,
     ) -> None:
         self._pool = pool
@@ -95,7 +106,7 @@ class _Counting:
     """The count of one file by other processes, if it is worth that."""
 
     def __init__(
-        self, pool: WorkerPool, run: "StatisticsRun", local: LocalValidation
+        self, pool: WorkerPool, run: RangeCounts, local: LocalValidation
     ) -> None:
         self.pool = pool
         self.has_begun = False

@@ -92,7 +92,8 @@ def test_a_claim_of_a_dead_process_is_void(tmp_path: Path) -> None:
     """A process that is killed leaves a claim, which another one takes over at once."""
     code = (
         "import os, sys\n"
-        "from harpia_formats.evaluation.llm_judge.client.reply_cache import ReplyCache\n"
+        "from harpia_formats.evaluation.llm_judge.client.reply_cache "
+        "import ReplyCache\n"
         "ReplyCache(sys.argv[1]).reply_or_claim(b'key', None)\n"
         "os.kill(os.getpid(), 9)\n"
     )

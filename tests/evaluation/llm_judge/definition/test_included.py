@@ -13,7 +13,7 @@ from harpia_formats.evaluation.llm_judge.client.openai_client import Reply
 from harpia_formats.evaluation.llm_judge.definition.definition_file import (
     arguments_from,
 )
-from harpia_formats.registry import included_definition, included_definitions
+from harpia_formats.formats.registry import included_definition, included_definitions
 
 ROOT = Path(__file__).parents[4]
 FAITHFUL: dict[str, list[Any]] = {

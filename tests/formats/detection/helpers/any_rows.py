@@ -1,7 +1,7 @@
 """The formats whose rows can be any objects."""
 
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.model.format import Container
-from harpia_formats.registry import all_formats
 
 #: Formats that no text is in, unless the user names them: their rows can be any.
 ANY_ROWS = frozenset(

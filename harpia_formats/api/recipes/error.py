@@ -1,7 +1,7 @@
 """The error of a recipe that cannot be used."""
 
-from harpia_formats.api.settings.error import LineError
+from harpia_formats.model.errors import TomlLineError
 
 
-class RecipeError(LineError):
+class RecipeError(TomlLineError):
     """A recipe that cannot be used: its line, the key there, and the reason."""

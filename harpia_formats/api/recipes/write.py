@@ -4,17 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from harpia_formats.evaluation.recipes.definitions import (
+from harpia_formats.api.recipes.definitions import (
     Definitions,
     definitions_of,
     reads_verdicts,
     settled,
     usual_test,
 )
-from harpia_formats.evaluation.recipes.error import RecipeError
-from harpia_formats.evaluation.recipes.parse import PARAMETERS
-from harpia_formats.evaluation.recipes.table import Command, Key
-from harpia_formats.evaluation.recipes.toml_values import toml_name, toml_value
+from harpia_formats.api.recipes.error import RecipeError
+from harpia_formats.api.recipes.parse import PARAMETERS
+from harpia_formats.api.recipes.table import Command, Key
+from harpia_formats.api.recipes.toml_values import toml_name, toml_value
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.select_metrics import parameters_of_request
 

@@ -16,6 +16,7 @@ from harpia_formats.evaluation.scoring.metric_requests import requests_named
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.p_values import BOOTSTRAP, PERMUTATION
 from harpia_formats.evaluation.scoring.profiles import DEFAULT, profile_named
+from harpia_formats.evaluation.scoring.results.named import result_format_named
 from harpia_formats.evaluation.scoring.select_metrics import (
     MetricSelection,
     parameters_of_request,
@@ -24,9 +25,9 @@ from harpia_formats.evaluation.scoring.select_metrics import (
 from harpia_formats.evaluation.scoring.verdicts import holds_verdicts
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.formats.detection.detect_files import detect_files
+from harpia_formats.formats.registry import adapter_of, format_of
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
-from harpia_formats.registry import adapter_of, format_of, result_format_named
 
 
 @dataclass(frozen=True, slots=True)

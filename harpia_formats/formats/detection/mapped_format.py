@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from os import PathLike
 from typing import Any
 
-from harpia_formats.conversion.mapping.requirements import ConversionOptionsError
 from harpia_formats.files.framing.container import Layout
 from harpia_formats.files.io.source import Source
+from harpia_formats.formats.registry import all_formats, format_of, formats_named
+from harpia_formats.model.errors import ConversionOptionsError
 from harpia_formats.model.format import Container, Format
-from harpia_formats.registry import all_formats, format_of, formats_named
 
 #: The format of text tables whose columns hold what a map says.
 TEXT_TABLE = "csv"

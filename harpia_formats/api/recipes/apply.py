@@ -5,25 +5,25 @@ from dataclasses import replace
 from typing import Any
 
 from harpia_formats.api.python_api.make_options import make_options
-from harpia_formats.evaluation.metrics import MetricError
-from harpia_formats.evaluation.metrics.correctness import DEFAULTS as CORRECTNESS
-from harpia_formats.evaluation.metrics.correctness import PREFIX
-from harpia_formats.evaluation.recipes.definitions import (
+from harpia_formats.api.recipes.definitions import (
     Definitions,
     definitions_of,
     settled,
 )
-from harpia_formats.evaluation.recipes.locate_systems import located_systems
-from harpia_formats.evaluation.recipes.parse import PARAMETERS, Recipe, read_recipe
-from harpia_formats.evaluation.recipes.table import Applied, Command, Key, Run, key_name
+from harpia_formats.api.recipes.locate_systems import located_systems
+from harpia_formats.api.recipes.parse import PARAMETERS, Recipe, read_recipe
+from harpia_formats.api.recipes.table import Applied, Command, Key, Run, key_name
+from harpia_formats.evaluation.metrics import MetricError
+from harpia_formats.evaluation.metrics.correctness import DEFAULTS as CORRECTNESS
+from harpia_formats.evaluation.metrics.correctness import PREFIX
 from harpia_formats.evaluation.scoring.computed_metric import computed_metric
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.profiles import profile_named
+from harpia_formats.evaluation.scoring.results.named import result_format_named
 from harpia_formats.evaluation.scoring.select_metrics import parameters_of_request
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.model.text.spelling import hint_on
-from harpia_formats.registry import result_format_named
 from harpia_formats.reporters.score_tables import CSV, TABLE
 
 #: Keys that change no output.

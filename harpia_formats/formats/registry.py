@@ -37,7 +37,6 @@ from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.format import Dialect, Format, UnreadFiles
 
 if TYPE_CHECKING:  # only conversions load the adapters' types
-    from harpia_formats.evaluation.scoring.results.format import ResultFormat
     from harpia_formats.files.io.unpacking import Unpacker
     from harpia_formats.model.adapter import FormatAdapter
     from harpia_formats.model.lint import Lints
@@ -227,18 +226,6 @@ def result_formats() -> dict[str, str]:
     """Return the import path `module:name` of each result format, by its id."""
     formats = all_formats()
     return {key: one.results for key, one in formats.items() if one.results}
-
-
-def result_format_named(name: str) -> "ResultFormat":
-    """Return the result format with this id or family; raises `UnknownFormat`."""
-    found = result_formats()
-    # The first version of a family is written, as in a conversion.
-    members = FAMILIES.get(name, ())
-    first = next((member for member in members if member in found), name)
-    if first not in found:
-        raise UnknownFormat(name, tuple(found), "of results ")
-    results: ResultFormat = imported(found[first])
-    return results
 
 
 @cache

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from os import fspath
 from typing import Any
 
-from harpia_formats.evaluation.recipes.parse import Recipe
+from harpia_formats.api.recipes.parse import Recipe
 
 
 def located_systems(recipe: Recipe) -> dict[str, Any]:

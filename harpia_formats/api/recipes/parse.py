@@ -8,21 +8,20 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from harpia_formats.api.python_api.make_options import fits_type, type_in_words
-from harpia_formats.api.settings.error import SettingsError
-from harpia_formats.api.settings.toml_lines import TomlLines
-from harpia_formats.api.settings.toml_text import (
-    described_value,
-    toml_document,
-    toml_key,
-)
-from harpia_formats.evaluation.recipes.error import RecipeError
-from harpia_formats.evaluation.recipes.table import COMMANDS, OTHER_NAMES, Command, Key
-from harpia_formats.evaluation.recipes.toml_values import from_toml
+from harpia_formats.api.recipes.error import RecipeError
+from harpia_formats.api.recipes.table import COMMANDS, OTHER_NAMES, Command, Key
+from harpia_formats.api.recipes.toml_values import from_toml
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.side_input import read_side_input
 from harpia_formats.files.io.urls import is_url
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.files.toml import (
+    TomlLines,
+    described_value,
+    toml_document,
+    toml_key,
+)
+from harpia_formats.model.errors import HarpiaFormatsError, TomlError
 from harpia_formats.model.text.spelling import hint_on
 
 _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
@@ -68,7 +67,7 @@ def parse_recipe(data: bytes, path: str, command: Command) -> Recipe:
     """
     try:
         document = toml_document(data, path)
-    except SettingsError as error:
+    except TomlError as error:
         raise _with_line(error, data) from error
     lines = TomlLines(data.decode("utf-8-sig"))
     empty = Recipe(path, {}, lines)
@@ -82,7 +81,7 @@ def parse_recipe(data: bytes, path: str, command: Command) -> Recipe:
     return Recipe(path, values, lines, tuple(document.get("inputs", ())))
 
 
-def _with_line(error: SettingsError, data: bytes) -> RecipeError:
+def _with_line(error: TomlError, data: bytes) -> RecipeError:
     """Return the error of text that is no TOML with the line in its usual place."""
     match = _at_line.search(error.reason) or _line.fullmatch(error.place)
     line = int(match[1]) if match else 0

@@ -4,6 +4,7 @@ A question is the id of a record together with its input (prompt or messages) an
 references. Records with the same ones hold answers to one question.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -17,6 +18,7 @@ from harpia_formats.model.record import Record
 WIDTH = 16
 #: The digest of a part that a record does not have.
 NOTHING = bytes(WIDTH)
+_numbered_id = re.compile(r"(?s)(.*)#([1-9]\d*)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +64,18 @@ def question_id(id_: int | str) -> str:
 
     A record that became several rows has `#` and a number behind its id in each.
     """
-    if isinstance(id_, str) and "#" in id_:
-        from harpia_formats.conversion.grouping.external_group_by import base_id  # noqa: PLC0415 - few ids have a `#`
+    return base_id(id_) or str(id_)
 
-        return base_id(id_) or id_
-    return str(id_)
+
+def base_id(id_: object) -> str | None:
+    """Return `id_` without its `#` and number; None if it does not end so.
+
+    A record that becomes several rows gets `#` and a number behind its id in each of
+    them. An id may also end so by chance: rows belong together only if they have the
+    same prompt, too.
+    """
+    match = _numbered_id.fullmatch(id_) if isinstance(id_, str) else None
+    return match[1] if match else None
 
 
 def prompt_text(record: Record) -> str:
