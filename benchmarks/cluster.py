@@ -98,13 +98,13 @@ def _print_plan(speeds: dict[str, float], rate: float) -> None:
 
 def _rate(engine: str) -> float:
     """Return the number of empty tasks that the cluster runs in a second."""
-    from harpia_formats.files.workers.ordered import map_ordered  # noqa: PLC0415 - only in the main process
+    from harpia_formats.files.workers.ordered import answers_in_order  # noqa: PLC0415 - only in the main process
     from harpia_formats.files.workers.pool import WorkerPool  # noqa: PLC0415 - only in the main process
 
     count = 2_000
     with WorkerPool(0, name=engine) as pool:
         begin = time.perf_counter()
-        for _ in map_ordered(pool, max, 0, range(count)):
+        for _ in answers_in_order(pool, ((n, (max, (0, n))) for n in range(count))):
             continue
         return count / (time.perf_counter() - begin)
 
@@ -130,8 +130,8 @@ def _cluster(workers: int) -> Iterator[str]:
 
 def _get_ready() -> None:
     """Import the modules of the work, which is not timed."""
-    from harpia_formats.conversion.parallel import worker  # noqa: F401, PLC0415 - where workers run
-    from harpia_formats.validation.parallel import worker as working  # noqa: F401, PLC0415 - where workers run
+    from harpia_formats.conversion.parallel import range_converter  # noqa: F401, PLC0415 - where workers run
+    from harpia_formats.validation.parallel import validate_ranges  # noqa: F401, PLC0415 - where workers run
 
 
 def _works(

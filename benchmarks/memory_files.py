@@ -22,7 +22,7 @@ from harness.paired import median_ratio
 #: Runs the command line with all rows sent through a pipe.
 PIPE = """
 import sys
-from harpia_formats.validation.parallel.memory_files import MemoryFiles
+from harpia_formats.validation.parallel.ranges import MemoryFiles
 MemoryFiles.put = lambda self, parts: None
 from harpia_formats.cli import main
 sys.argv[0] = "harpia-formats"

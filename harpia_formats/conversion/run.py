@@ -49,7 +49,7 @@ from harpia_formats.validation.redaction import problems_shown, redaction_of
 
 if TYPE_CHECKING:  # loaded only for the option --score, and for several processes
     from harpia_formats.conversion.fill_scores import ScoreFiller
-    from harpia_formats.conversion.parallel.large_file import ConversionWorkers
+    from harpia_formats.conversion.parallel.convert_ranges import ConversionWorkers
 
 
 class Conversion:
@@ -222,7 +222,7 @@ class Conversion:
         """Return what converts the rows of large files, None without workers."""
         if pool is None or self._reading.companions.are_by_id:
             return None
-        from harpia_formats.conversion.parallel.large_file import ConversionWorkers  # noqa: PLC0415 - only for several processes: start-up time
+        from harpia_formats.conversion.parallel.convert_ranges import ConversionWorkers  # noqa: PLC0415 - only for several processes: start-up time
 
         return ConversionWorkers(
             pool,

@@ -48,6 +48,9 @@ class RowConsumer(Protocol):
     def lost(self, number: int) -> None:
         """Take the number of a record, or item of a column, that cannot be read."""
 
+    def refuse(self, text: bytes, /) -> None:
+        """Take a row that could not be validated."""
+
     def table_record(self, record: "TableRecord") -> None:
         """Take a record of a table that was validated."""
 

@@ -12,7 +12,6 @@ from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.io.compression import CODECS
 from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.remote.file import RemoteFile
 from harpia_formats.files.io.source import BytesRead, Source
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.formats.registry import all_unpackers
@@ -20,17 +19,18 @@ from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
 from harpia_formats.validation.companion_files import CompanionPairs
 from harpia_formats.validation.local import LocalValidation, RowConsumer
+from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.merge.outcomes import Outcomes
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.one_file import (
     FileSettings,
+    OpenFile,
     ValidateInWorkers,
     note_end,
     opened,
     validate_open,
 )
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel.redone import RedoneUnits
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 from harpia_formats.validation.run_baseline import RunBaseline
 from harpia_formats.validation.run_plans import FileOptions, RunPlans
@@ -42,6 +42,7 @@ from harpia_formats.validation.unit.result import (
     FileResult,
     Findings,
     InternalFault,
+    RedoneUnits,
     TooMuch,
 )
 from harpia_formats.validation.unit.validators import SharedValidators
@@ -187,10 +188,18 @@ class Validation:
         """Return what validates the rows of a file in workers, None without workers."""
         if pool is None:
             return None
-        from harpia_formats.validation.parallel.large_file import Workers  # noqa: PLC0415 - only for several processes: start-up time
+        from harpia_formats.validation.parallel.ranges import map_ranges  # noqa: PLC0415 - only for several processes: start-up time
+        from harpia_formats.validation.parallel.validate_ranges import RangeValidation  # noqa: PLC0415 - only for several processes: start-up time
 
-        progress = self._options.progress
-        return Workers(pool, self.tally.demand, self.redone, progress).rows
+        tally, redone, progress = self.tally, self.redone, self._options.progress
+
+        def in_workers(
+            local: LocalValidation, frames: Iterator[Frame], file: OpenFile
+        ) -> Iterator[Findings]:
+            work = RangeValidation(local, tally.demand, redone)
+            return map_ranges(pool, work, local, frames, file, progress)
+
+        return in_workers
 
     def _sources(self, pool: "WorkerPool | None") -> "Iterator[Answered]":
         """Yield the files of the inputs, small ones with the answers of workers."""
@@ -214,7 +223,9 @@ class Validation:
         plan = self._plans.of(source)
         count = self.tally.begin(source.name, plan.rules)
         if pool is not None and pool.is_far:
-            _check_visible(pool, source)
+            from harpia_formats.validation.parallel.ranges import check_visible  # noqa: PLC0415 - only for clusters: start-up time
+
+            check_visible(pool, source)
         consumer = None
         if self._consumer_of is not None:
             consumer = self._consumer_of(source, count)
@@ -325,20 +336,3 @@ def _is_little(inputs: Sequence[Input]) -> bool:
         return path.is_file() and path.stat().st_size < LITTLE
     except (OSError, ValueError):
         return False
-
-
-def _check_visible(pool: "WorkerPool", source: Source) -> None:
-    """Check that the workers see a large file, of which they will read ranges.
-
-    Raises `EngineError` if they do not.
-    """
-    from harpia_formats.formats.detection.splittable import (  # noqa: PLC0415 - only for clusters: start-up time
-        is_plain_lines,
-        splittable_size,
-    )
-    from harpia_formats.validation.parallel.large_file import HEAD, WORTH  # noqa: PLC0415 - only for clusters: start-up time
-
-    origin, size = source.origin, splittable_size(source.origin)
-    if size is not None and size >= HEAD + WORTH and is_plain_lines(source):
-        assert isinstance(origin, (Path, RemoteFile))  # noqa: S101 - so it has ranges
-        pool.check_visible(origin)

@@ -85,7 +85,7 @@ def validated_file(file: OpenFile, local: LocalValidation) -> ValidatedFile | No
         merge.outcomes,
         rereading(plan, file.again),
         until=merge.records,
-        whole=not (merge.stopped or merge.has_gaps or file.blocks.error),
+        whole=not (merge.stopped or merge.gap or file.blocks.error),
         names=names_beside(local, file.source.name),
         counts=merge.counts,
         pending=in_members(merge.pending, file.count.path, file.reader.places),

@@ -10,8 +10,8 @@ import pytest
 from harpia_formats import ConversionError, read
 from harpia_formats.conversion.losses.specimens import FILLED
 from harpia_formats.conversion.mapping.question import HASH_DIGITS
-from harpia_formats.conversion.parallel import large_file
 from harpia_formats.formats.registry import adapter_of, writable_formats
+from harpia_formats.validation.parallel import ranges
 from unchecked import convert
 
 GIVEN = FILLED | {"category": "c", "source": "s"}
@@ -188,7 +188,7 @@ def test_ids_are_the_same_for_any_number_of_processes(
     ids: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Output is byte-identical for any number of jobs."""
-    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
     file = tmp_path / "in.jsonl"
     file.write_bytes(
         lines_of(

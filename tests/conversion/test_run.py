@@ -15,12 +15,12 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.conversion.losses.table import FieldLine, field_lines
-from harpia_formats.conversion.parallel import large_file as parallel
 from harpia_formats.conversion.report import ConversionReport
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.validation.dedup.digests import Digests
+from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit.decoder_training import DecoderTraining
 from unchecked import convert
 
@@ -739,8 +739,8 @@ def test_constants_are_text_where_the_field_is_text() -> None:
 @pytest.fixture
 def small_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have small files done in ranges, too."""
-    monkeypatch.setattr(parallel, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(parallel, "MIN_RANGE", 64 * 1024)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(ranges, "MIN_RANGE", 64 * 1024)
 
 
 def many(count: int) -> Iterator[dict[str, Any]]:
@@ -1016,7 +1016,7 @@ def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
         "harpia_formats.conversion.fill_scores",
         "harpia_formats.conversion.grouping.external_group_by",
         "harpia_formats.conversion.quarantine",
-        "harpia_formats.conversion.parallel.worker",
+        "harpia_formats.conversion.parallel.range_converter",
         "concurrent.futures",
         "multiprocessing",
     )

@@ -10,7 +10,7 @@ from collections.abc import (
 from contextlib import closing
 from functools import partial
 from os import PathLike
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from harpia_formats.conversion.reading.companions import Companions, name_of
 from harpia_formats.conversion.reading.documents import Begin, Documents, checked_begin
@@ -53,6 +53,7 @@ from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.one_file import (
     FileSettings,
     OpenFile,
+    ValidateInWorkers,
     opened,
     validate_open,
 )
@@ -60,6 +61,10 @@ from harpia_formats.validation.options import Options
 from harpia_formats.validation.plan.run_plan import run_plan_of
 from harpia_formats.validation.skipped_files import end_of_run
 from harpia_formats.validation.unit.result import Findings
+
+if TYPE_CHECKING:  # only for several processes: start-up time
+    from harpia_formats.files.workers.pool import WorkerPool
+    from harpia_formats.validation.parallel.ranges import RangeWork
 
 #: Beginnings of the codes of rules on records that can be read nevertheless.
 _left_out = ("X", "L")
@@ -92,15 +97,16 @@ class FileOptions(Protocol):
 class RowWorkers(Protocol):
     """Other processes that read and use the rows of large files."""
 
-    def check_visible(self, source: Source) -> None:
-        """Raise `EngineError` if they have to see a file and do not."""
+    @property
+    def pool(self) -> "WorkerPool":
+        """The processes."""
 
-    def rows(
-        self, local: LocalValidation, frames: Iterator[Frame], file: OpenFile
-    ) -> Iterator[Findings]:
-        """Have the frames of a file used, most by other processes; yield problems."""
+    def work(self, local: LocalValidation) -> "RangeWork":
+        """Return what is done with the ranges of a file."""
 
-    def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:
+    def finish(
+        self, local: LocalValidation, stream: RecordStream
+    ) -> Iterator[Findings | None]:
         """Have what is read only at the end of a file used; yield after some rows."""
 
 
@@ -268,8 +274,10 @@ class Reading:
     ) -> Generator[Iterable[Problem], None, None]:
         """Read one file from its beginning to its end."""
         try:
-            if workers is not None:
-                workers.check_visible(source)
+            if workers is not None and workers.pool.is_far:
+                from harpia_formats.validation.parallel.ranges import check_visible  # noqa: PLC0415 - only for clusters
+
+                check_visible(workers.pool, source)
             yield from self._whole(source, count, stream, workers)
         except SourceError as error:
             count.reason = error.reason
@@ -291,11 +299,12 @@ class Reading:
         with opened(source, count) as file:
             local = yield from self._validated(file, stream, workers)
             if not local.merge.stopped:
-                if workers is None:
-                    rest = stream.finish()
-                else:
+                rest: Iterator[Findings | None] = stream.finish()
+                if workers is not None:
                     rest = workers.finish(local, stream)
-                yield from (() for _ in rest)
+                for findings in rest:
+                    found = self.tally.keep(count, findings or Findings())
+                    yield tuple(found)
         count.complete = not local.merge.stopped and file.blocks.error is None
         if file.blocks.error is not None and not count.skipped:
             count.reason = file.blocks.error.reason
@@ -307,7 +316,7 @@ class Reading:
         settings = FileSettings(
             lambda: self.tally.demand(file.count),
             stream,
-            in_workers=None if workers is None else workers.rows,
+            in_workers=None if workers is None else self._in_workers(workers),
             progress=self._options.progress,
         )
         with closing(validate_open(file, self._plan, settings)) as flow:
@@ -319,6 +328,18 @@ class Reading:
                     return local
                 self.tally.note_places(file.count, file.reader.places)
                 yield tuple(self.tally.keep(file.count, findings))
+
+    def _in_workers(self, workers: RowWorkers) -> ValidateInWorkers:
+        """Return what has the rows of a file used by workers."""
+        from harpia_formats.validation.parallel.ranges import map_ranges  # noqa: PLC0415 - only for several processes: start-up time
+
+        def in_workers(
+            local: LocalValidation, frames: Iterator[Frame], file: OpenFile
+        ) -> Iterator[Findings]:
+            work, progress = workers.work(local), self._options.progress
+            return map_ranges(workers.pool, work, local, frames, file, progress)
+
+        return in_workers
 
 
 def fields_by_column(format_: Format, columns: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 
 if TYPE_CHECKING:  # only for several processes: start-up time
-    from harpia_formats.evaluation.statistics.parallel.large_file import CountingWorkers
+    from harpia_formats.evaluation.statistics.count_ranges import CountingWorkers
 
 #: For places that are whole already.
 NOTHING_BEFORE = RecordPlace(0, 0)
@@ -86,11 +86,11 @@ class StatisticsRun:
         is_cut_short = self._options.limit is not None
         if pool is None or is_cut_short or self._reading.companions.are_by_id:
             return None
-        from harpia_formats.evaluation.statistics.parallel.large_file import (  # noqa: PLC0415 - only with workers
+        from harpia_formats.evaluation.statistics.count_ranges import (  # noqa: PLC0415 - only with workers
             CountingWorkers,
         )
 
-        return CountingWorkers(pool, self, self._options.progress)
+        return CountingWorkers(pool, self)
 
     def _begin(self, variant: FormatVariant, count: FileCount) -> None:
         """Get ready for a file."""

@@ -1,74 +1,83 @@
-"""Run tasks in a worker pool, a bounded number at a time, with results in order."""
+"""Run tasks in a worker pool, a bounded number at a time, with answers in order."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from harpia_formats.files.workers.pool import PendingTask, Task, WorkerDied, WorkerPool
 
-#: After so many tasks in succession that killed their worker, no more are submitted.
-MAX_LOSSES = 5
 _Item = TypeVar("_Item")
 
 
-def submit_in_order(
-    pool: WorkerPool,
-    items: Iterable[tuple[Any, Task | None]],
-    weight: Callable[[Any], int] = lambda _: 0,
-    most: int = 0,
-) -> Iterator[tuple[Any, PendingTask | None]]:
-    """Submit the task of each item, and yield items in order with their pending tasks.
-
-    At most `pool.max_pending` tasks are pending; if there are several, the sum of
-    `weight` over their items is at most `most`. Raises `EngineError`.
-    """
-    waiting: deque[tuple[Any, PendingTask | None]] = deque()
-    load = 0
-    for item, task in items:
-        waiting.append((item, None if task is None else pool.submit(task)))
-        load += weight(item)
-        while len(waiting) >= pool.max_pending or (len(waiting) > 1 and load > most):
-            first = waiting.popleft()
-            load -= weight(first[0])
-            yield first
-    yield from waiting
-
-
-def map_ordered(
-    pool: WorkerPool, run: Callable[[Any, _Item], Any], job: Any, items: Iterable[_Item]
-) -> Iterator[tuple[_Item, Any]]:
-    """Yield each item with the result of `run(job, item)`, in order.
-
-    The result is None if the task killed its worker twice. Raises `EngineError`; an
-    exception of `items` is raised after the results of all items before it.
-    """
-    flow, deaths = _Flow(iter(items)), 0
-    tasks = (
-        (item, (run, (job, item)) if deaths < MAX_LOSSES else None) for item in flow
-    )
-    for done, pending in submit_in_order(pool, tasks):
-        found = None
-        if pending is not None and deaths < MAX_LOSSES:
-            try:
-                found = pool.result(pending)
-                deaths = 0
-            except WorkerDied:
-                deaths += 1
-        yield done, found
-    if flow.failure is not None:
-        raise flow.failure
-
-
 @dataclass(slots=True)
-class _Flow(Generic[_Item]):
-    """Iterates over items; keeps the exception that ends them instead of raising it."""
+class TaskQueue(Generic[_Item]):
+    """Tasks that are under way, to be closed; each item comes back with its answer.
 
-    items: Iterator[_Item]
-    failure: Exception | None = None
+    The answer is None for an item without a task, and `WorkerDied` if the task killed
+    two workers: nothing that killed them runs in this process.
+    """
 
-    def __iter__(self) -> Iterator[_Item]:
+    pool: WorkerPool
+    #: What the items under way may weigh together, if there are several.
+    most: int = 0
+    _waiting: deque[tuple[_Item, PendingTask | None, int]] = field(
+        default_factory=deque
+    )
+    _load: int = 0
+
+    def add(
+        self, item: _Item, task: Task | None, weight: int = 0
+    ) -> Iterator[tuple[_Item, Any]]:
+        """Submit the task of an item; yield earlier items until there is room.
+
+        Raises `EngineError`.
+        """
+        pending = None if task is None else self.pool.submit(task)
+        self._waiting.append((item, pending, weight))
+        self._load += weight
+        while len(self._waiting) >= self.pool.max_pending or (
+            len(self._waiting) > 1 and self._load > self.most
+        ):
+            yield self._first()
+
+    def rest(self) -> Iterator[tuple[_Item, Any]]:
+        """Yield all items that are under way; raises `EngineError`."""
+        while self._waiting:
+            yield self._first()
+
+    def close(self) -> None:
+        """Forget what is under way."""
+        for _, pending, _ in self._waiting:
+            if pending is not None:
+                self.pool.forget(pending)
+        self._waiting.clear()
+
+    def _first(self) -> tuple[_Item, Any]:
+        item, pending, weight = self._waiting.popleft()
+        self._load -= weight
+        if pending is None:
+            return item, None
         try:
-            yield from self.items
-        except Exception as error:  # noqa: BLE001 - raised after the pending tasks are done
-            self.failure = error
+            return item, self.pool.result(pending)
+        except WorkerDied as died:
+            return item, died
+
+
+def answers_in_order(
+    pool: WorkerPool,
+    items: Iterable[tuple[_Item, Task | None]],
+    weight: Callable[[_Item], int] = lambda _: 0,
+    most: int = 0,
+) -> Generator[tuple[_Item, Any], None, None]:
+    """Submit the task of each item, and yield the items in order with their answers.
+
+    At most `pool.max_pending` tasks are under way; if there are several, the sum of
+    `weight` over their items is at most `most`. Answers are those of `TaskQueue`.
+    Raises `EngineError`.
+    """
+    with closing(TaskQueue[_Item](pool, most)) as queue:
+        for item, task in items:
+            yield from queue.add(item, task, weight(item))
+        yield from queue.rest()

@@ -95,6 +95,21 @@ class WorkerPool:
             self._single.shutdown(wait=True)
             self._single = None
 
+    def forget(self, pending: PendingTask) -> None:
+        """Take a task for one whose result nobody asks for."""
+        if pending.future is not None and not pending.engine.is_local:
+            pending.future.cancel()
+        if pending in self._pending:
+            self._pending.remove(pending)
+
+    def end_idle(self) -> None:
+        """End the processes that the pool started if no task is pending.
+
+        The next task starts new ones, with the state that this process has then.
+        """
+        if not self._pending:
+            self.reset()
+
     @property
     def is_far(self) -> bool:
         """Whether an executor or a cluster runs the tasks, perhaps on other hosts."""

@@ -49,8 +49,8 @@ class FileMerge:
         self.pending = NO_FINDINGS
         #: Whether the options want no more of the file.
         self.stopped = False
-        #: Whether some rows could not be validated at all.
-        self.has_gaps = False
+        #: Why the first rows that could not be validated at all were not.
+        self.gap = ""
         self.blanks = 0
         self.first_blank: Cursor | None = None
         #: The first LF and the first CRLF, if they are looked for.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.remote.file import RemoteFile
 from harpia_formats.files.io.source import Source
-from harpia_formats.files.workers.ordered import submit_in_order
-from harpia_formats.files.workers.pool import PendingTask, Task, WorkerDied, WorkerPool
+from harpia_formats.files.workers.ordered import answers_in_order
+from harpia_formats.files.workers.pool import Task, WorkerDied, WorkerPool
 from harpia_formats.formats.detection.splittable import splittable_size
 
 if TYPE_CHECKING:  # imported only if there are many files: start-up time
@@ -76,11 +76,13 @@ def in_batches(
         (batch, _work(plan_of, batch, is_far=pool.is_far) if batch.size else None)
         for batch in chain(first, batches)
     )
-    for batch, ticket in submit_in_order(pool, items):
-        if ticket is None:
+    for batch, answers in answers_in_order(pool, items):
+        if answers is None:
             yield from _without_answers([batch])
+        elif isinstance(answers, WorkerDied):
+            yield from _one_by_one(batch, answers, pool, plan_of)
         else:
-            yield from _answers(batch, ticket, pool, plan_of)
+            yield from zip(batch.sources, answers, strict=True)
 
 
 def _check_visible(pool: WorkerPool, batches: Iterable[_Batch]) -> None:
@@ -138,7 +140,7 @@ def _size_of(source: Source | SourceError, *, is_far: bool) -> int | None:
 
 def _work(plan_of: PlanOf, batch: _Batch, *, is_far: bool) -> Task:
     """Return the work on a batch of small files."""
-    from harpia_formats.validation.parallel.worker import answer_files  # noqa: PLC0415 - only if there are many files: start-up time
+    from harpia_formats.validation.parallel.file_worker import answer_files  # noqa: PLC0415 - only if there are many files: start-up time
 
     files = tuple(_file(source, plan_of, is_far=is_far) for source in batch.sources)
     return answer_files, (files,)
@@ -159,20 +161,17 @@ def _file(
     return WholeFile(run, source.name, origin.absolute(), size, source.is_found)
 
 
-def _answers(
-    batch: _Batch, ticket: PendingTask, pool: WorkerPool, plan_of: PlanOf
+def _one_by_one(
+    batch: _Batch, died: WorkerDied, pool: WorkerPool, plan_of: PlanOf
 ) -> Iterator[Answered]:
-    """Yield the files of a batch with their answers.
-
-    If a worker process dies, each file is submitted alone.
-    """
-    try:
-        yield from zip(batch.sources, pool.result(ticket), strict=True)
-    except WorkerDied as died:
-        if len(batch.sources) == 1:
-            yield batch.sources[0], died
-            return
-        for source in batch.sources:
-            alone = _Batch((source,), batch.size)
-            ticket = pool.submit(_work(plan_of, alone, is_far=pool.is_far))
-            yield from _answers(alone, ticket, pool, plan_of)
+    """Yield the files of a batch that killed its workers, each validated alone."""
+    if len(batch.sources) == 1:
+        yield batch.sources[0], died
+        return
+    for source in batch.sources:
+        task = _work(plan_of, _Batch((source,)), is_far=pool.is_far)
+        try:
+            (answer,) = pool.result(pool.submit(task))
+        except WorkerDied as again:
+            answer = again
+        yield source, answer

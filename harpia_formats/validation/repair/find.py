@@ -1,10 +1,11 @@
 """Find the repairs of one file."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.parsing.csv_delimiter import WIDE_DELIMITERS, named
 from harpia_formats.files.parsing.full_width_table import delimiter_edits
@@ -13,7 +14,13 @@ from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.model.format import Format
 from harpia_formats.validation.companion_names import names_beside
 from harpia_formats.validation.local import LocalValidation
-from harpia_formats.validation.one_file import FileSettings, OpenFile, validate_open
+from harpia_formats.validation.merge.file_merge import Frame
+from harpia_formats.validation.one_file import (
+    FileSettings,
+    OpenFile,
+    ValidateInWorkers,
+    validate_open,
+)
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.repair.consumer import Follow, RepairConsumer
 from harpia_formats.validation.repair.edits import Edit
@@ -22,6 +29,7 @@ from harpia_formats.validation.repair.reread import MARK_BYTES, has_mark
 from harpia_formats.validation.repair.rows import PlacedChange, PlacedRepair
 from harpia_formats.validation.repair.store import RepairStore
 from harpia_formats.validation.repair.table import BYTE_ORDER_MARK
+from harpia_formats.validation.unit.result import Findings
 from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # only for several processes
@@ -51,11 +59,19 @@ class Found(msgspec.Struct, frozen=True):
 def find_repairs(file: OpenFile, job: Job, store: RepairStore, means: Means) -> Found:
     """Store the repairs of a file; raises `SinkError` and `SourceError`."""
     consumer = RepairConsumer(job.settings, store, means.follow_of)
-    in_workers = None
+    in_workers: ValidateInWorkers | None = None
     if means.pool is not None:
-        from harpia_formats.validation.repair.large_file import RepairWork  # noqa: PLC0415 - only for several processes
+        from harpia_formats.validation.parallel.ranges import map_ranges  # noqa: PLC0415 - only for several processes
+        from harpia_formats.validation.repair.repair_ranges import RangeRepair  # noqa: PLC0415 - only for several processes
 
-        in_workers = RepairWork(means.pool, consumer).rows
+        pool, progress = means.pool, means.progress
+
+        def in_workers(
+            local: LocalValidation, frames: Iterator[Frame], file: OpenFile
+        ) -> Iterator[Findings]:
+            work = RangeRepair(local, consumer)
+            return map_ranges(pool, work, local, frames, file, progress)
+
     # Nothing is described: what is found is reported when it is validated again.
     known = Demand(satisfied_rest=frozenset(job.plan.rules))
     settings = FileSettings(
@@ -74,6 +90,8 @@ def find_repairs(file: OpenFile, job: Job, store: RepairStore, means: Means) -> 
         except StopIteration as stop:
             local = stop.value
             break
+    if local.merge.gap:
+        raise SourceError(file.source.name, local.merge.gap)
     consumer.finish(local.validators)
     # Validation may end early, but what is written is the file as a whole: its bytes
     # are counted, and kept if it cannot be read again.

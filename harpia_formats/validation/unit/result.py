@@ -99,6 +99,36 @@ class FileNotSeen(msgspec.Struct, frozen=True):
     reason: str
 
 
+class RedoneUnits(msgspec.Struct):
+    """How many units the main process validated, because no worker did."""
+
+    #: Units with more findings than are worth sending.
+    too_many_findings: int = 0
+    #: Units of files that a worker could not read, or saw with other content.
+    files_not_seen: int = 0
+
+    def count(self, answer: object) -> None:
+        """Count a unit by the answer of its worker."""
+        self.too_many_findings += isinstance(answer, TooMuch)
+        self.files_not_seen += isinstance(answer, FileNotSeen)
+
+    def lines(self) -> list[str]:
+        """Return a sentence for each reason that applied."""
+        sentences = []
+        if self.too_many_findings:
+            number = f"{self.too_many_findings:,}"
+            sentences.append(
+                f"units validated by the main process for too many findings: {number}"
+            )
+        if self.files_not_seen:
+            number = f"{self.files_not_seen:,}"
+            sentences.append(
+                "units validated by the main process because a worker did not see "
+                f"the file: {number}"
+            )
+        return sentences
+
+
 class InternalFault(msgspec.Struct, frozen=True):
     """An error in harpia-formats itself: its type, message and place in the code."""
 

@@ -10,10 +10,8 @@ from unittest.mock import patch
 
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel import (  # noqa: F401 - loaded to be patched
-    batches,
-    large_file,
-    units,
-    worker,
+    convert_ranges,
+    range_converter,
 )
 from harpia_formats.conversion.reading import column_buffer, column_rows
 from harpia_formats.conversion.run import Conversion

@@ -4,7 +4,7 @@ import gzip
 import json
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,15 @@ import pytest
 
 from harpia_formats import convert
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions
-from harpia_formats.conversion.parallel import large_file, units
-from harpia_formats.conversion.parallel.job import ConversionJob, Part
-from harpia_formats.conversion.parallel.worker import convert_unit
+from harpia_formats.conversion.parallel.convert_ranges import RangeConversion
+from harpia_formats.conversion.parallel.job import Part
 from harpia_formats.conversion.reading import column_buffer, column_rows
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.evaluation.filling_measure import filling_measure
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.validation.parallel import cut
+from harpia_formats.files.workers.pool import WorkerPool
+from harpia_formats.validation.parallel import ranges
+from harpia_formats.validation.parallel.range_worker import run_range
 from harpia_formats.validation.plan.units import RowRange
 
 #: The formats that stand for each container of a file.
@@ -40,10 +41,9 @@ BROKEN = (b'{"input": 1}', b'{"bad"', b"", b"7", b'{"prompt": "q"}')
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make units of a few rows each, and let workers begin at once."""
-    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(large_file, "MIN_RANGE", 20_000)
-    monkeypatch.setattr(large_file, "MAX_RANGE", 20_000)
-    monkeypatch.setattr(cut, "BUNDLE", 20_000)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    for name in ("MIN_RANGE", "MAX_RANGE", "BUNDLE"):
+        monkeypatch.setattr(ranges, name, 20_000)
     monkeypatch.setattr(column_buffer, "ROWS", 20)
     monkeypatch.setattr(column_rows, "JOINED", 20_000)
 
@@ -52,13 +52,14 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 def answered(monkeypatch: pytest.MonkeyPatch) -> list[list[Part] | None]:
     """Return a list of the answers of workers, which grows while they work."""
     found: list[list[Part] | None] = []
-    usual = units.ConvertedUnits._parts  # noqa: SLF001 - what workers answer shows nowhere else
+    usual = WorkerPool.result
 
-    def noted(self: Any, ticket: Any) -> list[Part] | None:
-        found.append(usual(self, ticket))
+    def noted(self: Any, ticket: Any) -> Any:
+        found.append(None)
+        found[-1] = usual(self, ticket)
         return found[-1]
 
-    monkeypatch.setattr(units.ConvertedUnits, "_parts", noted)
+    monkeypatch.setattr(WorkerPool, "result", noted)
     return found
 
 
@@ -338,7 +339,7 @@ def test_a_file_that_takes_no_time_is_converted_by_one_process(
     answered: list[list[Part] | None],
 ) -> None:
     """A second process starts only where it saves more time than it costs."""
-    monkeypatch.setattr(large_file, "WORTH_SECONDS", 1000)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 1000)
     file = source_of(LINES, tmp_path, 300)
     outcome(file, "record", tmp_path / "out", 2)
 
@@ -349,37 +350,59 @@ def test_a_file_that_takes_no_time_is_converted_by_one_process(
 DEADLY = 320_000
 
 
-def dying(
-    job: ConversionJob, unit: RowRange, before: int, slot: int
-) -> list[Part] | None:
+def dying(job: Any, unit: RowRange, given: Any) -> Any:
     """Convert a unit; the process dies of one behind the byte `DEADLY`."""
     if unit.begin > DEADLY:
         os._exit(1)
-    return convert_unit(job, unit, before, slot)
+    return run_range(job, unit, given)
 
 
 def unable(*_: Any) -> None:
     """Return that nothing can be converted."""
 
 
-@pytest.mark.parametrize("run", [dying, unable])
-@pytest.mark.parametrize(
-    "format_", [pytest.param(LINES, marks=pytest.mark.long), ARRAY]
-)
+@pytest.mark.parametrize("format_", [LINES, ARRAY])
 def test_output_is_complete_without_workers(
-    run: Callable[..., Any],
     format_: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     answered: list[list[Part] | None],
 ) -> None:
-    """Output and losses are those of one process if workers die or give up."""
-    monkeypatch.setattr(units, "convert_unit", run)
+    """Output and losses are those of one process if workers give up."""
+    monkeypatch.setattr(ranges, "run_range", unable)
     file = source_of(format_, tmp_path, 400)
     assert_same(file, "harpia", from_=format_, constants=GIVEN)
 
-    assert None in answered
-    assert (answered[0] is None) == (run is unable)
+    assert len(answered) >= ranges.MAX_LEFT
+    assert not any(answered)
+
+
+@pytest.mark.parametrize("how", ["fail", "quarantine"])
+@pytest.mark.parametrize(
+    "format_", [pytest.param(LINES, marks=pytest.mark.long), ARRAY]
+)
+def test_rows_that_kill_two_workers_are_reported(
+    format_: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are undetermined (V901): nothing is written, or the other rows are."""
+    monkeypatch.setattr(ranges, "run_range", dying)
+    file = source_of(format_, tmp_path, 400)
+    data, problems, report, *_ = outcome(
+        file, "harpia", tmp_path / "out", 2, on_invalid=how, constants=GIVEN
+    )
+    (count,) = report["report"]["files"]
+    written = len(json.loads(data)["instances"]) if data else 0
+
+    assert {each.code for each in problems} == {"V901"}
+    assert count["undetermined"] > 0
+    if how == "fail":
+        assert (written, report["written"], len(problems)) == (0, False, 1)
+        return
+    assert len(problems) > 1
+    assert (written, report["skipped"]) == (
+        400 - count["undetermined"],
+        count["undetermined"],
+    )
 
 
 def test_file_that_changes_is_an_error(
@@ -388,13 +411,13 @@ def test_file_that_changes_is_an_error(
     """A file that is cut short while it is read is not converted."""
     file = source_of(LINES, tmp_path, 400)
     size = file.stat().st_size
-    usual = units.ConvertedUnits._parts  # noqa: SLF001 - called while workers read
+    usual = WorkerPool.result
 
     def cutting(self: Any, ticket: Any) -> Any:
         os.truncate(file, size // 2)
         return usual(self, ticket)
 
-    monkeypatch.setattr(units.ConvertedUnits, "_parts", cutting)
+    monkeypatch.setattr(WorkerPool, "result", cutting)
     data, _, report, *_ = outcome(file, ARRAY, tmp_path / "out", 2)
 
     assert data == b""
@@ -406,13 +429,14 @@ def test_folder_for_rows_is_deleted(
 ) -> None:
     """The files that rows come back in are deleted, also after an error."""
     folders: list[Path] = []
-    usual = units.ConvertedUnits._job_with  # noqa: SLF001 - the folder shows nowhere else
+    usual = RangeConversion._folder  # noqa: SLF001 - the folder shows nowhere else
 
-    def noted(self: Any, folder: str) -> ConversionJob:
+    def noted(self: Any, *given: Any) -> str:
+        folder = usual(self, *given)
         folders.append(Path(folder))
-        return usual(self, folder)
+        return folder
 
-    monkeypatch.setattr(units.ConvertedUnits, "_job_with", noted)
+    monkeypatch.setattr(RangeConversion, "_folder", noted)
     file = source_of(LINES, tmp_path, 300)
     outcome(file, ARRAY, tmp_path / "out", 2)
     file.write_bytes(file.read_bytes() + b"7\n")
@@ -432,9 +456,7 @@ def test_interrupt_ends_the_workers(
 ) -> None:
     """An interrupt ends the run, and leaves neither output nor processes."""
     file = source_of(LINES, tmp_path, 300)
-    monkeypatch.setattr(
-        units.ConvertedUnits, "_deliver", lambda *_: next(_interrupted())
-    )
+    monkeypatch.setattr(RangeConversion, "_deliver", lambda *_: next(_interrupted()))
     output = tmp_path / "out"
     with pytest.raises(KeyboardInterrupt):
         outcome(file, ARRAY, output, 2)

@@ -12,9 +12,9 @@ import pytest
 
 from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.conversion.parallel import unit_parts, worker
-from harpia_formats.conversion.parallel.job import ConversionJob, ConvertedRows, Part
-from harpia_formats.conversion.parallel.worker import convert_unit
+from harpia_formats.conversion.parallel import range_converter
+from harpia_formats.conversion.parallel.job import ConvertedRows, Part, UnitPlace
+from harpia_formats.conversion.parallel.range_converter import ConversionJob
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.io.reader import BLOCK
 from harpia_formats.formats import registry
@@ -23,10 +23,13 @@ from harpia_formats.formats.registry import all_formats, rules_for, writable_for
 from harpia_formats.formats.rules import selected_rules
 from harpia_formats.model.format import Remark
 from harpia_formats.validation.options import Options
+from harpia_formats.validation.parallel import range_worker
+from harpia_formats.validation.parallel.range_worker import run_range
 from harpia_formats.validation.plan import file_plan
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.run_plan import run_plan_of
 from harpia_formats.validation.plan.units import FileBytes, Piece, RowRange, SentBytes
+from harpia_formats.validation.unit.result import FileNotSeen
 
 ROWS = 400
 
@@ -51,7 +54,7 @@ def lines_of(count: int) -> bytes:
 @pytest.fixture(autouse=True)
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the worker of earlier tests."""
-    monkeypatch.setattr(worker, "_state", SimpleNamespace(worker=None))
+    monkeypatch.setattr(range_worker, "_kept", SimpleNamespace(key=None, state=None))
 
 
 def job_of(
@@ -92,6 +95,14 @@ def job_of(
 def unit_of(data: bytes) -> RowRange:
     """Return lines as a unit."""
     return RowRange(0, len(data), Cursor(), SentBytes(data))
+
+
+def convert_unit(
+    job: ConversionJob, unit: RowRange, before: int, slot: int
+) -> list[Part] | None:
+    """Return what a worker answers to a unit."""
+    answer: list[Part] | None = run_range(job, unit, UnitPlace(before, slot))
+    return answer
 
 
 def rows_in(part: Part, folder: Path | None = None) -> list[Any]:
@@ -233,7 +244,7 @@ def test_unit_whose_rows_are_too_long_is_not_converted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A worker gives a unit up whose rows are longer than it may keep."""
-    monkeypatch.setattr(worker, "rows_limit", lambda _: 100)
+    monkeypatch.setattr(range_converter, "rows_limit", lambda _: 100)
 
     assert convert_unit(job_of(), unit_of(lines_of(20)), 0, 0) is None
 
@@ -243,11 +254,11 @@ def test_file_that_is_too_short_is_not_converted(tmp_path: Path) -> None:
     data, path = lines_of(20), tmp_path / "f"
     path.write_bytes(data)
     unit = RowRange(0, len(data) + 1, Cursor(), FileBytes(path, 0, len(data) + 1))
-    found = [convert_unit(job_of(), unit, 0, 0)]
+    found: list[Any] = [convert_unit(job_of(), unit, 0, 0)]
     path.unlink()
     found.append(convert_unit(job_of(), unit, 0, 0))
 
-    assert found == [None, None]
+    assert [type(each) for each in found] == [FileNotSeen, FileNotSeen]
 
 
 def test_items_of_an_array_are_converted_as_they_were_cut() -> None:
@@ -297,7 +308,7 @@ def test_units_whose_fields_differ_too_much_are_left(
     count: int, monkeypatch: pytest.MonkeyPatch, *, is_converted: bool
 ) -> None:
     """A worker keeps what became of so many different sets of fields, and no more."""
-    monkeypatch.setattr(unit_parts, "MAX_FATES", 100)
+    monkeypatch.setattr(range_converter, "MAX_FATES", 100)
     rows = (json.dumps({**row_of(0), f"key {each}": each}) for each in range(count))
     data = "".join(f"{each}\n" for each in rows).encode()
     parts = convert_unit(job_of(), unit_of(data), 0, 0)

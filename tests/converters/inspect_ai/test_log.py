@@ -15,11 +15,10 @@ from harpia_formats import (
     read,
     validate,
 )
-from harpia_formats.conversion.parallel import large_file
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.model.record import Output, Score
-from harpia_formats.validation.parallel import cut
+from harpia_formats.validation.parallel import ranges
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "inspect-log" / "valid"
 USAGE = {"input_tokens": 2, "output_tokens": 1, "total_tokens": 3}
@@ -403,8 +402,8 @@ def test_workers_know_the_run(
     jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Samples that other processes convert have the model and the task of the log."""
-    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(cut, "BUNDLE", 20_000)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(ranges, "BUNDLE", 20_000)
     source, output = tmp_path / "log.json", tmp_path / "out.jsonl"
     source.write_bytes(log(*(sample(id=number) for number in range(500))))
 

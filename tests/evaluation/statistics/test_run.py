@@ -10,13 +10,13 @@ from jsonschema import Draft7Validator
 import harpia_formats
 from harpia_formats import ConversionError, OptionError, ValidationFailed
 from harpia_formats.cli.output.statistics_text import statistics_lines
-from harpia_formats.evaluation.statistics import collect
+from harpia_formats.evaluation.statistics import collect, count_ranges
 from harpia_formats.evaluation.statistics.options import StatsOptions
-from harpia_formats.evaluation.statistics.parallel import large_file
 from harpia_formats.evaluation.statistics.run import StatisticsRun
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
+from harpia_formats.validation.parallel import ranges
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "fixtures"
@@ -88,8 +88,8 @@ def test_workers_count_what_one_process_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The statistics do not depend on the number of workers."""
-    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0.0)
-    monkeypatch.setattr(large_file, "MIN_RANGE", 30_000)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(ranges, "MIN_RANGE", 30_000)
     monkeypatch.setattr(collect, "DELIVERED", 100)
     first, second = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     first.write_bytes(rows(2_500))
@@ -110,9 +110,9 @@ def test_very_long_rows_are_counted_by_one_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Workers get no rows of which each takes much memory."""
-    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0.0)
-    monkeypatch.setattr(large_file, "MAX_ROW", 10)
-    monkeypatch.setattr(large_file, "prepare", None)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(count_ranges, "MAX_ROW", 10)
+    monkeypatch.setattr(ranges, "prepare", None)
     path = tmp_path / "rows.jsonl"
     path.write_bytes(rows(2_000))
 
@@ -123,8 +123,8 @@ def test_units_with_invalid_rows_are_counted_by_the_main_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that are left out are the same for any number of workers."""
-    monkeypatch.setattr(large_file, "WORTH_SECONDS", 0.0)
-    monkeypatch.setattr(large_file, "MIN_RANGE", 20_000)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(ranges, "MIN_RANGE", 20_000)
     data = rows(3_000).splitlines(keepends=True)
     data[2_000] = b'{"input": 1}\n'
     data[2_500] = b"no JSON\n"

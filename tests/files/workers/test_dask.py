@@ -18,21 +18,19 @@ import pytest
 
 import harpia_formats
 from harpia_formats.conversion.containers.row_writer import EncodedRows
-from harpia_formats.conversion.parallel import large_file as parallel
-from harpia_formats.conversion.parallel import units
-from harpia_formats.files.framing import byte_ranges as ranges
+from harpia_formats.conversion.parallel.convert_ranges import RangeConversion
+from harpia_formats.files.framing import byte_ranges
 from harpia_formats.files.workers import dask as module
 from harpia_formats.files.workers import pool as worker_pool
 from harpia_formats.files.workers import same_file as fingerprint
 from harpia_formats.files.workers.dask import dask_engine
-from harpia_formats.files.workers.ordered import map_ordered
+from harpia_formats.files.workers.ordered import answers_in_order
 from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.model.errors import EngineError
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import large_file
+from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.run import Validation
 
@@ -51,17 +49,17 @@ ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()
 #: Has workers die of rows that hold a word, when they come to them.
 DEADLY = """
 import os
-from harpia_formats.validation.parallel import worker as working
+from harpia_formats.validation.parallel import range_worker
 
 def deadly(run):
-    def validate(plan, unit, demand):
-        data = b"".join(working._stretch_of("", unit))
+    def validate(job, unit, given):
+        data = b"".join(range_worker.RangeFrames(job.plan, unit).reader)
         if b"deadly" in data:
             os._exit(1)
-        return run(plan, unit, demand)
+        return run(job, unit, given)
     return validate
 
-working._range = deadly(working._range)
+range_worker._run = deadly(range_worker._run)
 """
 
 
@@ -98,14 +96,12 @@ def mortal() -> Iterator[Any]:
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each, and time-outs short."""
-    monkeypatch.setattr(parallel, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(parallel, "MIN_FAR", 1)
-    monkeypatch.setattr(parallel, "FAR_RANGE", 60_000)
-    monkeypatch.setattr(ranges, "RANGE", 20_000)
-    for name in ("RANGE", "RANGE_DESCRIBED", "BUNDLE"):
-        monkeypatch.setattr(pieces, name, 15_000)
-    for name in ("HEAD", "WORTH", "WORTH_UNKNOWN"):
-        monkeypatch.setattr(large_file, name, 1)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(ranges, "MIN_FAR", 1)
+    monkeypatch.setattr(ranges, "FAR_RANGE", 60_000)
+    monkeypatch.setattr(byte_ranges, "RANGE", 20_000)
+    for name in ("MIN_RANGE", "BUNDLE"):
+        monkeypatch.setattr(ranges, name, 15_000)
     monkeypatch.setattr(batches, "SMALL_FAR", 0)
 
 
@@ -206,7 +202,8 @@ def test_results_are_in_order_and_none_is_taken_for_another(cluster: str) -> Non
 
     with WorkerPool(0, name=cluster) as found:
         assert found.engine.width() == 4
-        results = list(map_ordered(found, who, None, [7, 7, 7, 7, *range(20)]))
+        tasks = ((each, (who, (None, each))) for each in [7, 7, 7, 7, *range(20)])
+        results = list(answers_in_order(found, tasks))
 
     assert [result[0] for _, result in results] == [7, 7, 7, 7, *range(20)]
     assert len({result[1] for _, result in results}) == 2
@@ -258,13 +255,13 @@ def test_a_cluster_writes_the_same_bytes(
     source.write_bytes(rows(60))
     expected = written(source, tmp_path / "one")
     came: list[str] = []
-    usual = units.ConvertedUnits._blocks  # noqa: SLF001 - how rows come back shows nowhere else
+    usual = RangeConversion._blocks  # noqa: SLF001 - how rows come back shows nowhere else
 
     def noted(self: Any, rows: Any, slot: int) -> Iterator[tuple[str, EncodedRows]]:
         came.append("file" if rows.file else "bytes")
         return usual(self, rows, slot)
 
-    monkeypatch.setattr(units.ConvertedUnits, "_blocks", noted)
+    monkeypatch.setattr(RangeConversion, "_blocks", noted)
     if not shared:
         monkeypatch.setattr(fingerprint, "write_marker", lambda _: b"of another folder")
     found = written(source, tmp_path / "two", engine=cluster)
@@ -335,10 +332,9 @@ def test_file_that_workers_do_not_see_ends_the_run(
     source.write_bytes(FAULTY)
     # A worker's folder is not ours, and what it sees there is another file.
     code = (
-        "from harpia_formats.validation.parallel import large_file\n"
-        "from harpia_formats.conversion.parallel import large_file as parallel\n"
+        "from harpia_formats.validation.parallel import ranges\n"
         "from harpia_formats.files.workers import same_file as fingerprint\n"
-        "large_file.HEAD = large_file.WORTH = parallel.MIN_FAR = 1\n"
+        "ranges.WORTH_SECONDS, ranges.MIN_FAR = 0, 1\n"
         "found = fingerprint.fingerprint_of\n"
         "fingerprint.fingerprint_of = lambda o: "
         "fingerprint.FileFingerprint(o, found(o).size + 1, b'')\n"
@@ -435,7 +431,6 @@ def test_rows_that_always_kill_are_named(
     The ranges in progress beside it are validated.
     """
     monkeypatch.setattr(worker_pool, "process_pool", lambda _: Mortal())
-    monkeypatch.setattr(pieces, "FAR", 1)
     source, script = tmp_path / "runs.jsonl", tmp_path / "deadly.py"
     script.write_text(DEADLY, encoding="utf-8")
     source.write_bytes(with_deadly(rows(120), 700))
@@ -447,7 +442,7 @@ def test_rows_that_always_kill_are_named(
     assert count.records == 120 * 12
     assert count.valid + count.invalid == count.records - count.undetermined
     assert 0 < count.undetermined < 40
-    assert ["twice the process died" in each.message for each in missed] == [True]
+    assert ["died twice" in each.message for each in missed] == [True]
 
 
 @pytest.mark.long
@@ -497,9 +492,9 @@ def begun_worker(folder: Path) -> "subprocess.Popen[bytes]":
 #: each range that is done.
 COMMAND = """
 import sys
-from harpia_formats.conversion.parallel import large_file
+from harpia_formats.validation.parallel import ranges
 from harpia_formats.files.framing import byte_ranges
-large_file.WORTH_SECONDS, large_file.MIN_FAR, large_file.FAR_RANGE = 0, 1, 30_000
+ranges.WORTH_SECONDS, ranges.MIN_FAR, ranges.FAR_RANGE = 0, 1, 30_000
 byte_ranges.RANGE = 10_000
 from harpia_formats.files.workers.pool import WorkerPool
 result = WorkerPool.result

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from operator import add
@@ -19,17 +19,16 @@ from hypothesis import strategies as st
 import harpia_formats
 from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.conversion.parallel import large_file as parallel
-from harpia_formats.conversion.parallel.job import ConversionJob
+from harpia_formats.conversion.parallel.range_converter import ConversionJob
 from harpia_formats.conversion.parallel.row_files import claim_file, release_file
-from harpia_formats.files.framing import byte_ranges as ranges
+from harpia_formats.files.framing import byte_ranges
 from harpia_formats.files.framing.byte_ranges import line_ranges
 from harpia_formats.files.io.remote.file import RemoteFile
 from harpia_formats.files.workers import pool as worker_pool
 from harpia_formats.files.workers.engine import Engine, check_engine
 from harpia_formats.files.workers.open_engine import open_engine
-from harpia_formats.files.workers.ordered import map_ordered
-from harpia_formats.files.workers.pool import TASKS_PER_WORKER, WorkerPool
+from harpia_formats.files.workers.ordered import answers_in_order
+from harpia_formats.files.workers.pool import TASKS_PER_WORKER, WorkerDied, WorkerPool
 from harpia_formats.files.workers.same_file import (
     FileFingerprint,
     difference_from,
@@ -38,8 +37,7 @@ from harpia_formats.files.workers.same_file import (
 from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.model.errors import EngineError
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import large_file
+from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.run_plan import run_plan_of
@@ -104,21 +102,25 @@ class Dead(Executor):
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make ranges of a few rows each."""
-    monkeypatch.setattr(parallel, "WORTH_SECONDS", 0)
-    monkeypatch.setattr(parallel, "MIN_FAR", 1)
-    monkeypatch.setattr(parallel, "FAR_RANGE", 20_000)
-    monkeypatch.setattr(ranges, "RANGE", 20_000)
-    monkeypatch.setattr(pieces, "RANGE", 5_000)
-    monkeypatch.setattr(large_file, "HEAD", 1)
-    monkeypatch.setattr(large_file, "WORTH", 1)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(ranges, "MIN_FAR", 1)
+    monkeypatch.setattr(ranges, "FAR_RANGE", 20_000)
+    monkeypatch.setattr(byte_ranges, "RANGE", 20_000)
     monkeypatch.setattr(batches, "SMALL_FAR", 0)
+
+
+def mapped(
+    pool: WorkerPool, run: Callable[[Any, Any], Any], job: Any, items: Iterable[Any]
+) -> Iterator[tuple[Any, Any]]:
+    """Yield each item with what comes of `run(job, item)`."""
+    return answers_in_order(pool, ((each, (run, (job, each))) for each in items))
 
 
 @given(st.lists(st.integers(0, 50), max_size=30), st.integers(1, 4))
 def test_results_come_in_order(works: list[int], width: int) -> None:
     """Results are in the order of the tasks, whichever ends first."""
     with ThreadPoolExecutor(width) as pool, WorkerPool(width, pool) as found:
-        results = list(map_ordered(found, doubled, 0.001, works))
+        results = list(mapped(found, doubled, 0.001, works))
 
     assert results == [(each, 2 * each) for each in works]
 
@@ -131,7 +133,7 @@ def test_growing_cluster_gets_more_tasks(monkeypatch: pytest.MonkeyPatch) -> Non
     with WorkerPool(0, pool) as found:
         engine = Engine(pool, lambda: widths.pop(0), is_local=False)
         monkeypatch.setattr(found, "_engine", engine)
-        for _ in map_ordered(found, doubled, 0, range(60)):
+        for _ in mapped(found, doubled, 0, range(60)):
             begun.append(pool.begun)  # noqa: PERF401 - it changes on the way
 
     assert begun[0] == TASKS_PER_WORKER
@@ -142,7 +144,7 @@ def test_lost_task_is_run_alone() -> None:
     """A task that a cluster lost is run alone by a local process."""
     pool = Bad({3: KilledWorker("x"), 4: BrokenProcessPool("x")})
     with WorkerPool(2, pool) as found:
-        results = list(map_ordered(found, add, 1, range(6)))
+        results = list(mapped(found, add, 1, range(6)))
 
     assert results == [(each, each + 1) for each in range(6)]
     assert pool.begun == 6
@@ -151,25 +153,14 @@ def test_lost_task_is_run_alone() -> None:
 def test_task_lost_twice_has_no_result(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A task that kills its worker has no result; all others do, in order."""
+    """A task that kills two workers has no result; all others do, in order."""
     monkeypatch.setattr(worker_pool, "process_pool", lambda _: Dead())
     with WorkerPool(2, Bad({3: KilledWorker("x")})) as found:
-        results = list(map_ordered(found, add, 1, range(6)))
+        results = list(mapped(found, add, 1, range(6)))
 
-    assert [each for _, each in results] == [1, 2, 3, None, 5, 6]
-
-
-def test_no_more_tasks_are_sent_if_all_are_lost(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """If all tasks are lost repeatedly, no more tasks are sent."""
-    monkeypatch.setattr(worker_pool, "process_pool", lambda _: Dead())
-    pool = Bad(dict.fromkeys(range(50), KilledWorker("x")))
-    with WorkerPool(1, pool) as found:
-        results = list(map_ordered(found, add, 1, range(50)))
-
-    assert results == [(each, None) for each in range(50)]
-    assert pool.begun < 10
+    assert isinstance(results[3][1], WorkerDied)
+    del results[3]
+    assert [each for _, each in results] == [1, 2, 3, 5, 6]
 
 
 @pytest.mark.parametrize(
@@ -182,24 +173,9 @@ def test_no_more_tasks_are_sent_if_all_are_lost(
 def test_cluster_without_workers_is_an_error(error: Exception, reason: str) -> None:
     """A cluster without usable workers ends the run with one error."""
     with WorkerPool(2, Bad({3: error})) as found, pytest.raises(EngineError) as failed:
-        list(map_ordered(found, doubled, 0, range(5)))
+        list(mapped(found, doubled, 0, range(5)))
 
     assert str(failed.value).startswith(f"the executor: {reason}")
-
-
-def test_error_of_the_items_follows_earlier_results() -> None:
-    """An error of the items is raised after the results before it."""
-
-    def works() -> Iterator[int]:
-        yield from range(3)
-        raise EOFError
-
-    with WorkerPool(4, Bad({})) as found:
-        flow = map_ordered(found, doubled, 0, works())
-
-        assert [next(flow) for _ in range(3)] == [(0, 0), (1, 2), (2, 4)]
-        with pytest.raises(EOFError):
-            next(flow)
 
 
 def test_waiting_work_is_cancelled_when_the_consumer_stops() -> None:
@@ -215,7 +191,7 @@ def test_waiting_work_is_cancelled_when_the_consumer_stops() -> None:
 
     pool = Waiting({})
     with WorkerPool(2, pool) as found:
-        next(map_ordered(found, doubled, 0, range(50)))
+        next(mapped(found, doubled, 0, range(50)))
 
     assert [each.cancelled() for each in pool.taken[1:]] == [True] * 5
 

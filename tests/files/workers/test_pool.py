@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.workers.ordered import submit_in_order
+from harpia_formats.files.workers.ordered import answers_in_order
 from harpia_formats.files.workers.pool import TASKS_PER_WORKER, WorkerPool
 
 
@@ -50,10 +50,8 @@ def works(numbers: list[int]) -> Iterator[tuple[int, Any]]:
 def test_results_are_ordered_and_tasks_limited(numbers: list[int], jobs: int) -> None:
     """Results are in order, and no more tasks run than the pool allows."""
     executor = Lazy()
-    found = []
     with WorkerPool(jobs, executor) as pool:
-        for item, ticket in submit_in_order(pool, works(numbers)):
-            found.append((item, None if ticket is None else pool.result(ticket)))
+        found = list(answers_in_order(pool, works(numbers)))
 
     assert found == [(each, each + 1 if each % 2 else None) for each in numbers]
     assert executor.most <= TASKS_PER_WORKER * jobs
@@ -71,7 +69,7 @@ def test_heavy_items_do_not_wait_together(numbers: list[int]) -> None:
             assert len(waiting) <= 1 or sum(waiting) <= 10
 
     with WorkerPool(3, Lazy()) as pool:
-        for item, _ in submit_in_order(pool, noted(), int, 10):
+        for item, _ in answers_in_order(pool, noted(), int, 10):
             assert waiting.pop(0) == item
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import convert, stats, validate
-from harpia_formats.validation.parallel.handed_out import LONGEST_SENT
+from harpia_formats.validation.parallel.ranges import LONGEST_SENT
 
 
 @pytest.mark.long

@@ -28,8 +28,7 @@ from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation import one_file
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import large_file
+from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.run import Validation
@@ -137,16 +136,13 @@ def tiny(size: int, *, small: bool = False) -> Iterator[None]:
     A whole file is validated by a worker only if it is `small`.
     """
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("RANGE", "RANGE_DESCRIBED", "BUNDLE"):
-            patch.setattr(pieces, name, size)
-        patch.setattr(large_file, "HEAD", size)
+        for name in ("MIN_RANGE", "MAX_RANGE", "FAR_RANGE", "BUNDLE"):
+            patch.setattr(ranges, name, size)
         patch.setattr(batches, "BATCH", size)
-        patch.setattr(pieces, "FAR", 1)
+        patch.setattr(ranges, "WORTH_SECONDS", 0)
         for name in ("SMALL", "SMALL_FAR"):
             patch.setattr(batches, name, 1_000_000 if small else 0)
-        for module in (large_file, batches):
-            patch.setattr(module, "WORTH", 0)
-        patch.setattr(large_file, "WORTH_UNKNOWN", 0)
+        patch.setattr(batches, "WORTH", 0)
         patch.setattr(byte_ranges, "BLOCK", 700)
         yield
 
@@ -408,39 +404,35 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from harpia_formats.validation.parallel import small_files as batches
-from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import large_file
 from harpia_formats.validation import run as validation
-from harpia_formats.validation.parallel import worker
-from harpia_formats.validation.parallel.unit_bytes import unit_reader
+from harpia_formats.validation.parallel import file_worker, range_worker, ranges
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
 how, mark, *inputs = sys.argv[1:]
-large_file.WORTH = large_file.WORTH_UNKNOWN = batches.WORTH = 0
-large_file.HEAD = pieces.BUNDLE = 1
-validation.LITTLE = 0
-pieces.RANGE = pieces.RANGE_DESCRIBED = 20_000
+ranges.WORTH_SECONDS = batches.WORTH = validation.LITTLE = 0
+ranges.BUNDLE, ranges.MIN_RANGE = 1, 20_000
 if how.endswith("files"):
     batches.BATCH = 300_000
 else:
     batches.SMALL = 0
 
-def bytes_of(unit):
-    if hasattr(unit, "bytes"):
-        return b"".join(unit_reader("", unit))
-    return unit.origin.read_bytes()
+def bytes_of(job, unit=None, given=None):
+    if unit is None:
+        return job.origin.read_bytes()
+    return b"".join(range_worker.RangeFrames(job.plan, unit).reader)
 
 def deadly(run):
     def validate(*given):
-        if b"deadly" in bytes_of(given[:2][-1]):
+        if b"deadly" in bytes_of(*given):
             if how.startswith("always") or not Path(mark).exists():
                 Path(mark).touch()
                 os.kill(os.getpid(), signal.SIGKILL)
         return run(*given)
     return validate
 
-worker._range, worker._file = deadly(worker._range), deadly(worker._file)
+range_worker._run = deadly(range_worker._run)
+file_worker._whole = deadly(file_worker._whole)
 
 if __name__ == "__main__":
     run = Validation(inputs, Options(jobs=2, examples=0))

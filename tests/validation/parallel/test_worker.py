@@ -18,8 +18,10 @@ from harpia_formats.formats.detection.sampled_file import sample_file
 from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.model.problem import Problem
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.parallel import cut, large_file, small_files, worker
-from harpia_formats.validation.parallel.worker import answer_files, answer_range
+from harpia_formats.validation.parallel import range_worker, ranges, small_files
+from harpia_formats.validation.parallel.file_worker import answer_files
+from harpia_formats.validation.parallel.range_worker import NotDone, run_range
+from harpia_formats.validation.parallel.validate_ranges import ValidationJob
 from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
 from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
 from harpia_formats.validation.plan.units import (
@@ -36,7 +38,6 @@ from harpia_formats.validation.unit.result import (
     FileResult,
     InternalFault,
     TooMuch,
-    UnitAnswer,
     UnitResult,
 )
 from harpia_formats.validation.unit.row_validator import RowValidator
@@ -71,7 +72,7 @@ def changed(row: bytes, **changes: Any) -> bytes:
     return json.dumps({**json.loads(row), **changes}).encode()
 
 
-def comparable(answer: UnitAnswer) -> UnitResult:
+def comparable(answer: UnitResult | NotDone) -> UnitResult:
     """Return a result with sorted digests: their order is not a promise."""
     assert isinstance(answer, UnitResult)
     return msgspec.structs.replace(
@@ -95,12 +96,12 @@ def test_order_of_units_does_not_change_their_results() -> None:
     ]
     fresh = []
     for unit in units:
-        worker._cache.validators = None  # noqa: SLF001 - what a new process has
-        fresh.append(comparable(answer_range(PLAN, unit, Demand())))
+        range_worker._kept.key = None  # noqa: SLF001 - what a new process has
+        fresh.append(comparable(run_range(ValidationJob(PLAN), unit, Demand())))
     for _ in range(3):
         order = source.sample(range(len(units)), len(units))
         found = {
-            number: comparable(answer_range(PLAN, units[number], Demand()))
+            number: comparable(run_range(ValidationJob(PLAN), units[number], Demand()))
             for number in order
         }
 
@@ -112,13 +113,15 @@ def test_too_many_findings_are_not_sent(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(collector, "DESCRIBED_LIMIT", 3)
     rows = [changed(ROWS[0], model_id=number) for number in range(5)]
 
-    assert answer_range(PLAN, unit_of(rows), Demand()) == TooMuch()
+    assert run_range(ValidationJob(PLAN), unit_of(rows), Demand()) == TooMuch()
 
 
 def test_file_that_is_not_there_is_not_seen(tmp_path: Path) -> None:
     """A range of a file that the worker cannot read is answered with the reason."""
     missing = FileBytes(tmp_path / "missing.jsonl", 0, 10)
-    answer = answer_range(PLAN, RowRange(0, 10, Cursor(), missing), Demand())
+    answer = run_range(
+        ValidationJob(PLAN), RowRange(0, 10, Cursor(), missing), Demand()
+    )
 
     assert answer == FileNotSeen("no such file or directory")
 
@@ -129,7 +132,7 @@ def test_other_file_is_not_seen(tmp_path: Path) -> None:
     path.write_bytes(b"\n".join(ROWS))
     plan = file_plan(b"\n".join(ROWS)).seen_as(FileFingerprint(path, 3, b""))
     unit = RowRange(0, 10, Cursor(), FileBytes(path, 0, 10))
-    answer = answer_range(plan, unit, Demand())
+    answer = run_range(ValidationJob(plan), unit, Demand())
 
     assert isinstance(answer, FileNotSeen)
     assert "bytes there, but 3 here" in answer.reason
@@ -142,7 +145,7 @@ def test_file_that_has_shrunk_is_not_seen(tmp_path: Path) -> None:
     size = len(ROWS[0]) * 3
     unit = RowRange(0, size, Cursor(), FileBytes(path, 0, size))
 
-    assert isinstance(answer_range(PLAN, unit, Demand()), FileNotSeen)
+    assert isinstance(run_range(ValidationJob(PLAN), unit, Demand()), FileNotSeen)
 
 
 def test_whole_file_is_answered_with_its_counts(tmp_path: Path) -> None:
@@ -166,8 +169,8 @@ def test_internal_error_is_answered_with_its_place(
     def fail(*_: object) -> None:
         raise KeyError("lost")
 
-    monkeypatch.setattr(worker, "unit_frames", fail)
-    answer = answer_range(PLAN, unit_of(ROWS), Demand())
+    monkeypatch.setattr(range_worker, "line_rows", fail)
+    answer = run_range(ValidationJob(PLAN), unit_of(ROWS), Demand())
 
     assert isinstance(answer, InternalFault)
     assert answer.error.startswith("KeyError: 'lost' (")
@@ -189,11 +192,9 @@ class Here(Executor):
 @pytest.fixture
 def in_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have files of some kilobytes validated in ranges by an executor."""
-    for name in ("RANGE", "RANGE_DESCRIBED", "BUNDLE"):
-        monkeypatch.setattr(cut, name, 4_000)
-    monkeypatch.setattr(cut, "FAR", 1)
-    monkeypatch.setattr(large_file, "HEAD", 1)
-    monkeypatch.setattr(large_file, "WORTH", 0)
+    for name in ("MIN_RANGE", "FAR_RANGE", "BUNDLE"):
+        monkeypatch.setattr(ranges, name, 4_000)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
     monkeypatch.setattr(small_files, "SMALL_FAR", 0)
 
 
@@ -210,10 +211,10 @@ def test_units_that_come_back_are_counted(
     """Units that a worker gives back are validated here, and counted by reason."""
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b"\n".join([*ROWS * 9, changed(ROWS[0], model_id=1)]))
-    usual = worker.answer_range
+    usual = range_worker.run_range
     answers = iter([TooMuch(), FileNotSeen("x"), FileNotSeen("x")])
     monkeypatch.setattr(
-        large_file, "answer_range", lambda *work: next(answers, None) or usual(*work)
+        ranges, "run_range", lambda *work: next(answers, None) or usual(*work)
     )
     run, problems = validated(path)
     redone = run.redone
@@ -232,10 +233,10 @@ def test_unit_that_our_code_fails_on_has_no_verdict(
     path = tmp_path / "rows.jsonl"
     rows = (changed(ROWS[0], sample_id=str(number)) for number in range(99))
     path.write_bytes(b"\n".join(rows))
-    usual = worker.answer_range
+    usual = range_worker.run_range
     answers = iter([InternalFault("KeyError: 'lost'")])
     monkeypatch.setattr(
-        large_file, "answer_range", lambda *work: next(answers, None) or usual(*work)
+        ranges, "run_range", lambda *work: next(answers, None) or usual(*work)
     )
     run, problems = validated(path)
     (problem,) = [problem for problem in problems if problem.code == "V902"]

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import harpia_formats
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.repair import large_file, worker
+from harpia_formats.validation.parallel import ranges
+from harpia_formats.validation.repair import repair_ranges
 from harpia_formats.validation.repair.options import FixOptions
 from harpia_formats.validation.repair.result import Change
 from harpia_formats.validation.repair.run import Fixing
@@ -126,16 +127,15 @@ def test_any_number_of_workers_gives_the_same_bytes(
 ) -> None:
     """A file is repaired alike by one process and by two, whose work may fail."""
     if fails:
-        monkeypatch.setattr(worker, "_range", failing)
+        monkeypatch.setattr(repair_ranges, "FoundRepairs", failing)
     rows = [with_null(row, n) for n, row in enumerate(valid_rows("eee@0.2.0") * 40)]
     text = {
         "lines": "".join(f"{json.dumps(row)}\n" for row in rows),
         "array": json.dumps(rows),
         "pretty": json.dumps(rows, indent=1),
     }[layout]
-    for name, size in (("HEAD", 1000), ("WORTH", 1), ("WORTH_UNKNOWN", 1)):
-        monkeypatch.setattr(large_file, name, size)
-    monkeypatch.setattr(large_file, "RANGE", 50_000)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(ranges, "MIN_RANGE", 50_000)
     found = []
     for jobs in (1, 2):
         path = tmp_path / f"rows{jobs}.json"

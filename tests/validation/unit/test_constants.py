@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats import Problem, convert, validate
-from harpia_formats.validation.parallel import large_file
+from harpia_formats.validation.parallel import ranges
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "fixtures/lm-eval-samples/valid/choices.jsonl"
@@ -78,8 +78,7 @@ def test_workers_read_constants_as_this_process(
     workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Rows that workers convert have null where this process reads null."""
-    monkeypatch.setattr(large_file, "WORTH", 1)
-    monkeypatch.setattr(large_file, "HEAD", 1)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
     rows = [{**ROW, "doc_id": n, "acc": math.nan if n % 2 else 1.0} for n in range(400)]
     path, output = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))

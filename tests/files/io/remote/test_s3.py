@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.conversion.parallel import large_file as parallel
-from harpia_formats.files.framing import byte_ranges as ranges
+from harpia_formats.files.framing import byte_ranges
 from harpia_formats.files.io.remote import file as remote
 from harpia_formats.files.io.remote.sink import RemoteSink
 from harpia_formats.files.io.sink import SinkError
-from harpia_formats.validation.parallel import cut as pieces
-from harpia_formats.validation.parallel import large_file
+from harpia_formats.validation.parallel import ranges
 
 s3fs = pytest.importorskip("s3fs", reason='needs the extra "test-remote"')
 moto = pytest.importorskip("moto.server", reason='needs the extra "test-remote"')
@@ -191,14 +189,12 @@ def test_a_cluster_reads_and_writes_a_store(
         "distributed", reason='needs the extra "test-remote"'
     )
     for module, names in (
-        (pieces, ("RANGE",)),
-        (large_file, ("HEAD", "WORTH")),
-        (ranges, ("RANGE",)),
-        (parallel, ("FAR_RANGE", "MIN_FAR")),
+        (byte_ranges, ("RANGE",)),
+        (ranges, ("FAR_RANGE", "MIN_FAR")),
     ):
         for name in names:
             monkeypatch.setattr(module, name, 100_000)
-    monkeypatch.setattr(parallel, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
     source, output = tmp_path / "runs.jsonl", tmp_path / "out.jsonl"
     source.write_bytes(ROWS * 40)
     store.put(str(source), "data/runs.jsonl")

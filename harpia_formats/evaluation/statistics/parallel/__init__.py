@@ -1,1 +1,0 @@
-"""Statistics of large files by several processes."""
