@@ -78,8 +78,12 @@ class ConversionReport(Result):
 
     @property
     def ok(self) -> bool:
-        """Whether every input was read and the output was written."""
-        return self.written and not self.report.failures
+        """Whether every input was read and the output was written.
+
+        That is not so if a record has no verdict: no option leaves it out.
+        """
+        is_open = any(file.undetermined for file in self.report.files)
+        return self.written and not (self.report.failures or is_open)
 
     def raise_for_errors(self) -> None:
         """Raise `ValidationFailed`, with this report as its result, unless it is `ok`.

@@ -34,8 +34,6 @@ from harpia_formats.validation.parallel.range_worker import (
     run_range,
 )
 from harpia_formats.validation.parallel.ranges import (
-    KILLED,
-    KILLED_HELP,
     Clock,
     FilePart,
     MemoryFiles,
@@ -44,7 +42,7 @@ from harpia_formats.validation.parallel.ranges import (
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
 from harpia_formats.validation.unit.record_numbers import RecordSet
-from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.unit.result import KILLED, KILLED_HELP, Findings
 
 if TYPE_CHECKING:  # most files are too small for it: start-up time
     from harpia_formats.conversion.containers.row_writer import EncodedRows

@@ -27,6 +27,7 @@ from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.model.text.sanitize import safe
 from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.unit.result import KILLED, KILLED_HELP
 
 #: The codes of what a record lacks, whichever answer is scored.
 _OF_RECORDS = frozenset({NO_REFERENCE, NO_FIELD})
@@ -79,7 +80,9 @@ class AnswerProblems:
             self.pending.append(kept)
 
     def _help(self, code: str, placed: PlacedRecord) -> str:
-        """Return which option scores a record that seems to have no answer."""
+        """Return what to do about a finding: an option that scores a record, mostly."""
+        if code == KILLED:
+            return KILLED_HELP
         if code != NO_ANSWER:
             return ""
         if holds_documents(placed.record):

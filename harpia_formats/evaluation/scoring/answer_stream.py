@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from msgspec.structs import replace
 
@@ -51,6 +52,7 @@ from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.unit.result import KILLED
 
 _Outcomes = tuple[Outcome, ...]
 #: Returns the stored scores of an answer.
@@ -218,8 +220,14 @@ class AnswerScorer:
             samples = [answer.sample for answer in answers] if self._needs else []
             batches.add(answers, pairs, samples)
 
-    def add_results(self, answers: list[_Answer], measured: BatchResult) -> None:
-        """Add the results of a batch to the totals, and write its answers."""
+    def add_results(self, answers: list[_Answer], measured: BatchResult | None) -> None:
+        """Add the results of a batch to the totals, and write its answers.
+
+        Those of a batch that killed two workers, which has none, are left out.
+        """
+        if measured is None:
+            self._report_killed(answers)
+            return
         self.seconds = [
             a + b for a, b in zip(self.seconds, measured.seconds, strict=True)
         ]
@@ -236,6 +244,20 @@ class AnswerScorer:
             self.number += 1
             if writer is not None:
                 writer.add(self._scored_answer(answer, answer_outcomes))
+
+    def _report_killed(self, answers: list[_Answer]) -> None:
+        """Report answers that killed two workers; their records have no verdict."""
+        for _, some in groupby(answers, lambda answer: id(answer.count)):
+            first, *others = some
+            number = 1 + len(others)
+            first.count.undetermined += len(
+                {answer.record_number for answer in (first, *others)}
+            )
+            message = (
+                f"{number:,} answer{'s' * (number != 1)} could not be scored: the "
+                "process that measured them died twice"
+            )
+            self.problems.add(KILLED, first.placed, first.count, message)
 
     def _checked_outcomes(
         self, answer: _Answer, found: Iterator[_Outcomes]

@@ -2,10 +2,9 @@
 
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +21,11 @@ from harpia_formats.evaluation.scoring.intervals import LARGEST
 from harpia_formats.evaluation.scoring.outcomes import Outcome, UnreadableOutcome
 
 if TYPE_CHECKING:  # only large runs import the pool
-    from harpia_formats.files.workers.pool import PendingTask, WorkerPool
+    from harpia_formats.files.workers.ordered import TaskQueue
+    from harpia_formats.files.workers.pool import WorkerPool
 
 #: Answers that are measured together.
 BATCH = 256
-#: The pairs and the samples of a batch.
-_Answers = tuple[Sequence[Pair], Sequence[Sample]]
 #: The names and parameters of metrics, from which a worker builds them.
 Spec = tuple[tuple[str, Mapping[str, Any]], ...]
 
@@ -186,23 +184,21 @@ class BatchQueue:
     """Submits batches of answers to workers, and delivers their results in order."""
 
     metrics: tuple[ComputedMetric, ...]
-    #: Called with each submitted batch and its result.
-    deliver: Callable[[Any, BatchResult], None]
+    #: Called with each submitted batch and its result, None if the batch killed two
+    #: workers: it is not measured in this process.
+    deliver: Callable[[Any, BatchResult | None], None]
     #: The workers; None to measure in this process.
     pool: "WorkerPool | None" = None
     _batches: int = 0
-    #: Whether a worker process died, so that no more work is submitted.
-    _pool_died: bool = False
-    _waiting: "deque[tuple[Any, _Answers, PendingTask]]" = field(default_factory=deque)
-    _spec: Spec = ()
-    _key: str = ""
+    _queue: "TaskQueue[Any] | None" = None
+    _job: tuple[str, Spec] = ("", ())
 
     def __post_init__(self) -> None:
-        self._spec = tuple(
+        spec = tuple(
             (metric.request.metric, dict(metric.request.parameters))
             for metric in self.metrics
         )
-        self._key = repr(self._spec)
+        self._job = repr(spec), spec
 
     def add(
         self, batch: Any, pairs: Sequence[Pair], samples: Sequence[Sample] = ()
@@ -214,33 +210,24 @@ class BatchQueue:
         self._batches += 1
         # The first batch is measured here, so that small runs start no process; and so
         # are stored scores and verdicts, of which there is nothing to measure.
-        is_here = self._pool_died or self._batches == 1 or not (pairs or samples)
-        if self.pool is None or is_here:
+        if self.pool is None or self._batches == 1 or not (pairs or samples):
             # Earlier batches must be delivered first.
             self.finish()
-            self.deliver(batch, self._measure_here((pairs, samples)))
+            measures = [metric.measure for metric in self.metrics]
+            self.deliver(batch, measure_batch(measures, pairs, samples))
             return
-        job = (self._key, self._spec), list(pairs), list(samples)
-        ticket = self.pool.submit((_measure_in_worker, job))
-        self._waiting.append((batch, (pairs, samples), ticket))
-        if len(self._waiting) >= self.pool.max_pending:
-            self._deliver_first(self.pool)
+        if self._queue is None:
+            from harpia_formats.files.workers.ordered import TaskQueue  # noqa: PLC0415 - only large runs need it
+
+            self._queue = TaskQueue(self.pool)
+        task = _measure_in_worker, (self._job, list(pairs), list(samples))
+        self._deliver(self._queue.add(batch, task))
 
     def finish(self) -> None:
         """Deliver all submitted batches; raises `EngineError`."""
-        while self._waiting and self.pool is not None:
-            self._deliver_first(self.pool)
+        if self._queue is not None:
+            self._deliver(self._queue.rest())
 
-    def _deliver_first(self, pool: "WorkerPool") -> None:
-        from harpia_formats.files.workers.pool import WorkerDied  # noqa: PLC0415 - only large runs import the pool
-
-        batch, answers, ticket = self._waiting.popleft()
-        try:
-            found = pool.result(ticket)
-        except WorkerDied:
-            self._pool_died = True
-            found = self._measure_here(answers)
-        self.deliver(batch, found)
-
-    def _measure_here(self, answers: _Answers) -> BatchResult:
-        return measure_batch([metric.measure for metric in self.metrics], *answers)
+    def _deliver(self, answers: Iterable[tuple[Any, Any]]) -> None:
+        for batch, found in answers:
+            self.deliver(batch, found if isinstance(found, BatchResult) else None)

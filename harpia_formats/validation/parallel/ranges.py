@@ -59,6 +59,8 @@ from harpia_formats.validation.plan.units import (
 )
 from harpia_formats.validation.second_pass import table_frames
 from harpia_formats.validation.unit.result import (
+    KILLED,
+    KILLED_HELP,
     Findings,
     InternalFault,
     unvalidated,
@@ -86,9 +88,6 @@ HELD = 16 * 1024 * 1024
 MAX_LEFT = 4
 #: Bytes of rows that are held here and still sent to a worker: more are one long row.
 LONGEST_SENT = 2 * BUNDLE
-#: What is reported of rows that killed two workers.
-KILLED = "V901"
-KILLED_HELP = "see that there is memory enough, or look for what is special about them"
 #: Where Linux keeps files in memory, and the bytes that must be free there for each
 #: byte that is needed.
 MEMORY, ROOM = "/dev/shm", 4  # noqa: S108 - a folder with a name of its own is made in it
@@ -297,8 +296,8 @@ class Ranges:
         if self._plan.cut is Framing.TABLE:
             most //= TABLE_GROWTH
         size = min(left // (RANGES_PER_WORKER * max(1, self.pool.jobs)), most)
-        size = FAR_RANGE if self.pool.is_far else size
-        self._size = MIN_RANGE if self._work.is_wordy else max(MIN_RANGE, size)
+        size = FAR_RANGE if self.pool.is_far else max(MIN_RANGE, size)
+        self._size = MIN_RANGE if self._work.is_wordy else size
         return True
 
     def _of_file(self, origin: Path | RemoteFile, place: Cursor) -> Iterator[FilePart]:

@@ -32,6 +32,9 @@ class Findings(msgspec.Struct, frozen=True):
 
 
 NO_FINDINGS = Findings()
+#: What is reported of rows that killed two workers, and never run in this process.
+KILLED = "V901"
+KILLED_HELP = "see that there is memory enough, or look for what is special about them"
 #: Counts of one file that are kept, and the key that stands for more of them.
 MOST_COUNTS, UNCOUNTED = 10_000, ""
 

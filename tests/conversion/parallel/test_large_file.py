@@ -399,6 +399,7 @@ def test_rows_that_kill_two_workers_are_reported(
         assert (written, report["written"], len(problems)) == (0, False, 1)
         return
     assert len(problems) > 1
+    assert not report["ok"]
     assert (written, report["skipped"]) == (
         400 - count["undetermined"],
         count["undetermined"],

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from harpia_formats import metric_names
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.scoring import measure as measuring
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.run import Scoring
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.metric_profile import ScoreError
 from unchecked import score
@@ -146,21 +148,24 @@ def test_processes_make_no_difference() -> None:
     assert one.total.scores[1].interval is not None
 
 
-def test_killed_process_does_not_change_the_scores(
+def test_answers_that_kill_two_workers_are_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """If a worker process dies, its answers are measured in this process."""
+    """They have no verdict (V901), and no scores are told without them."""
     answers = [
         (f"{text} {number}", refs, category, model)
         for number in range(400)
         for text, refs, category, model in ANSWERS
     ]
-    expected = score(lines_of(answers), metrics=("f1",), replicates=0)
     monkeypatch.setattr(measuring, "_measure_in_worker", _dying)
+    run = Scoring([lines_of(answers)], options=ScoreOptions(metrics=("f1",), jobs=2))
+    problems = list(run)
+    (count,) = run.scores().report.files
 
-    found = score(lines_of(answers), metrics=("f1",), replicates=0, jobs=2)
-
-    assert found.total == expected.total
+    assert {each.code for each in problems} == {"V901"}
+    assert "answers could not be scored: the process" in problems[0].message
+    assert 0 < count.undetermined < count.records
+    assert not run.scores().ok
 
 
 def _dying(*_: object) -> None:

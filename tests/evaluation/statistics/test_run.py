@@ -1,6 +1,7 @@
 """Statistics of files: every format, any number of workers, and what cannot be read."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,28 @@ def test_units_with_invalid_rows_are_counted_by_the_main_process(
     assert together.to_dict() == alone.to_dict()
     assert (alone.records, alone.skipped) == (2_998, 2)
     assert alone.ok
+
+
+def _dying(*_: object) -> None:
+    os._exit(1)
+
+
+@pytest.mark.parametrize("how", ["fail", "skip"])
+def test_rows_that_kill_two_workers_are_reported(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have no verdict (V901), whether invalid records may be left out or not."""
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.0)
+    monkeypatch.setattr(ranges, "run_range", _dying)
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(rows(9_000))
+    run = StatisticsRun([path], StatsOptions(on_invalid=how, jobs=2))
+    codes = {each.code for each in run}
+    (count,) = run.statistics().report.files
+
+    assert codes == {"V901"}
+    assert count.undetermined > 0
+    assert not run.statistics().ok
 
 
 def test_an_invalid_row_is_an_error() -> None:

@@ -327,7 +327,7 @@ def test_remote_ranges_are_whole_lines_and_leave_nothing_out(
     fsspec.filesystem("memory").pipe(key, data)
     remote = RemoteFile(f"memory:/{key}", key, len(data))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(ranges, "PROBE", probe)
+        patch.setattr(byte_ranges, "PROBE", probe)
         found = list(line_ranges(remote, 0, size))
     parts = [data[begin:end] for begin, end in found]
 
@@ -358,7 +358,7 @@ def test_remote_ranges_are_read_where_they_are_worked_on(
         return read(remote, begin, end)
 
     monkeypatch.setattr(RemoteFile, "read", noted)
-    monkeypatch.setattr(ranges, "PROBE", 100)
+    monkeypatch.setattr(byte_ranges, "PROBE", 100)
     with ThreadPoolExecutor(2) as pool:
         found = harpia_formats.validate(url, executor=pool)
         once = len(set(requests)), len(requests)

@@ -1,6 +1,7 @@
 """Laws of repairs, on rows of every format that are broken at random."""
 
 import json
+import os
 import random
 import tempfile
 from collections.abc import Callable
@@ -152,6 +153,28 @@ def test_any_number_of_workers_gives_the_same_bytes(
 
     assert found[0] == found[1]
     assert len(found[0][0]) == len(range(0, len(rows), 3))
+
+
+def _dying(*_: object) -> None:
+    os._exit(1)
+
+
+def test_a_file_with_rows_that_kill_two_workers_is_not_repaired(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stays as it is, and the rows are named (V901)."""
+    monkeypatch.setattr(ranges, "WORTH_SECONDS", 0)
+    monkeypatch.setattr(ranges, "run_range", _dying)
+    rows = [with_null(row, n) for n, row in enumerate(valid_rows("eee@0.2.0") * 900)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    before = path.read_bytes()
+    options = Options(format="eee@0.2.0", jobs=2)
+    (file,) = Fixing([path], options, FixOptions())
+
+    assert file.reason.endswith("died twice (V901)")
+    assert not list(file.changes())
+    assert path.read_bytes() == before
 
 
 def with_null(row: Any, number: int) -> Any:
