@@ -154,7 +154,7 @@ class Conversion:
             destination.begin(variant, only=self._has_one_file)
 
     def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
-        yield from problems_shown(self._stream(), self._redaction)
+        return problems_shown(self._stream(), self._redaction)
 
     def _stream(self) -> Generator[Problem, None, None]:
         options = self._options
@@ -179,7 +179,7 @@ class Conversion:
             self._outputs.discard()
 
     def _run(self, pool: WorkerPool | None) -> Iterator[Problem]:
-        flow = self._reading.problems(
+        flow = self._reading.steps(
             self._receive,
             self._begin,
             self._refuse,
@@ -187,12 +187,12 @@ class Conversion:
             self._workers(pool),
         )
         try:
-            for problem in flow:
-                is_error = problem.severity is Severity.ERROR
-                if is_error:
-                    self._put_aside(problem)
-                yield problem
-                yield from self._new_problems()
+            for problems in flow:
+                for problem in problems:
+                    if problem.severity is Severity.ERROR:
+                        self._put_aside(problem)
+                    yield problem
+                    yield from self._new_problems()
         except StopConversion:
             keys = self._reading.keys
             if keys is not None and not self._totals.failed_by_loss:

@@ -1,6 +1,6 @@
 """Validate the units of a planned file in this process, one after the other."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -74,8 +74,11 @@ class LocalValidation(msgspec.Struct, frozen=True):
     #: What the file begins with.
     sample: Sample | None = None
 
-    def frames(self, frames: Iterator[Frame]) -> Iterator[Findings]:
-        """Validate what a file was cut into; yield the problems of each frame."""
+    def frames(self, frames: Iterator[Frame]) -> Generator[Findings, None, None]:
+        """Validate what a file was cut into, and hand it on.
+
+        Yields the problems of each frame after its result was added.
+        """
         merge = self.merge
         for frame in frames:
             merge.stopped |= merge.has_enough()
@@ -86,38 +89,36 @@ class LocalValidation(msgspec.Struct, frozen=True):
                 yield Findings()
                 continue
             unit = merge.unit_of(frame)
-            if isinstance(unit, TableRows):
+            if isinstance(unit, CutRows):
+                rows = validate_rows(unit, self.validators, self.collector)
+                self._add(rows)
+                if self.consumer is not None:
+                    self.consumer.rows(rows)
+            elif isinstance(unit, TableRows):
                 yield from self._table(unit)
+                continue
             elif isinstance(unit, TableRecords):
                 yield from self._table_records(unit)
+                continue
+            elif isinstance(unit, DocumentRest):
+                self._document(unit)
             else:
-                yield self.unit(unit)
+                self._broken(unit)
+            yield self.collector.take()
 
-    def unit(self, unit: CutRows | DocumentRest | Broken) -> Findings:
-        """Validate a unit, add its result, hand on its rows; return its problems."""
-        if isinstance(unit, CutRows):
-            self._rows(unit)
-        elif isinstance(unit, DocumentRest):
-            self._document(unit)
-        else:
-            self._broken(unit)
-        return self.collector.take()
+    def _add(self, rows: ValidatedRows) -> None:
+        """Add the result of rows."""
+        self.merge.add(rows.result, rows.chunk)
+        if self.repeated_ids is not None:
+            self.repeated_ids.add_digests(rows.result.digests)
+        if self.across is not None:
+            self.across.add(rows.result.across)
 
     def _begin_column(self, column: RowArray) -> None:
         if self.consumer is not None:
             self.consumer.column(column)
         if self.merge.plan.has_columns:
             self.merge.begin_column(column.path)
-
-    def _rows(self, unit: CutRows) -> None:
-        rows = validate_rows(unit, self.validators, self.collector)
-        self.merge.add(rows.result, rows.chunk)
-        if self.repeated_ids is not None:
-            self.repeated_ids.add_digests(rows.result.digests)
-        if self.across is not None:
-            self.across.add(rows.result.across)
-        if self.consumer is not None:
-            self.consumer.rows(rows)
 
     def _table(self, unit: TableRows) -> Iterator[Findings]:
         """Validate records of a table, and hand them on; yield their problems."""

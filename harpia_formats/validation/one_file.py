@@ -1,7 +1,7 @@
 """Validate one file: settle its plan, validate its units, merge their results."""
 
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 import msgspec
@@ -66,8 +66,9 @@ class OpenFile(msgspec.Struct, frozen=True):
 
 #: Validates the frames of a file, most of them in worker processes.
 ValidateInWorkers = Callable[
-    [LocalValidation, Iterator[Frame], OpenFile], Iterator[Findings]
+    [LocalValidation, Iterator[Frame], OpenFile], Generator[Findings, None, None]
 ]
+_Progress = Callable[[ReadProgress], None]
 
 
 class FileSettings(msgspec.Struct, frozen=True):
@@ -113,21 +114,8 @@ def validate_open(
     The caller adds what is yielded to the counts of the file before it asks for more.
     Places are those in the file; of one that was unpacked, those in its members.
     """
-    with closing(_validated(file, run, settings)) as flow:
-        while True:
-            try:
-                findings = next(flow)
-            except StopIteration as stop:
-                local: LocalValidation = stop.value
-                return local
-            yield in_members(findings, file.count.path, file.reader.places)
-
-
-def _validated(
-    file: OpenFile, run: RunPlan, settings: FileSettings
-) -> Generator[Findings, None, LocalValidation]:
-    """Yield the problems of a file, with their places in its text; return the state."""
-    collector = Collector(run.active_rules(), file.count.path, 0)
+    path, places = file.count.path, file.reader.places
+    collector = Collector(run.active_rules(), path, 0)
     opening = open_container(file.blocks)
     if file.source.is_found:
         note_if_own(file.count, opening.buffer.data)
@@ -138,44 +126,60 @@ def _validated(
     beginning = _beginning(opening, file, run)
     plan = _planned(beginning, collector, file, run)
     if not file.count.skipped:
-        yield collector.take()
+        yield in_members(collector.take(), path, places)
+    with ExitStack() as stack:
+        local = _local(plan, file, beginning, settings, stack)
+        if file.count.skipped:
+            local.merge.stopped = True
+            return local
+        flow, progress = _flow(local, beginning, file, settings)
+        stack.callback(flow.close)
+        for findings in flow:
+            yield in_members(findings, path, places)
+            if progress is not None:
+                progress(file.blocks.reader)
+        local.merge.end_rows()
+        yield in_members(_closing(local, file, opening), path, places)
+        for findings in second_pass(local, file.again):
+            yield in_members(findings, path, places)
+    return local
+
+
+def _local(
+    plan: FilePlan,
+    file: OpenFile,
+    beginning: SampledFile,
+    settings: FileSettings,
+    stack: ExitStack,
+) -> LocalValidation:
+    """Return what validates the rows of a file, after its consumer was opened.
+
+    What is stored is deleted by `stack`.
+    """
     if settings.consumer is not None and not file.count.skipped:
         if plan.contested:
             raise ConversionOptionsError(f"{file.count.path}: {plan.contested}")
         settings.consumer.open(plan.variant)
-    with ExitStack() as stack:
-        validators = settings.shared.of(plan)
-        ids, across = repeated_ids(plan, file.again), across_digests_of(validators)
-        stores = [store for store in (ids, across) if store is not None]
-        for store in stores:
-            stack.callback(store.close)
-        if not (stores or settings.has_companion):
-            file.blocks.drop_copy()
-        examples = run.options.examples
-        local = LocalValidation(
-            validators,
-            FileMerge(plan, file.count),
-            Collector(
-                validators.rules,
-                plan.name,
-                examples,
-                settings.demand,
-                hides_values=run.options.redact,
-            ),
-            settings.consumer,
-            ids,
-            across,
-            beginning.sample,
-        )
-        local.collector.places = file.reader.places
-        if file.count.skipped:
-            local.merge.stopped = True
-            return local
-        yield from _rows(local, beginning, file, settings)
-        local.merge.end_rows()
-        yield _closing(local, file, opening)
-        yield from second_pass(local, file.again)
-    return local
+    validators = settings.shared.of(plan)
+    ids, across = repeated_ids(plan, file.again), across_digests_of(validators)
+    stores = [store for store in (ids, across) if store is not None]
+    for store in stores:
+        stack.callback(store.close)
+    if not (stores or settings.has_companion):
+        file.blocks.drop_copy()
+    options = plan.run.options
+    collector = Collector(
+        validators.rules,
+        plan.name,
+        options.examples,
+        settings.demand,
+        hides_values=options.redact,
+    )
+    collector.places = file.reader.places
+    merge = FileMerge(plan, file.count)
+    return LocalValidation(
+        validators, merge, collector, settings.consumer, ids, across, beginning.sample
+    )
 
 
 def _beginning(opening: OpenedContainer, file: OpenFile, run: RunPlan) -> SampledFile:
@@ -214,38 +218,35 @@ def _planned(
     return plan
 
 
-def _rows(
+def _flow(
     local: LocalValidation,
     beginning: SampledFile,
     file: OpenFile,
     settings: FileSettings,
-) -> Iterator[Findings]:
-    """Validate the rows of a file, and the document around them."""
-    plan = local.merge.plan
+) -> "tuple[Generator[Findings, None, None], _Progress | None]":
+    """Return what validates the rows of a file, and the document around them.
+
+    With it comes what is told after each part how far the file was read, None if
+    workers read it.
+    """
+    plan, in_workers = local.merge.plan, settings.in_workers
     if plan.cut is Framing.NONE:
-        return
+        return local.frames(iter(())), None
     if plan.cut is Framing.TABLE:
         opened = beginning.opened
         table = table_frames(opened.buffer, opened.start, plan)
         # Workers convert the records of a table; they do not only validate them.
-        if settings.in_workers is not None and settings.consumer is not None:
-            yield from settings.in_workers(local, table, file)
-            return
-        flow = local.frames(table)
-    else:
-        sample = beginning.sample
-        if sample.decoded and plan.is_known and plan.cut is Framing.VALUES:
-            (value,) = sample.rows
-            local.validators.part().validator.know(sample.decoded, value)
-        frames = complete_frames(beginning.frames(plan.cut, plan.variant), file.blocks)
-        if settings.in_workers is not None and plan.is_known and not plan.has_columns:
-            yield from settings.in_workers(local, frames, file)
-            return
-        flow = local.frames(frames)
-    for findings in flow:
-        yield findings
-        if settings.progress is not None:
-            settings.progress(file.blocks.reader)
+        if in_workers is not None and settings.consumer is not None:
+            return in_workers(local, table, file), None
+        return local.frames(table), settings.progress
+    sample = beginning.sample
+    if sample.decoded and plan.is_known and plan.cut is Framing.VALUES:
+        (value,) = sample.rows
+        local.validators.part().validator.know(sample.decoded, value)
+    frames = complete_frames(beginning.frames(plan.cut, plan.variant), file.blocks)
+    if in_workers is not None and plan.is_known and not plan.has_columns:
+        return in_workers(local, frames, file), None
+    return local.frames(frames), settings.progress
 
 
 def _closing(

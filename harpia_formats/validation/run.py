@@ -195,7 +195,7 @@ class Validation:
 
         def in_workers(
             local: LocalValidation, frames: Iterator[Frame], file: OpenFile
-        ) -> Iterator[Findings]:
+        ) -> Generator[Findings, None, None]:
             work = RangeValidation(local, tally.demand, redone)
             return map_ranges(pool, work, local, frames, file, progress)
 
@@ -239,9 +239,14 @@ class Validation:
         )
         try:
             with opened(source, count, plan.block_bytes()) as file:
-                local = yield from self._kept(
-                    count, validate_open(file, plan, settings)
-                )
+                flow = validate_open(file, plan, settings)
+                while True:
+                    try:
+                        findings = next(flow)
+                    except StopIteration as stop:
+                        local: LocalValidation = stop.value
+                        break
+                    yield from self.tally.keep(count, findings)
                 self.tally.note_places(count, file.reader.places)
                 self.outcomes = local.merge.outcomes
                 if consumer is not None and not local.merge.stopped:
@@ -259,18 +264,6 @@ class Validation:
         note_end(file, local.merge)
         if not (self._options.fail_fast and count.errors):
             yield from pairs.check_matching_files(validated)
-
-    def _kept(
-        self, count: FileCount, flow: Generator[Findings, None, LocalValidation]
-    ) -> Generator[Problem, None, LocalValidation]:
-        """Yield the problems that are kept of a file; return what `flow` returns."""
-        while True:
-            try:
-                findings = next(flow)
-            except StopIteration as stop:
-                local: LocalValidation = stop.value
-                return local
-            yield from self.tally.keep(count, findings)
 
     def _merged(
         self, source: Source, found: FileResult, pairs: CompanionPairs

@@ -273,12 +273,34 @@ class Reading:
         workers: RowWorkers | None,
     ) -> Generator[Iterable[Problem], None, None]:
         """Read one file from its beginning to its end."""
+        settings = FileSettings(
+            lambda: self.tally.demand(count),
+            stream,
+            in_workers=None if workers is None else self._in_workers(workers, source),
+            progress=self._options.progress,
+        )
         try:
-            if workers is not None and workers.pool.is_far:
-                from harpia_formats.validation.parallel.ranges import check_visible  # noqa: PLC0415 - only for clusters
-
-                check_visible(workers.pool, source)
-            yield from self._whole(source, count, stream, workers)
+            with (
+                opened(source, count) as file,
+                closing(validate_open(file, self._plan, settings)) as flow,
+            ):
+                while True:
+                    try:
+                        findings = next(flow)
+                    except StopIteration as stop:
+                        local: LocalValidation = stop.value
+                        break
+                    self.tally.note_places(count, file.reader.places)
+                    yield tuple(self.tally.keep(count, findings))
+                if not local.merge.stopped:
+                    rest: Iterator[Findings | None] = stream.finish()
+                    if workers is not None:
+                        rest = workers.finish(local, stream)
+                    for some in rest:
+                        yield tuple(self.tally.keep(count, some or Findings()))
+            count.complete = not local.merge.stopped and file.blocks.error is None
+            if file.blocks.error is not None and not count.skipped:
+                count.reason = file.blocks.error.reason
         except SourceError as error:
             count.reason = error.reason
             return
@@ -288,54 +310,18 @@ class Reading:
             self.headers.append(stream.headers)
             self.names.append(name_of(source))
 
-    def _whole(
-        self,
-        source: Source,
-        count: FileCount,
-        stream: RecordStream,
-        workers: RowWorkers | None,
-    ) -> Generator[Iterable[Problem], None, None]:
-        """Read a file that can be opened; raises `SourceError` if it cannot."""
-        with opened(source, count) as file:
-            local = yield from self._validated(file, stream, workers)
-            if not local.merge.stopped:
-                rest: Iterator[Findings | None] = stream.finish()
-                if workers is not None:
-                    rest = workers.finish(local, stream)
-                for findings in rest:
-                    found = self.tally.keep(count, findings or Findings())
-                    yield tuple(found)
-        count.complete = not local.merge.stopped and file.blocks.error is None
-        if file.blocks.error is not None and not count.skipped:
-            count.reason = file.blocks.error.reason
+    def _in_workers(self, workers: RowWorkers, source: Source) -> ValidateInWorkers:
+        """Return what has the rows of a file used by workers.
 
-    def _validated(
-        self, file: OpenFile, stream: RecordStream, workers: RowWorkers | None
-    ) -> Generator[Iterable[Problem], None, LocalValidation]:
-        """Validate an open file, and pass its rows to `stream`; return the state."""
-        settings = FileSettings(
-            lambda: self.tally.demand(file.count),
-            stream,
-            in_workers=None if workers is None else self._in_workers(workers),
-            progress=self._options.progress,
-        )
-        with closing(validate_open(file, self._plan, settings)) as flow:
-            while True:
-                try:
-                    findings = next(flow)
-                except StopIteration as stop:
-                    local: LocalValidation = stop.value
-                    return local
-                self.tally.note_places(file.count, file.reader.places)
-                yield tuple(self.tally.keep(file.count, findings))
+        Raises `EngineError` if they have to see the file and do not.
+        """
+        from harpia_formats.validation.parallel.ranges import check_visible, map_ranges  # noqa: PLC0415 - only for several processes: start-up time
 
-    def _in_workers(self, workers: RowWorkers) -> ValidateInWorkers:
-        """Return what has the rows of a file used by workers."""
-        from harpia_formats.validation.parallel.ranges import map_ranges  # noqa: PLC0415 - only for several processes: start-up time
+        check_visible(workers.pool, source)
 
         def in_workers(
             local: LocalValidation, frames: Iterator[Frame], file: OpenFile
-        ) -> Iterator[Findings]:
+        ) -> Generator[Findings, None, None]:
             work, progress = workers.work(local), self._options.progress
             return map_ranges(workers.pool, work, local, frames, file, progress)
 

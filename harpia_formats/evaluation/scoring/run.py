@@ -222,7 +222,7 @@ class Scoring:
 
     def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
         """Score everything; yield the first problems of each kind."""
-        yield from problems_shown(self._found(), self._redaction)
+        return problems_shown(self._found(), self._redaction)
 
     def steps(self) -> Generator[None, None, None]:
         """Score everything; yield each time that a bounded number of rows was read."""

@@ -12,7 +12,7 @@ are reported (V901), and have no verdict.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from time import thread_time
@@ -153,7 +153,7 @@ def map_ranges(  # noqa: PLR0913, PLR0917 - an open file has so many parts
     frames: Iterator[Frame],
     file: OpenFile,
     progress: Callable[[ReadProgress], None] | None = None,
-) -> Iterator[Findings]:
+) -> Generator[Findings, None, None]:
     """Do the beginning of a file here, and the rest in workers if it is worth it.
 
     `frames` are those of the file; yields the problems of each part, in order.
@@ -281,7 +281,7 @@ class Ranges:
             left = reader.total - reader.consumed
         if not self._work.can_share(done) or not clock.is_worth(left):
             return None
-        self._plan = self.local.merge.plan
+        self._plan, self._size = self.local.merge.plan, 0
         return self._bundles(frames)
 
     def _is_worth(self, clock: "Clock", done: int, place: Cursor) -> bool:

@@ -1,6 +1,6 @@
 """Find the repairs of one file."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -68,7 +68,7 @@ def find_repairs(file: OpenFile, job: Job, store: RepairStore, means: Means) -> 
 
         def in_workers(
             local: LocalValidation, frames: Iterator[Frame], file: OpenFile
-        ) -> Iterator[Findings]:
+        ) -> Generator[Findings, None, None]:
             work = RangeRepair(local, consumer)
             return map_ranges(pool, work, local, frames, file, progress)
 

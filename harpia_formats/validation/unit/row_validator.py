@@ -110,7 +110,9 @@ class RowValidator:
             verdict.shared = []
         values = self.accepted(chunk)
         if values is None:
-            self._validate_rows(chunk.rows, verdict)
+            start = 0
+            while start < len(chunk.rows):
+                start = self._validate_some(chunk.rows, start, verdict)
         else:
             chunk.is_utf8 = True
             self._add_ids(values, self.decoder, verdict)
@@ -163,11 +165,6 @@ class RowValidator:
         if not self._checks.repeated_keys or not decoder.may_repeat_keys(data):
             return True
         return has_no_repeated_keys(values, data, _members_of(values, decoder))
-
-    def _validate_rows(self, rows: list[bytes], verdict: Verdict) -> None:
-        start = 0
-        while start < len(rows):
-            start = self._validate_some(rows, start, verdict)
 
     def _validate_some(self, rows: list[bytes], start: int, verdict: Verdict) -> int:
         """Validate rows from `start` on; return the index of the first row left.

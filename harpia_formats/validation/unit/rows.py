@@ -55,13 +55,37 @@ def validate_rows(
     unit: CutRows, validators: FileValidators, collector: Collector
 ) -> ValidatedRows:
     """Return what was found in the rows of a unit; its problems go to `collector`."""
-    part, stopped = validators.part(unit.path), False
-    chunk, verdict = _as_read(unit.chunk, part, validators, collector)
-    shared = verdict.shared or []
-    if not (verdict.findings or shared or validators.plan.unvalidated):
+    part, chunk = validators.part(unit.path), unit.chunk
+    if validators.plan.reads_nan:
+        chunk = rows_with_nulls(chunk)
+    try:
+        # The first error is looked for among single findings.
+        shares = not validators.options.fail_fast
+        verdict = part.validator.validate(chunk, shares=shares)
+        verdict = _linted(verdict, chunk, part, validators)
+    except Exception:  # noqa: BLE001 - an error of ours, which is found and reported row by row
+        verdict = _row_by_row(chunk, part, validators)
+    if isinstance(chunk, NullRows):
+        from harpia_formats.validation.unit.constants import note_constants  # noqa: PLC0415 - few rows have a NaN
+
+        note_constants(chunk, verdict, collector)
+    if not (verdict.findings or verdict.shared or validators.plan.unvalidated):
         numbers = RecordNumbers(unit.before, verdict.blank)
         result = _result(chunk, verdict, validators, collector, numbers)
         return ValidatedRows(part, chunk, numbers, verdict, result, frozenset())
+    return _with_findings(unit.before, chunk, verdict, part, validators, collector)
+
+
+def _with_findings(  # noqa: PLR0913, PLR0917 - a finding is placed by all of these
+    before: int,
+    chunk: Chunk,
+    verdict: Verdict,
+    part: RowPart,
+    validators: FileValidators,
+    collector: Collector,
+) -> ValidatedRows:
+    """Return what was found in rows of which some may not be valid."""
+    stopped, shared = False, verdict.shared or []
     active = [
         finding for finding in verdict.findings if finding.code in collector.rules
     ]
@@ -83,7 +107,7 @@ def validate_rows(
             )
     if validators.plan.unvalidated:
         unread = set(range(len(chunk))) - set(verdict.blank)
-    numbers = RecordNumbers(unit.before, verdict.blank)
+    numbers = RecordNumbers(before, verdict.blank)
     open_rows = {row for row in unread if row < len(chunk)}
     invalid = _refused(active, open_rows, collector)
     for some in shared:
@@ -96,8 +120,8 @@ def validate_rows(
         _collect(_by_row(active, shared), collector, chunk, numbers, part, validators)
     result = msgspec.structs.replace(
         _result(chunk, verdict, validators, collector, numbers),
-        invalid=_bits(invalid, numbers, unit.before),
-        undetermined=_bits(open_rows, numbers, unit.before),
+        invalid=_bits(invalid, numbers, before),
+        undetermined=_bits(open_rows, numbers, before),
         unreported=_unreported(verdict.findings, open_rows - invalid, collector),
         stopped=stopped,
     )
@@ -139,22 +163,6 @@ def _refused(
         elif collector.is_error(finding.code):
             invalid.add(finding.row)
     return invalid
-
-
-def _as_read(
-    chunk: Chunk, part: RowPart, validators: FileValidators, collector: Collector
-) -> tuple[Chunk, Verdict]:
-    """Return rows as they are read, and the verdict on them."""
-    if validators.plan.reads_nan:
-        chunk = rows_with_nulls(chunk)
-    # The first error is looked for among single findings.
-    shares = not validators.options.fail_fast
-    verdict = _verdict(chunk, part, validators, shares=shares)
-    if isinstance(chunk, NullRows):
-        from harpia_formats.validation.unit.constants import note_constants  # noqa: PLC0415 - few rows have a NaN
-
-        note_constants(chunk, verdict, collector)
-    return chunk, verdict
 
 
 def _result(
@@ -256,20 +264,10 @@ def _by_row(
     return sorted([*findings, *shared], key=attrgetter("row"))
 
 
-def _verdict(
-    chunk: Chunk,
-    part: RowPart,
-    validators: FileValidators,
-    *,
-    shares: bool,
-) -> Verdict:
+def _row_by_row(chunk: Chunk, part: RowPart, validators: FileValidators) -> Verdict:
     """Return the verdict on a chunk; an internal error is a finding on its row."""
-    try:
-        verdict = part.validator.validate(chunk, shares=shares)
-        return _linted(verdict, chunk, part, validators)
-    except Exception:  # noqa: BLE001 - an error of ours, which is found and reported row by row
-        # What the validator learned may be incomplete.
-        validators.forget(part.path)
+    # What the validator learned may be incomplete.
+    validators.forget(part.path)
     found, across = Verdict(records=0), []
     for row, text in enumerate(chunk.rows):
         single = Chunk(text, chunk.start_of(row), [text])
