@@ -1,0 +1,98 @@
+"""How far it is from a command to the loop over the rows of a file.
+
+Whoever reads the code goes the same way as a row. A function that only forwards, or a
+module that only one other uses, makes that way longer.
+"""
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import harpia_formats
+
+ROW = (
+    b'{"input": {"prompt": "q", "ideal_response": "a", "category": "c", "source": "s"},'
+    b' "response": "a", "llm_name": "m"}\n'
+)
+#: The functions that loop over the rows of a batch.
+LOOPS = ("RowValidator._validate_some", "RecordStream._read_rows")
+#: Prints the most frames of the package above a loop, the function with the loop
+#: included, and how many of its modules ran, but for what runs while one is loaded.
+COUNTING = """
+import sys
+root, loops, words = sys.argv[1], sys.argv[2].split(), sys.argv[3:]
+most, modules = 0, set()
+
+def frames_of(frame):
+    while frame is not None:
+        if frame.f_code.co_filename.startswith(root):
+            yield frame.f_code
+        frame = frame.f_back
+
+def count(frame, event, argument):
+    global most
+    code = frame.f_code
+    if event != "call" or not code.co_filename.startswith(root):
+        return
+    above = list(frames_of(frame))
+    if any(each.co_name == "<module>" for each in above):
+        return
+    modules.add(code.co_filename)
+    if code.co_qualname in loops:
+        # Rows that are written are checked as a batch of their own.
+        if sum(each.co_qualname in loops for each in above) == 1:
+            most = max(most, len(above))
+
+sys.argv = ["harpia-formats", *words]
+from harpia_formats.cli import main
+sys.setprofile(count)
+try:
+    main()
+except SystemExit:
+    pass
+sys.setprofile(None)
+print(most, len(modules), file=sys.stderr)
+"""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """How many frames there may be down to the loop, and how many modules may run."""
+
+    command: tuple[str, ...]
+    frames: int
+    modules: int
+
+
+# `cli` has 9 of the frames of each command: 12, 14 and 16 are left once it has 5.
+LIMITS = [
+    Limit(("validate",), frames=16, modules=95),
+    Limit(("convert", "--to", "record", "--output", "out.jsonl"), 18, 130),
+    Limit(("score", "--metrics", "em"), frames=20, modules=144),
+]
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.command[0])
+def test_a_row_has_a_short_way(limit: Limit, tmp_path: Path) -> None:
+    """From a command to the loop over rows there are so many frames and modules."""
+    (tmp_path / "row.jsonl").write_bytes(ROW)
+    command, *options = limit.command
+    root = str(Path(harpia_formats.__file__).parent) + os.sep
+    done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
+        [
+            *(sys.executable, "-c", COUNTING, root, " ".join(LOOPS)),
+            *(command, "row.jsonl", "--jobs", "1", *options),
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    frames, modules = map(int, done.stderr.split()[-2:])
+
+    assert 0 < frames <= limit.frames
+    assert 0 < modules <= limit.modules
