@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
+from harpia_formats.api.options import OPTIONS
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.text.spelling import hint_on
 
@@ -26,13 +27,7 @@ _words: dict[Any, str] = {
 }
 #: Other names of arguments: those that options of the command line have, and what
 #: other functions call the format of the input.
-OTHER_NAMES = {
-    "map": "columns",
-    "set": "constants",
-    "with": "companion",
-    "format": "from_",
-    "from_": "format",
-}
+OTHER_NAMES = {alias: one.field for one in OPTIONS for alias in one.aliases.split()}
 
 
 def make_options(
