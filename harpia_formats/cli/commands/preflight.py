@@ -8,8 +8,7 @@ from pathlib import Path
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.problems import print_failures
-from harpia_formats.cli.output.progress import Progress
-from harpia_formats.cli.output.report import report_exit_code, write_report
+from harpia_formats.cli.output.report import Printing, report_exit_code, report_options
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
 from harpia_formats.expectations.options import PreflightOptions
@@ -18,7 +17,6 @@ from harpia_formats.expectations.plan import Plan
 from harpia_formats.expectations.run import Preflight
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
-from harpia_formats.reporters import reporter_named
 from harpia_formats.reporters.checks import check_lines
 from harpia_formats.reporters.report_file import named_report
 
@@ -65,30 +63,16 @@ def preflight(given: Given) -> ExitCode:
     run = Preflight(plan, options, reports.paths)
     if given.dry_run:
         return _describe(plan, run)
-    return _checked(run, reports, progress, given.output_format, quiet=given.quiet)
-
-
-def _checked(
-    run: Preflight,
-    reports: ReportFiles,
-    progress: Progress,
-    output_format: str | None,
-    *,
-    quiet: bool,
-) -> ExitCode:
-    """Check everything, and write the findings, the reports and the check list."""
+    name, quiet = given.output_format, given.quiet
+    printing = Printing(progress, name, report_options(quiet=quiet))
     with progress:
-        found = write_report(
-            reports.keeping(run),
-            run.report,
-            progress,
-            output_format,
-            statistics=False,
-            quiet=quiet,
-        )
+        problems = printing.problems(reports.keeping(run))
+        printing.reporter.write(problems, run.report, printing.write, printing.options)
+        found = run.report()
+        printing.end(found)
     print_failures(found.failures)
-    has_checks = output_format is None or output_format in _WITH_CHECKS
-    if not (quiet or has_checks or reporter_named(output_format or "").summary_apart):
+    has_checks = name is None or name in _WITH_CHECKS
+    if not (quiet or has_checks or printing.reporter.summary_apart):
         write_stderr("".join(f"{line}\n" for line in check_lines(found)))
     reports.write(found, ReportOptions())
     run.save_state()

@@ -1,12 +1,14 @@
 """`harpia-formats schema check`."""
 
+from dataclasses import replace
+
 from harpia_formats.cli.exit_codes import ExitCode
 from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.problems import print_failures, print_unmatched
 from harpia_formats.cli.output.report import (
+    Printing,
     report_exit_code,
     report_options,
-    write_report,
 )
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.model.report import Report
@@ -28,27 +30,23 @@ def schema_check(given: Given) -> ExitCode:
     options = given.options(SchemaCheckOptions)
     reports = ReportFiles(given.report, Report, given.paths)
     check = SchemaCheck(given.paths, options)
+    shown = report_options(
+        statistics=given.statistics,
+        quiet=given.quiet,
+        error_on_warning=given.error_on_warning,
+        exit_zero=given.exit_zero,
+    )
     with given.progress(given.paths) as progress:
-        found = write_report(
-            reports.keeping(check),
-            check.report,
-            progress,
-            given.output_format,
-            statistics=given.statistics,
-            quiet=given.quiet,
-            error_on_warning=given.error_on_warning,
-            exit_zero=given.exit_zero,
+        printing = Printing(progress, given.output_format, shown)
+        problems = printing.problems(reports.keeping(check))
+        printing.reporter.write(
+            problems, check.report, printing.write, printing.options
         )
+        found = check.report()
+        printing.end(found)
     print_failures(found.failures)
     print_unmatched(found.unmatched)
-    reports.write(
-        found,
-        report_options(
-            statistics=given.statistics,
-            error_on_warning=given.error_on_warning,
-            exit_zero=given.exit_zero,
-        ),
-    )
+    reports.write(found, replace(shown, quiet=False))
     return report_exit_code(
         found, error_on_warning=given.error_on_warning, exit_zero=given.exit_zero
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import fspath
 from typing import cast
 
-from harpia_formats.api.recipes.table import Applied, ScoreRun
+from harpia_formats.api.recipes.table import ScoreRun
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.options.recipes import (
@@ -15,7 +15,6 @@ from harpia_formats.cli.options.recipes import (
 )
 from harpia_formats.cli.output.plot_files import PlotFiles
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.score_table import score_lines
 from harpia_formats.cli.output.streams import (
@@ -62,18 +61,11 @@ def score(given: Given) -> ExitCode:
     chosen = with_recipe("score", given.recipe, options, files, given)
     if given.show_recipe:
         return print_recipe("score", chosen.options, chosen.run)
-    progress = given.progress(chosen.run.inputs)
-    return _score(chosen, progress, given.recipe, quiet=given.quiet)
-
-
-def _score(
-    chosen: Applied[ScoreRun], progress: Progress, recipe: str | None, *, quiet: bool
-) -> ExitCode:
-    """Score, write what was asked for, and return the exit code."""
+    progress = given.progress(chosen.run.inputs, chosen.options.exclude)
     options, files = chosen.options, chosen.run
     if options.csv_safe and files.to is None and files.output_format != CSV:
         raise UsageError("--csv-safe is for --to csv and --output-format csv")
-    others = [files.output, options.companion, options.config, recipe]
+    others = [files.output, options.companion, options.config, given.recipe]
     prints_results = files.to is not None and files.output in (None, "-")
     reports = ReportFiles(
         files.report, Scores, [*files.inputs, *others], prints_data=prints_results
@@ -99,7 +91,9 @@ def _score(
     print_problems(reports.keeping(run), progress)
     found = run.scores()
     scores = replace(found, said=(*chosen.notes, *found.said))
-    code = print_scores(scores, files, csv_safe=chosen.options.csv_safe, quiet=quiet)
+    code = print_scores(
+        scores, files, csv_safe=chosen.options.csv_safe, quiet=given.quiet
+    )
     reports.write(scores, ReportOptions())
     pictures.write(scores, is_whole=scores.is_whole)
     return code

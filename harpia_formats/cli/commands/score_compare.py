@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import fspath
 from typing import cast
 
-from harpia_formats.api.recipes.table import Applied, CompareRun
+from harpia_formats.api.recipes.table import CompareRun
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
 from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.options.recipes import (
@@ -19,7 +19,6 @@ from harpia_formats.cli.output.comparison_table import (
 )
 from harpia_formats.cli.output.plot_files import PlotFiles
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import print_notes, shown_data, text_writer
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
@@ -71,14 +70,7 @@ def score_compare(given: Given) -> ExitCode:
     check_difference(chosen.run.detect)
     if given.show_recipe:
         return print_recipe("score compare", chosen.options, chosen.run)
-    progress = given.progress(chosen.run.inputs)
-    return _compare(chosen, progress, given.recipe)
-
-
-def _compare(
-    chosen: Applied[CompareRun], progress: Progress, recipe: str | None
-) -> ExitCode:
-    """Compare, write what was asked for, and return the exit code."""
+    progress = given.progress(chosen.run.inputs, chosen.options.exclude)
     files = chosen.run
     csv_safe = chosen.options.csv_safe
     options = replace(chosen.options, csv_safe=False, progress=progress.update)
@@ -87,7 +79,7 @@ def _compare(
         raise UsageError("name the files whose answers are compared")
     if csv_safe and files.output_format != CSV:
         raise UsageError("--csv-safe is for --output-format csv")
-    others = [options.companion, recipe]
+    others = [options.companion, given.recipe]
     reports = ReportFiles(files.report, ComparisonReport, [*inputs, *others])
     pictures = PlotFiles(
         files.plots,

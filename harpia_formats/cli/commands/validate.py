@@ -15,9 +15,9 @@ from harpia_formats.cli.output.problems import (
     print_unused_settings,
 )
 from harpia_formats.cli.output.report import (
+    Printing,
     report_exit_code,
     report_options,
-    write_report,
 )
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import write_stderr
@@ -105,18 +105,19 @@ def validate(given: Given) -> ExitCode:
     error_on_warning = settings.value(
         "error-on-warning", given.error_on_warning, given.was_given
     )
+    report_of = report_options(
+        statistics=statistics,
+        quiet=given.quiet,
+        error_on_warning=error_on_warning,
+        exit_zero=given.exit_zero,
+    )
+    folds = settings.value("examples", given.examples, given.was_given) > 0
+    printing = Printing(progress, output_format, report_of, folds_equal=folds)
     with progress:
-        found = write_report(
-            reports.keeping(run),
-            run.report,
-            progress,
-            output_format,
-            statistics=statistics,
-            quiet=given.quiet,
-            error_on_warning=error_on_warning,
-            exit_zero=given.exit_zero,
-            folds_equal=settings.value("examples", given.examples, given.was_given) > 0,
-        )
+        problems = printing.problems(reports.keeping(run))
+        printing.reporter.write(problems, run.report, printing.write, printing.options)
+        found = run.report()
+        printing.end(found)
         if statistics:
             # Not part of the report, which is the same for any number of workers.
             write_stderr("".join(f"{line}\n" for line in run.redone.lines()))

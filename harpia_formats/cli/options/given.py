@@ -76,14 +76,19 @@ class Given:
         names = [one.name for one in fields(kind) if one.init]  # type: ignore[arg-type]  # a dataclass
         return kind(**{**{name: own[name] for name in names if name in own}, **more})
 
-    def progress(self, inputs: Iterable[str]) -> Progress:
-        """Return what shows the progress of a run on `inputs`."""
+    def progress(
+        self, inputs: Iterable[str], exclude: Iterable[str] | None = None
+    ) -> Progress:
+        """Return what shows the progress of a run on `inputs`.
+
+        `exclude` are other patterns than those of the command line.
+        """
         own = vars(self)
         return Progress(
             quiet=own.get("quiet", False),
             when=self.show_progress,
             inputs=inputs,
-            exclude=own.get("exclude", ()),
+            exclude=own.get("exclude", ()) if exclude is None else exclude,
         )
 
     def settings(self) -> RunSettings:
