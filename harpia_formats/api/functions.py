@@ -347,6 +347,7 @@ def read(
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.reading.records import records_in
 
+    format = options.pop("from_", format)  # noqa: A001 - as in `validate`
     make_options(ConvertOptions, options)  # raises what the options of `convert` raise
     named = with_own_names(options, ConvertOptions.__dataclass_fields__)
     return Records(in_words(records_in(file_inputs(inputs), format, **named)))

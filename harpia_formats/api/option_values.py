@@ -22,8 +22,8 @@ def listed(choices: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
-def help_of(option: Option) -> str:
-    """Return what is said of an option, with its values."""
+def help_of(option: Option, most: int | None = None) -> str:
+    """Return what is said of an option, with its values, or the first `most` of all."""
     text = option.help
     if "{}" not in text and "{all}" not in text:
         return text
@@ -32,6 +32,8 @@ def help_of(option: Option) -> str:
         said = "; ".join(f"{one.rstrip('=')}: {about}" for one, about in values)
         return text.replace("{}", said)
     names = [name for name, _ in values]
+    if most is not None and "{all}" in text and len(names) > most:
+        names[most:] = [f"and {len(names) - most} more"]
     return text.replace("{}", listed(names)).replace("{all}", ", ".join(names))
 
 

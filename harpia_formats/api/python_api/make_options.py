@@ -6,7 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from harpia_formats.api.options import OPTIONS
+from harpia_formats.api.options import INSTEAD, OPTIONS
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.text.spelling import hint_on
 
@@ -78,7 +78,8 @@ def with_own_names(given: Mapping[str, Any], known: Container[str]) -> dict[str,
 
 
 def _unknown_option(name: str, known: list[str]) -> str:
-    return f"there is no option {name}{hint_on(name, known)}"
+    instead = f"; use {INSTEAD[name]}" if name in INSTEAD else hint_on(name, known)
+    return f"there is no option {name}{instead}"
 
 
 def _is_names(wanted: Any) -> bool:

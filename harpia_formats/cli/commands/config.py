@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.api.settings.apply import Chosen, RunSettings, chosen_by
+from harpia_formats.api.settings.parse import CONFIG
 from harpia_formats.api.settings.table import SETTINGS, Setting
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.given import Given
@@ -25,6 +26,11 @@ def config(given: Given) -> ExitCode:
     They are those of the closest harpia-formats.toml above it, or pyproject.toml with
     the table tool.harpia-formats. What holds for a whole run is taken from the working
     folder.
+
+    For example:
+    - harpia-formats config
+    - harpia-formats config data/rows.jsonl
+    - harpia-formats config --config lint=true
     """
     if not os.path.lexists(given.path):
         raise UsageError(f"there is no file or folder {given.path}")
@@ -54,7 +60,8 @@ def _value(setting: Setting, settings: RunSettings, source: Source) -> tuple[Any
     found = settings.run if setting.of_run else settings.of_source(source)
     if found is None or setting.name not in found.values:
         return setting.default, DEFAULT
-    return found.values[setting.name], found.path
+    is_of_line = setting.name in found.of_lines
+    return found.values[setting.name], CONFIG if is_of_line else found.path
 
 
 def _text(value: Any) -> str:

@@ -30,6 +30,11 @@ def convert(given: Given) -> ExitCode:
     - 1: an invalid record, or a loss with --on-loss fail
     - 2: something could not be read, written or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats convert answers.jsonl --to eee -o eee.jsonl
+    - harpia-formats convert rows.csv --map prompt=question,gt=answer --to harpia
+    - harpia-formats convert logs --to csv -o all.csv --on-invalid skip
     """
     if given.quarantine is not None and given.on_invalid != OnInvalid.QUARANTINE:
         raise UsageError("--quarantine FILE needs --on-invalid quarantine")

@@ -25,6 +25,11 @@ def detect(given: Given) -> ExitCode:
     - 1: some files are not
     - 2: something could not be read
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats detect data
+    - harpia-formats detect answers.json --output-format json
+    - harpia-formats detect table.txt --delimiter tab
     """
     from harpia_formats.files.io.exclude import Exclusion, check_patterns  # noqa: PLC0415 - for the same reason
     from harpia_formats.files.io.inputs import checked_inputs  # noqa: PLC0415 - for the same reason

@@ -24,6 +24,11 @@ def diff(given: Given) -> ExitCode:
     - 1: a difference, or an invalid record
     - 2: something could not be read or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats diff old.jsonl new.json
+    - harpia-formats diff a.csv b.jsonl --map prompt=question
+    - harpia-formats diff a.json b.json --report report.html
     """
     progress = given.progress((given.left, given.right))
     options = given.options(ConvertOptions, progress=progress.update)

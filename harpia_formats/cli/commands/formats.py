@@ -34,6 +34,11 @@ def formats(given: Given) -> ExitCode:
 
     A family is a name for several formats. `--format FAMILY` validates each file
     against the member that the file is in.
+
+    For example:
+    - harpia-formats formats
+    - harpia-formats formats --pairs
+    - harpia-formats formats --output-format json
     """
     if given.pairs and given.mapping:
         raise UsageError("--pairs and --mapping cannot be combined; use one of them")

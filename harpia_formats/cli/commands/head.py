@@ -17,6 +17,11 @@ def head(given: Given) -> ExitCode:
     - 0: copied, also if there are fewer rows
     - 2: something could not be read, written or copied
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats head answers.jsonl
+    - harpia-formats head answers.jsonl -n 3
+    - harpia-formats head table.csv -n 100 -o start.csv
     """
     with given.progress((given.path,)) as progress:
         options = given.options(SubsetOptions, progress=progress.update)

@@ -20,6 +20,11 @@ def judge(given: Given) -> ExitCode:
     - 1: some rows have none, or a record is invalid
     - 2: something could not be read, written or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats judge rows.jsonl -d judge.yaml -o verdicts.json
+    - harpia-formats judge rows.jsonl -d faithfulness --dry-run
+    - harpia-formats judge rows.jsonl -d judge.yaml --endpoint http://localhost:8000/v1
     """
     if given.redact and given.dry_run:
         raise UsageError(

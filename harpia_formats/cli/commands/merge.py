@@ -22,6 +22,11 @@ def merge(given: Given) -> ExitCode:
     - 1: an id stands in several rows, and nothing was written
     - 2: the files are not alike, or cannot be read or written
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats merge a.jsonl b.jsonl -o all.jsonl
+    - harpia-formats merge parts/*.csv -o all.csv
+    - harpia-formats merge parts -o all.jsonl --on-duplicate skip
     """
     with given.progress(given.paths) as progress:
         options = given.options(SubsetOptions, progress=progress.update)

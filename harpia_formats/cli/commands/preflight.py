@@ -37,6 +37,11 @@ def preflight(given: Given) -> ExitCode:
     - 1: one is not met
     - 2: something could not be read or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats preflight
+    - harpia-formats preflight nightly.toml --var RUN=7 --dry-run
+    - harpia-formats preflight --init data/*.jsonl -o preflight.toml
     """
     if given.init:
         _check_init(given.was_given, given.files)

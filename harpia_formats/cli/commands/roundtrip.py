@@ -22,6 +22,11 @@ def roundtrip(given: Given) -> ExitCode:
     - 1: something differs, or is not valid
     - 2: something could not be read or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats roundtrip answers.jsonl --via nemo
+    - harpia-formats roundtrip rows.csv --from csv --via haystack --quiet
+    - harpia-formats roundtrip logs --via eee --report report.json
     """
     progress = given.progress(given.paths)
     options = given.options(

@@ -12,7 +12,13 @@ from harpia_formats.formats.rules import rules_matching
 
 
 def rule(given: Given) -> ExitCode:
-    """Explain a rule, with an example that breaks it and one that does not."""
+    """Explain a rule, with an example that breaks it and one that does not.
+
+    For example:
+    - harpia-formats rule C201
+    - harpia-formats rule duplicate-key
+    - harpia-formats rule --all
+    """
     if given.names and given.every:
         raise UsageError("--all lists every rule; leave it out to explain the named")
     rules = installed_rules() if given.every else rules_for(asked=given.names or ())

@@ -1,6 +1,6 @@
 """`harpia-formats sample`."""
 
-from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.streams import print_error
 from harpia_formats.cli.output.subset_lines import print_copied
@@ -20,14 +20,22 @@ def sample(given: Given) -> ExitCode:
     - 1: the file has fewer rows, all of which were copied
     - 2: something could not be read, written or copied
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats sample answers.jsonl -n 100
+    - harpia-formats sample answers.jsonl -n 100 --seed 7
+    - harpia-formats sample table.csv -n 50 -o some.csv
     """
+    if given.size is not None and given.rows is not None:
+        raise UsageError("--rows and N are one; give one of them")
+    size = given.rows if given.size is None else given.size
+    if size is None:
+        raise UsageError("--rows/-n is missing: Rows that are chosen")
     with given.progress((given.path,)) as progress:
         options = given.options(SubsetOptions, progress=progress.update)
-        done = copy_sample(given.path, given.output, given.size, given.seed, options)
+        done = copy_sample(given.path, given.output, size, given.seed, options)
     print_copied(done, given.output, quiet=given.quiet)
     if not done.ok:
-        print_error(
-            f"{given.path} has {done.rows:,} rows, and a sample of {given.size:,} is "
-            "asked"
-        )
+        name = getattr(given.path, "name", given.path)
+        print_error(f"{name} has {done.rows:,} rows, and a sample of {size:,} is asked")
     return ExitCode.OK if done.ok else ExitCode.FOUND

@@ -20,6 +20,11 @@ def schema(given: Given) -> ExitCode:
     `harpia-formats formats` lists the formats and their dialects.
     `harpia-formats schema check FILE` finds mistakes in schemas, and
     `harpia-formats schema infer FILE` writes a schema of rows that have none.
+
+    For example:
+    - harpia-formats schema eee
+    - harpia-formats schema nemo-output --strict
+    - harpia-formats schema harpia --as-python
     """
     name, rows_path = _schema_of(given.id_, given.dialect, strict=given.strict)
     content = _record_schema(name, rows_path) if rows_path else _schema_text(name)

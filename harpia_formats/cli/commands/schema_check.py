@@ -26,6 +26,11 @@ def schema_check(given: Given) -> ExitCode:
     - 1: errors
     - 2: something could not be read or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats schema check mine.json
+    - harpia-formats schema check schemas --select S4
+    - harpia-formats schema check mine.json --output-format json
     """
     options = given.options(SchemaCheckOptions)
     reports = ReportFiles(given.report, Report, given.paths)

@@ -26,6 +26,11 @@ def schema_infer(given: Given) -> ExitCode:
     - 1: a file is empty, or a row is no JSON or no row of the table
     - 2: something could not be read or written, or a table has no row
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats schema infer rows.jsonl
+    - harpia-formats schema infer rows.jsonl -o mine.json
+    - harpia-formats schema infer logs --closed --limit 1000
     """
     progress = given.progress(given.paths)
     options = given.options(InferOptions, progress=progress.update)

@@ -43,11 +43,15 @@ def score(given: Given) -> ExitCode:
     - 1: a row is not valid and not skipped, or a metric has no score
     - 2: something could not be read, computed or written
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats score answers.jsonl
+    - harpia-formats score answers.jsonl -m em,f1 --by category
+    - harpia-formats score answers.jsonl --to nemo-results -o results.json
     """
     inputs, systems = split_names(given.paths)
     options = given.options(
         ScoreOptions,
-        on_invalid="skip" if given.skip_invalid else "fail",
         systems=systems,
     )
     files = ScoreRun(
@@ -128,7 +132,7 @@ def print_scores(
         write_stderr("no overall score: there are too few records\n")
     elif any(file.invalid for file in scores.report.files):
         write_stderr(
-            "no overall score: some rows are not valid; --skip-invalid skips them\n"
+            "no overall score: some rows are not valid; --on-invalid skip leaves them out\n"
         )
     elif not failures:
         write_stderr("no overall score: see above\n")

@@ -27,6 +27,11 @@ def score_agreement(given: Given) -> ExitCode:
     - 1: a row is not valid and not skipped, or kappa is not defined
     - 2: something could not be read or computed
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats score agreement first.jsonl second.jsonl
+    - harpia-formats score agreement rows.jsonl --field references --field outputs
+    - harpia-formats score agreement a.jsonl b.jsonl --labels yes,no --weights linear
     """
     if not given.inputs:
         raise UsageError("name the files whose labels are compared")
@@ -35,7 +40,6 @@ def score_agreement(given: Given) -> ExitCode:
     progress = given.progress(given.inputs)
     options = given.options(
         ScoreOptions,
-        on_invalid="skip" if given.skip_invalid else "fail",
         csv_safe=False,
         progress=progress.update,
     )

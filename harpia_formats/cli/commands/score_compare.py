@@ -48,12 +48,16 @@ def score_compare(given: Given) -> ExitCode:
     - 2: something could not be read or computed, no two systems share a question, or
       stored scores were computed differently
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats score compare a.jsonl b.jsonl
+    - harpia-formats score compare new=a.jsonl old=b.jsonl --baseline old
+    - harpia-formats score compare a.jsonl b.jsonl -m f1 --detect 0.02
     """
     paths, systems = split_names(given.inputs)
     options = given.options(
         ScoreOptions,
         systems=systems,
-        on_invalid="skip" if given.skip_invalid else "fail",
     )
     files = CompareRun(
         tuple(paths),

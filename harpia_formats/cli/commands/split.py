@@ -21,6 +21,11 @@ def split(given: Given) -> ExitCode:
     - 1: a row is not valid, and has no value of the field in --by
     - 2: something could not be read, written or divided
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats split rows.jsonl --valid good.jsonl --invalid bad.jsonl
+    - harpia-formats split rows.jsonl --by category -o {value}.jsonl
+    - harpia-formats split rows.jsonl --ratio train=0.8,test=0.2 -o {value}.jsonl
     """
     if sum(map(bool, (given.valid or given.invalid, given.by, given.ratio))) != 1:
         raise UsageError("give --valid and --invalid, or --by, or --ratio")

@@ -32,11 +32,15 @@ def stats(given: Given) -> ExitCode:
     - 1: a row is not valid and not skipped
     - 2: something could not be read
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats stats answers.jsonl
+    - harpia-formats stats data --top 20
+    - harpia-formats stats rows.csv --output-format json
     """
     progress = given.progress(given.paths)
     options = given.options(
         StatsOptions,
-        on_invalid="skip" if given.skip_invalid else "fail",
         progress=progress.update,
     )
     reports = ReportFiles(given.report, Statistics, [*given.paths, given.companion])
@@ -62,7 +66,7 @@ def _print_statistics(found: Statistics, output_format: str) -> ExitCode:
         write_stderr("no statistics: there are too few records\n")
     elif any(file.invalid for file in found.report.files):
         write_stderr(
-            "no statistics: some rows are not valid; --skip-invalid skips them\n"
+            "no statistics: some rows are not valid; --on-invalid skip leaves them out\n"
         )
     elif not found.report.failures:
         write_stderr("no statistics: see above\n")

@@ -38,9 +38,14 @@ def validate(given: Given) -> ExitCode:
     - 1: errors
     - 2: something could not be read or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats validate runs/*.jsonl
+    - harpia-formats validate answers.json --from nemo-output --strict
+    - harpia-formats validate rows.jsonl --output-format json --report report.html
     """
     only_with_format = {
-        "--format": given.format,
+        "--from": given.format,
         "--strict": given.strict,
         "--with": given.companion,
     }
@@ -62,7 +67,7 @@ def validate(given: Given) -> ExitCode:
             given.companion,
             given.baseline,
             given.write_baseline,
-            given.config,
+            *(each for each in given.config if "=" not in each),
         ],
     )
     output_format = settings.value(

@@ -17,6 +17,7 @@ LISTS = frozenset({"FIELDS", "METRICS", "RULES"})
 _of_program = (
     ("--version", "Show the version and exit."),
     ("--help", "Show this message and exit."),
+    ("--help-all", "Show all options and exit."),
 )
 
 
@@ -31,7 +32,7 @@ class Candidates:
 def candidates(words: Sequence[str], current: str) -> Candidates:
     """Return what `current` can become behind `words`, the words of a command line."""
     if not words:
-        found = _of_program if current.startswith("-") else _commands(current)
+        found = _of_program[:2] if current.startswith("-") else _commands(current)
         return _matching(found, current)
     two = TWO_WORDS.get((words[0], *words[1:2]))  # type: ignore[arg-type]  # one word is no key
     if two is None and words[0] not in COMMANDS:
@@ -54,12 +55,14 @@ def _of_command(
     if current.startswith("-") and "--" not in words:
         return _matching([*_option_names(options, words), *_of_program[1:]], current)
     seconds = [two for one, two in TWO_WORDS if one == name and not words]
-    matching = [(two, "") for two in seconds if current and two.startswith(current)]
+    matching = [(two, "") for two in seconds if two.startswith(current)]
     arguments = [each for each in options if not each.words]
     if not arguments:
         return Candidates(tuple(matching))
     found = _values(arguments[0], current, "")
-    return Candidates((*matching, *found.values), found.files and not matching)
+    # Without a letter, a path is as likely as a second word.
+    is_path = found.files and not (matching and current)
+    return Candidates((*matching, *found.values), is_path)
 
 
 def _commands(current: str) -> Iterator[Value]:

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -93,11 +93,16 @@ class Given:
 
     def settings(self) -> RunSettings:
         """Return the settings of the run. Raises `UsageError` or `TomlError`."""
-        if self.config is not None and self.isolated:
+        paths = [each for each in self.config if "=" not in each]
+        if paths and self.isolated:
             raise UsageError(
                 "--config and --isolated cannot be combined; use one of them"
             )
-        return RunSettings(self.config, isolated=self.isolated)
+        if len(paths) > 1:
+            raise UsageError(f"--config names two files: {', '.join(paths)}")
+        lines = [each for each in self.config if "=" in each]
+        path = paths[0] if paths else None
+        return RunSettings(path, isolated=self.isolated, lines=lines)
 
 
 def given_to(command: str, values: Mapping[str, Any], context: Any) -> Given:
@@ -116,6 +121,12 @@ def given_to(command: str, values: Mapping[str, Any], context: Any) -> Given:
         meaning = _meanings.get(option.kind)
         if meaning is not None:
             found[option.field] = meaning(list(found[option.field] or ()), option)
+    if found.pop("skip_invalid", False):
+        if found["on_invalid"] not in {"fail", "skip"}:
+            raise UsageError("--skip-invalid and --on-invalid cannot be combined")
+        found["on_invalid"] = "skip"
+    if found.get("stdin_filename") is not None:
+        found = _with_named_stdin(found)
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return Given(
         found,
@@ -125,6 +136,25 @@ def given_to(command: str, values: Mapping[str, Any], context: Any) -> Given:
             if source is not None and source.name == "COMMANDLINE"
         ),
     )
+
+
+def _with_named_stdin(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values with a name for standard input, where it is an input.
+
+    Raises `UsageError` if it is none.
+    """
+    from harpia_formats.files.io.inputs import sources_of_inputs  # noqa: PLC0415 - for few inputs
+
+    field = "paths" if "paths" in values else "path"
+    given = values[field]
+    inputs = [given] if isinstance(given, str) else list(given or ["-"])
+    if "-" not in inputs:
+        raise UsageError("--stdin-filename names what is piped in: give - as the input")
+    place = inputs.index("-")
+    (source,) = sources_of_inputs([inputs[place]])
+    name = values["stdin_filename"]
+    inputs[place] = replace(source, name=name)  # type: ignore[type-var]  # a source
+    return {**values, field: inputs if field == "paths" else inputs[0]}
 
 
 def signature_of(command: str) -> inspect.Signature:

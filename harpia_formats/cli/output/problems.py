@@ -1,7 +1,6 @@
 """Problems and unreadable files as lines on standard error."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harpia_formats.cli.output.progress import Progress
@@ -20,9 +19,13 @@ def print_problems(problems: Iterator[Problem], progress: Progress) -> None:
     The iterator does the work meanwhile, such as a conversion. A generator is closed if
     an interrupt ends it, so that it can remove the files that it began to write.
     """
-    with progress, closing(problems) if hasattr(problems, "close") else nullcontext():
-        for problem in problems:
-            progress.hidden_for(write_stderr)(_problem_lines(problem))
+    with progress:
+        try:
+            for problem in problems:
+                progress.hidden_for(write_stderr)(_problem_lines(problem))
+        finally:
+            if isinstance(problems, Generator):
+                problems.close()
 
 
 def print_failures(files: "Iterable[FileCount | Detected]") -> None:

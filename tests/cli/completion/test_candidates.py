@@ -117,8 +117,11 @@ def test_nouns_are_those_of_the_table() -> None:
 def test_second_words_come_with_their_beginning() -> None:
     """`score c` can be `score compare`; a path is as likely without a letter."""
     assert values("score c") == ["compare"]
-    assert candidates(["score"], "").files
-    assert set(values("schema ")) == set(all_formats())
+    both = candidates(["score"], "")
+
+    assert both.files
+    assert [value for value, _ in both.values] == ["compare", "agreement"]
+    assert set(values("schema ")) == {*all_formats(), "check", "infer"}
     assert {first for first, _ in TWO_WORDS} == {"schema", "score"}
 
 
