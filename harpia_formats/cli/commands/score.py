@@ -132,7 +132,8 @@ def print_scores(
         write_stderr("no overall score: there are too few records\n")
     elif any(file.invalid for file in scores.report.files):
         write_stderr(
-            "no overall score: some rows are not valid; --on-invalid skip leaves them out\n"
+            "no overall score: some rows are not valid; --on-invalid skip "
+            "leaves them out\n"
         )
     elif not failures:
         write_stderr("no overall score: see above\n")

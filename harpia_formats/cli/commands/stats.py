@@ -66,7 +66,8 @@ def _print_statistics(found: Statistics, output_format: str) -> ExitCode:
         write_stderr("no statistics: there are too few records\n")
     elif any(file.invalid for file in found.report.files):
         write_stderr(
-            "no statistics: some rows are not valid; --on-invalid skip leaves them out\n"
+            "no statistics: some rows are not valid; --on-invalid skip "
+            "leaves them out\n"
         )
     elif not found.report.failures:
         write_stderr("no statistics: see above\n")
