@@ -161,7 +161,7 @@ def _act(act: Callable[[], int], errors: int) -> None:
 
 def _command(arguments: Sequence[str]) -> int:
     """Run the command line, and return its exit code."""
-    from harpia_formats.cli.main import run_command_line  # noqa: PLC0415 - only the copy needs it
+    from harpia_formats.cli import main as run_command_line  # noqa: PLC0415 - only the copy needs it
 
     sys.argv = ["harpia-formats", *arguments]
     try:

@@ -39,7 +39,7 @@ def profile_of(files: PairFiles) -> str:
 
 def _convert(files: PairFiles, call: Callable[[Callable[[], None]], None]) -> None:
     """Run our command in this process by `call`; raises `SystemExit` if it fails."""
-    from harpia_formats.cli.main import run_command_line  # noqa: PLC0415 - only here
+    from harpia_formats.cli import main as run_command_line  # noqa: PLC0415 - only here
 
     arguments = sys.argv
     sys.argv = [*files.ours_alone(), "--quiet"]

@@ -3,22 +3,18 @@
 import json
 import subprocess
 from collections.abc import Iterable, Iterator
-from typing import Any, get_type_hints
+from typing import Any
 
 import typer
 from page_examples import ROOT, environment
 
-from harpia_formats.api.python_api.arguments import (
-    ConvertArguments,
-    DiffArguments,
-    InferArguments,
-    RoundtripArguments,
-    SchemaCheckArguments,
-    ScoreArguments,
-    SplitArguments,
-    StatsArguments,
-    SubsetArguments,
-    ValidateArguments,
+from harpia_formats.api.option_values import help_of
+from harpia_formats.api.options import (
+    FUNCTIONS,
+    REQUIRED,
+    Option,
+    arguments_of,
+    options_of,
 )
 from harpia_formats.api.settings.table import SETTINGS, Setting
 from harpia_formats.cli.app import app_for
@@ -74,24 +70,6 @@ OPTIONS = """\
 This page lists every command of `harpia-formats` and its options, as `--help` prints
 them, and the keyword argument of the Python function that does the same.
 """
-#: The options of the Python function of each command, and further keyword arguments.
-ARGUMENTS: dict[str, tuple[type, tuple[str, ...]]] = {
-    "validate": (ValidateArguments, ()),
-    "convert": (ConvertArguments, ("to", "output")),
-    "roundtrip": (RoundtripArguments, ("via",)),
-    "diff": (DiffArguments, ("to",)),
-    "score": (ScoreArguments, ("to", "output")),
-    "stats": (StatsArguments, ()),
-    "head": (SubsetArguments, ("rows", "output")),
-    "sample": (SubsetArguments, ("seed", "output")),
-    "split": (SplitArguments, ("output",)),
-    "merge": (SubsetArguments, ("on_duplicate", "output")),
-    "schema check": (SchemaCheckArguments, ()),
-    "schema infer": (InferArguments, ()),
-    "score compare": (ScoreArguments, ("models", "baseline", "test", "detect")),
-    "score agreement": (ScoreArguments, ("fields", "labels", "weights")),
-    "detect": (object, ("delimiter", "exclude")),
-}
 #: Arguments that have another name or form than the parameter of the option.
 OTHER_ARGUMENTS = {
     "skip_invalid": 'on_invalid="skip"',
@@ -112,6 +90,7 @@ keys stand at the top; a table is `[formats]`, not `[tool.harpia-formats.formats
   while `--ignore` adds to `ignore`; `per-file-ignores` and `severity` hold in any case.
   `--no-` before the name of a flag, as in `--no-strict`, turns it off.
 - `--config FILE` names the settings of all files, and `--isolated` uses none.
+- `baseline` is not used beside `--write-baseline`.
 - Patterns and paths start from the folder of the settings, with `--config` from the
   working folder. A pattern without a slash is matched against the name of the file and
   of each folder below that one; `*` matches no slash, `**` any number of folders. Of a
@@ -214,31 +193,34 @@ def options_page() -> str:
     """Return the page of all commands and their options."""
     parts = [NOTICE, OPTIONS]
     for name, command in _commands():
-        help_ = (command.help or "").strip()
-        parts.append(f"## `{name}`\n\n{help_}\n")
+        module = name.replace(" ", "_")
+        known = _arguments(module)
+        parts.append(f"## `{name}`\n\n{(command.help or '').strip()}\n")
         rows = [
             (
-                " ".join(f"`{each}`" for each in (*option.opts, *option.secondary_opts))
-                + (f" {code(option.metavar)}" if option.metavar else ""),
-                cell(option.help or ""),
+                " ".join(f"`{word}`" for word in option.all_words())
+                + (f" {code(option.noun)}" if option.noun else ""),
+                cell(help_of(option)),
                 _default(option),
-                *([code(_argument(name, option))] if name in ARGUMENTS else []),
+                *([code(_argument(option, known))] if known else []),
             )
-            for option in command.params
-            if isinstance(option, typer.core.TyperOption) and option.name != "help"
+            for option in options_of(module)
+            if option.words
         ]
         head = ("option", "what it does", "default", "in Python")
-        parts.append(table(head if name in ARGUMENTS else head[:3], rows))
+        parts.append(table(head if known else head[:3], rows))
     return "\n".join(parts)
 
 
-def _argument(command: str, option: typer.core.TyperOption) -> str:
-    """Return the keyword argument for an option of a command, "" if there is none."""
-    kind, others = ARGUMENTS[command]
-    known = {*get_type_hints(kind), *others}
-    argument = OTHER_ARGUMENTS.get(str(option.name), str(option.name))
-    if argument not in known:
-        argument = argument.removesuffix("_")
+def _arguments(command: str) -> set[str]:
+    """Return the keyword arguments of the Python function of a command."""
+    function, *_ = FUNCTIONS.get(command, command).split()
+    return {option.field for option in arguments_of(function)}
+
+
+def _argument(option: Option, known: set[str]) -> str:
+    """Return the keyword argument for an option, "" if there is none."""
+    argument = OTHER_ARGUMENTS.get(option.field, option.field)
     return argument if argument.partition("=")[0] in known else ""
 
 
@@ -250,13 +232,11 @@ def _commands() -> Iterator[tuple[str, typer.core.TyperCommand]]:
         yield name, command
 
 
-def _default(option: typer.core.TyperOption) -> str:
-    if option.required:
+def _default(option: Option) -> str:
+    if option.default is REQUIRED:
         return "required"
-    default = option.default
-    if default is None or default == [] or isinstance(default, bool):
-        return ""
-    return code(str(default))
+    is_shown = option.default is not None and not isinstance(option.default, bool)
+    return code(str(option.default)) if is_shown else ""
 
 
 def formats_page() -> str:

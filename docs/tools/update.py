@@ -2,7 +2,7 @@
 
 These are the output that pages show below their commands and the pictures that these
 write, the README's picture, its table of formats and its comparison with other tools,
-the picture of the packages, and the pages of reference that are tables:
+the picture of the packages, the pages of reference that are tables, and the stub:
 `python docs/tools/update.py [--tables] [PAGE ...]`. A test fails if a document is not
 current.
 """
@@ -27,6 +27,7 @@ from page_examples import (
     with_current_output,
 )
 from reference_tables import PAGES, printed
+from stub import STUB, current_stub
 from terminal_picture import PICTURE, current_picture
 
 REFERENCE = ROOT / "docs" / "reference"
@@ -56,6 +57,7 @@ def main() -> None:
             (REFERENCE / name).write_text(page(), encoding="utf-8")
         mapping = printed("formats", "--mapping")
         (REFERENCE / "mapping.md").write_text(mapping, encoding="utf-8")
+        STUB.write_text(current_stub(), encoding="utf-8")
         PICTURE.write_text(current_picture(), encoding="utf-8")
         ARCHITECTURE.write_text(current_architecture(), encoding="utf-8")
     if not (chosen or arguments.tables):

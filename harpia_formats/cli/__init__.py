@@ -1,8 +1,8 @@
 """The command line: parse, call, report, exit code.
 
 What comes in: words. What goes out: one call of another package, its report, and an
-exit code. To read in this order: `main`, `app` (the commands), `commands` (a module
-each), `options` (shared by commands), `output` (what is printed), `program` and
+exit code. To read in this order: `app` (the commands), `commands` (a module each),
+`options` (what a command is given), `output` (what is printed), `program` and
 `completion` (Typer and shells).
 """
 
@@ -10,9 +10,35 @@ each), `options` (shared by commands), `output` (what is printed), `program` and
 def main() -> None:
     """Run the command line in `sys.argv`; raises `SystemExit` with its exit code."""
     try:
-        from harpia_formats.cli.main import run_command_line  # noqa: PLC0415 - an interrupt while it is imported must print nothing
+        # An interrupt while these are imported must print nothing.
+        import gc  # noqa: PLC0415 - for the reason above
+        import os  # noqa: PLC0415 - for the reason above
+        import sys  # noqa: PLC0415 - for the reason above
 
-        run_command_line()
+        from harpia_formats._version import __version__  # noqa: PLC0415 - for the reason above
+        from harpia_formats.cli.completion.scripts import REQUEST  # noqa: PLC0415 - for the reason above
+        from harpia_formats.cli.exceptions import exceptions_to_exit_codes  # noqa: PLC0415 - for the reason above
+
+        try:
+            with exceptions_to_exit_codes():
+                if sys.argv[1:] in (["--version"], ["-V"]):
+                    sys.stdout.write(f"harpia-formats {__version__}\n")
+                elif REQUEST in os.environ:
+                    from harpia_formats.cli.completion.answer import print_answer  # noqa: PLC0415 - for the scripts of shells only
+
+                    print_answer()
+                else:
+                    # Rows are freed as they go and make no cycles; looking for some
+                    # costs 2 %, and a tenth of the time that imports take.
+                    gc.set_threshold(200_000)
+                    from harpia_formats.cli.app import run  # noqa: PLC0415 - `--version` needs no typer
+
+                    run(sys.argv[1:])
+        finally:
+            # At its end Python looks for reference cycles in all objects, which takes a
+            # fifth of a short run and frees nothing that the end of the process does
+            # not.
+            gc.freeze()
     except KeyboardInterrupt:
         # The module of the exit codes may be what could not be imported.
         raise SystemExit(130) from None

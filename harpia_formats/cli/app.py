@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-from functools import wraps
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -11,12 +10,8 @@ import typer
 from harpia_formats._version import __version__
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
 from harpia_formats.cli.exit_codes import ExitCode
+from harpia_formats.cli.options.given import given_to, signature_of
 from harpia_formats.cli.program.command import HELP, Command, Group, unknown_command
-from harpia_formats.cli.program.encoding import (
-    reads_text,
-    with_encoding,
-    with_encoding_option,
-)
 
 PROGRAM = "harpia-formats"
 COMMANDS_IN = "harpia_formats.cli.commands"
@@ -116,21 +111,24 @@ def _check_second_word(arguments: Sequence[str]) -> None:
 def _command(name: str) -> Callable[..., None]:
     """Return the function `name` of the module `commands.name` as typer calls it.
 
-    It ends the process with the exit code that the function returns, or with that of
-    the exception that the function raises.
+    Its parameters are those that the table of options has for it. It ends the process
+    with the exit code that the function returns, or with that of the exception that the
+    function raises.
     """
-    module = import_module(f"{COMMANDS_IN}.{name}")
-    function: Callable[..., ExitCode] = getattr(module, name)
+    function = getattr(import_module(f"{COMMANDS_IN}.{name}"), name)
 
-    @wraps(function)
-    def command(*, encoding: str | None = None, **arguments: Any) -> None:
+    def command(*, context: typer.Context, **values: Any) -> None:
         with exceptions_to_exit_codes():
-            if encoding is not None:
-                arguments = with_encoding(arguments, encoding)
-            code = function(**arguments)
+            code = function(given_to(name, values, context))
         raise SystemExit(code)
 
-    return with_encoding_option(command) if reads_text(function) else command
+    signature = signature_of(name)
+    command.__name__, command.__doc__ = name, function.__doc__
+    command.__signature__ = signature  # type: ignore[attr-defined]  # inspect reads it
+    command.__annotations__ = {
+        each.name: each.annotation for each in signature.parameters.values()
+    }
+    return command
 
 
 def _print_version(requested: bool) -> None:  # noqa: FBT001 - typer passes it by position

@@ -73,3 +73,45 @@ def test_version_imports_no_command(of_validate: set[str]) -> None:
     assert "typer" not in found
     assert "harpia_formats.cli.app" not in found
     assert "typer" in of_validate
+
+
+#: Prints the functions of ours from which a run of the core is called.
+FRAMES = """\
+import sys
+from harpia_formats.cli import main
+
+def note(frame, event, argument):
+    name = frame.f_globals.get("__name__", "")
+    if event == "call" and name == core and frame.f_code.co_name == "__iter__":
+        sys.setprofile(None)
+        while frame := frame.f_back:
+            name = frame.f_globals.get("__name__", "")
+            if name.startswith("harpia_formats."):
+                print("frame", name, frame.f_code.co_name, file=sys.stderr)
+
+core = sys.argv.pop(1)
+sys.setprofile(note)
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("core", "arguments"),
+    [
+        ("validation.run", ["validate"]),
+        ("conversion.run", ["convert", "--to", "record"]),
+        ("evaluation.statistics.run", ["stats"]),
+    ],
+)
+def test_few_functions_stand_before_the_core(
+    core: str, arguments: list[str], tmp_path: Path
+) -> None:
+    """From `main` a run of the core is reached through five functions at most."""
+    path = tmp_path / "one.jsonl"
+    path.write_text('{"prompt": "a", "outputs": [{"text": "b"}]}\n')
+    words = [f"harpia_formats.{core}", *arguments, str(path)]
+    command = [sys.executable, "-c", FRAMES, *words]
+    done = subprocess.run(command, capture_output=True, check=True, text=True)  # noqa: S603 - our own command
+    frames = [line for line in done.stderr.splitlines() if line.startswith("frame ")]
+
+    assert 0 < len(frames) <= 5, frames

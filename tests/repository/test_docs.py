@@ -130,6 +130,13 @@ def test_generated_pages_are_current(name: str) -> None:
     assert page() == (DOCS / "reference" / name).read_text(encoding="utf-8")
 
 
+def test_the_stub_is_current() -> None:
+    """Type checkers see the functions as the table of options has them."""
+    stub = tool("stub")
+
+    assert stub.STUB.read_text(encoding="utf-8") == stub.current_stub()
+
+
 def test_comparison_shows_published_figures() -> None:
     """The README's comparison has the figures that the pages of benchmarks have."""
     readme = text_of("README.md")

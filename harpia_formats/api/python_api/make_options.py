@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
+from harpia_formats.api.options import INSTEAD, OPTIONS
 from harpia_formats.model.errors import OptionError
 from harpia_formats.model.text.spelling import hint_on
 
@@ -26,13 +27,7 @@ _words: dict[Any, str] = {
 }
 #: Other names of arguments: those that options of the command line have, and what
 #: other functions call the format of the input.
-OTHER_NAMES = {
-    "map": "columns",
-    "set": "constants",
-    "with": "companion",
-    "format": "from_",
-    "from_": "format",
-}
+OTHER_NAMES = {alias: one.field for one in OPTIONS for alias in one.aliases.split()}
 
 
 def make_options(
@@ -83,7 +78,8 @@ def with_own_names(given: Mapping[str, Any], known: Container[str]) -> dict[str,
 
 
 def _unknown_option(name: str, known: list[str]) -> str:
-    return f"there is no option {name}{hint_on(name, known)}"
+    instead = f"; use {INSTEAD[name]}" if name in INSTEAD else hint_on(name, known)
+    return f"there is no option {name}{instead}"
 
 
 def _is_names(wanted: Any) -> bool:

@@ -32,11 +32,24 @@ class RunSettings:
     closest file above it, one without any those of the working folder.
     """
 
-    def __init__(self, path: str | None = None, *, isolated: bool = False) -> None:
+    def __init__(
+        self,
+        path: str | None = None,
+        *,
+        isolated: bool = False,
+        lines: Sequence[str] = (),
+    ) -> None:
         """Read the settings of the run; `path` names a file that all have.
 
-        There are none at all if it is `isolated`. Raises `TomlError`.
+        There is none of any file if it is `isolated`. Those in `lines`, such as
+        `lint=true`, replace what files say. Raises `TomlError`.
         """
+        self._line_settings: Settings | None = None
+        if lines:
+            from harpia_formats.api.settings.parse import settings_of_lines  # noqa: PLC0415 - most runs have no settings
+
+            root = working_folder() or os.sep
+            self._line_settings = settings_of_lines(lines, root)
         self._finder = SettingsFinder()
         self._is_searched = path is None and not isolated
         #: The settings of the run, None without any.
@@ -45,6 +58,8 @@ class RunSettings:
             self.run = given_settings(path)
         elif not isolated and (folder := working_folder()) is not None:
             self.run = self._finder.of_folder(folder)
+        self._run_file = self.run
+        self.run = self._with_lines(self.run)
         #: The settings of files that hold others for a whole run, by their paths.
         self.unused: dict[str, list[str]] = {}
         #: The options and the names of those that the user gave, set by `apply`.
@@ -53,6 +68,13 @@ class RunSettings:
         #: The settings of files by the folder in their names.
         self._folders: dict[str, Settings | None] = {}
         self._options: dict[tuple[Settings | None, Chosen], Options] = {}
+
+    def _with_lines(self, settings: "Settings | None") -> "Settings | None":
+        """Return settings of a file with those that were given as lines."""
+        lines = self._line_settings
+        if lines is None or settings is None:
+            return settings or lines
+        return settings.with_lines(lines)
 
     def value(self, name: str, otherwise: Any, given: Collection[str]) -> Any:
         """Return a setting of the run, or `otherwise` if it is `given` or not set."""
@@ -74,13 +96,14 @@ class RunSettings:
 
         files = map(report_file, self.run.values[name])
         return [
-            f"{file.reporter.name}={self._from_folder(file.place)}" for file in files
+            f"{file.reporter.name}={self._from_folder(name, file.place)}"
+            for file in files
         ]
 
-    def _from_folder(self, place: str) -> str:
+    def _from_folder(self, name: str, place: str) -> str:
         """Return a path that starts from the folder of the run's settings, or a URL."""
         assert self.run is not None  # noqa: S101 - asked for only with settings
-        if is_url(place):
+        if is_url(place) or name in self.run.of_lines:
             return place
         return shown_path(os.path.join(self.run.root, place))  # noqa: PTH118 - links are not resolved
 
@@ -100,7 +123,7 @@ class RunSettings:
             if options.fail_fast:
                 reason = "cannot be combined with --fail-fast: it counts all findings"
                 raise TomlError(self.run.path, "baseline", reason)
-            values["baseline"] = self._from_folder(values["baseline"])
+            values["baseline"] = self._from_folder("baseline", values["baseline"])
         self._base = replace(options, **values)
         return self._of(self.run, (None, ()))
 
@@ -135,12 +158,14 @@ class RunSettings:
         if folder in self._folders:
             return self._folders[folder]
         found = self._finder.of_folder(os.path.abspath(folder))  # noqa: PTH100 - links are not resolved
-        self._folders[folder] = found = found or self.run
-        if found is not None and found is not self.run:
-            from harpia_formats.api.settings.table import BY_NAME  # noqa: PLC0415 - most runs have no settings
+        if found is None or found is self._run_file:
+            self._folders[folder] = self.run
+            return self.run
+        from harpia_formats.api.settings.table import BY_NAME  # noqa: PLC0415 - most runs have no settings
 
-            names = [name for name in found.values if BY_NAME[name].of_run]
-            self.unused[found.path] = names
+        names = [name for name in found.values if BY_NAME[name].of_run]
+        self.unused[found.path] = names
+        self._folders[folder] = found = self._with_lines(found)
         return found
 
 

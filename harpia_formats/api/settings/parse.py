@@ -1,6 +1,7 @@
 """From the text of a settings file to checked settings."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ from harpia_formats.formats.rules import selected_rules
 from harpia_formats.model.errors import HarpiaFormatsError, TomlError
 from harpia_formats.model.text.spelling import hint_on, is_near
 
+#: Where settings of the command line are, as messages show it.
+CONFIG = "--config"
 #: The path of the table of settings in a `pyproject.toml`.
 _TABLE = ("tool", "harpia-formats")
 #: The types of the values of settings that are no arrays or tables.
@@ -36,6 +39,34 @@ class Settings:
     #: The absolute path of the folder that patterns and paths start from.
     root: str
     values: Mapping[str, Any]
+    #: The names of those that the command line set.
+    of_lines: frozenset[str] = frozenset()
+
+    def with_lines(self, lines: "Settings") -> "Settings":
+        """Return these settings, with those of the command line in their place."""
+        values = {**self.values, **lines.values}
+        return Settings(self.path, self.root, values, frozenset(lines.values))
+
+
+def settings_of_lines(lines: Sequence[str], root: str) -> Settings:
+    """Return the settings in lines such as `lint=true`; a bare word is a text.
+
+    Raises `TomlError`.
+    """
+    values: dict[str, Any] = {}
+    for line in lines:
+        name, _, value = line.partition("=")
+        try:
+            found = parse_settings(line.encode(), CONFIG, root, is_pyproject=False)
+        except TomlError as error:
+            text = json.dumps(value.strip(), ensure_ascii=False)
+            quoted = f"{name}={text}".encode()
+            try:
+                found = parse_settings(quoted, CONFIG, root, is_pyproject=False)
+            except TomlError:
+                raise error from None
+        values.update(found.values if found else {})
+    return Settings(CONFIG, root, values, frozenset(values))
 
 
 def parse_settings(

@@ -5,6 +5,8 @@ from dataclasses import dataclass, fields
 from enum import Enum
 from typing import Any
 
+from harpia_formats.api import options
+from harpia_formats.api.option_values import help_of
 from harpia_formats.files.io.exclude import parts_of
 from harpia_formats.files.parsing.csv_delimiter import delimiter_named
 from harpia_formats.formats.registry import formats_named, rules_for
@@ -61,9 +63,9 @@ class Setting:
     @property
     def default(self) -> Any:
         """The value without settings."""
-        options = Options()
-        if hasattr(options, self.field):
-            value = getattr(options, self.field)
+        plain = Options()
+        if hasattr(plain, self.field):
+            value = getattr(plain, self.field)
             return list(value) if isinstance(value, tuple) else value
         return _EMPTY.get(self.kind)
 
@@ -83,8 +85,8 @@ def _report_file(text: str) -> None:
     report_file(text)
 
 
-#: Every setting, in the order of the documents.
-SETTINGS = (
+#: What is no option of the command line.
+_OWN = (
     Setting(
         "formats",
         Kind.TABLE,
@@ -93,33 +95,6 @@ SETTINGS = (
         '[tool.harpia-formats.formats]\n"runs/*.jsonl" = "nemo-output"',
         formats_named,
         _pattern,
-    ),
-    Setting(
-        "exclude",
-        Kind.TEXTS,
-        "Files and folders that are left out.",
-        'exclude = ["logs", "old/**/*.json"]',
-        _pattern,
-    ),
-    Setting(
-        "select",
-        Kind.TEXTS,
-        "The only rules that are checked: codes, prefixes or names.",
-        'select = ["J", "S", "missing-key"]',
-        _rule,
-    ),
-    Setting(
-        "ignore",
-        Kind.TEXTS,
-        "Rules that are not checked.",
-        'ignore = ["J202"]',
-        _rule,
-    ),
-    Setting(
-        "lint",
-        Kind.FLAG,
-        "Whether the optional rules are checked, too.",
-        "lint = true",
     ),
     Setting(
         "per-file-ignores",
@@ -139,113 +114,53 @@ SETTINGS = (
         severity_named,
         _rule,
     ),
-    Setting(
-        "strict",
-        Kind.FLAG,
-        "Whether only what the vendor's document describes is accepted.",
-        "strict = true",
-    ),
-    Setting(
-        "assert-formats",
-        Kind.FLAG,
-        "Whether values that break the keyword `format` of a schema are reported.",
-        "assert-formats = true",
-    ),
-    Setting(
-        "delimiter",
-        Kind.TEXT,
-        "The character between the fields of tables, or its name.",
-        'delimiter = "tab"',
-        delimiter_named,
-    ),
-    Setting(
-        "skip-unrecognised",
-        Kind.FLAG,
-        "Whether files in no known format are passed over.",
-        "skip-unrecognised = true",
-    ),
-    Setting(
-        "max-row-bytes",
-        Kind.COUNT,
-        "The bytes that a row may have.",
-        "max-row-bytes = 1048576",
-        least=1,
-    ),
-    Setting(
-        "row-timeout",
-        Kind.NUMBER,
-        "The seconds that a row may take with a schema whose references or patterns "
-        "can multiply its work.",
-        "row-timeout = 2.5",
-        least=0.001,
-    ),
-    Setting(
-        "baseline",
-        Kind.TEXT,
-        "The baseline whose findings are not reported: a path from the folder of the "
-        "settings. It is not used beside `--write-baseline`.",
-        'baseline = "baseline.json"',
-        of_run=True,
-    ),
-    Setting(
-        "error-on-warning",
-        Kind.FLAG,
-        "Whether a warning makes the exit code 1.",
-        "error-on-warning = true",
-        of_run=True,
-    ),
-    Setting(
-        "output-format",
-        Kind.TEXT,
-        "The reporter.",
-        'output-format = "concise"',
-        reporter_named,
-        of_run=True,
-    ),
-    Setting(
-        "report",
-        Kind.TEXTS,
-        "Files into which the whole report is written beside what is printed, as "
-        "`--report` names them: paths from the folder of the settings.",
-        'report = ["report.json"]',
-        _report_file,
-        of_run=True,
-    ),
-    Setting(
-        "redact",
-        Kind.FLAG,
-        "Whether no value of a record is shown.",
-        "redact = true",
-        of_run=True,
-    ),
-    Setting(
-        "examples",
-        Kind.COUNT,
-        "How many findings of the same kind are printed; 0 for all.",
-        "examples = 3",
-        of_run=True,
-    ),
-    Setting(
-        "max-problems",
-        Kind.COUNT,
-        "How many findings are printed in total; 0 for all.",
-        "max-problems = 100",
-        of_run=True,
-    ),
-    Setting(
-        "statistics",
-        Kind.FLAG,
-        "Whether the number of findings of each rule is added.",
-        "statistics = true",
-        of_run=True,
-    ),
-    Setting(
-        "jobs",
-        Kind.COUNT,
-        "The number of worker processes; 0 for one per processor.",
-        "jobs = 4",
-        of_run=True,
-    ),
+)
+#: What the value of an option is in TOML, where it is no text.
+_kinds = {
+    options.FLAG: Kind.FLAG,
+    options.WHOLE: Kind.COUNT,
+    options.WORKERS: Kind.COUNT,
+    options.NUMBER: Kind.NUMBER,
+    options.NAMES: Kind.TEXTS,
+    options.TEXTS: Kind.TEXTS,
+}
+_checks: dict[str, Callable[[str], object]] = {
+    "delimiter": delimiter_named,
+    "exclude": _pattern,
+    "ignore": _rule,
+    "output-format": reporter_named,
+    "report": _report_file,
+    "select": _rule,
+}
+#: The headings of help pages below which options of a whole run stand.
+_OF_RUN = {"", "Processes", "Reporting"}
+
+
+def _setting(option: options.Option) -> Setting:
+    """Return the setting that an option is."""
+    name = option.words[0].removeprefix("--")
+    return Setting(
+        name,
+        _kinds.get(option.kind, Kind.TEXT),
+        help_of(option),
+        option.setting,
+        _checks.get(name),
+        of_run=option.panel in _OF_RUN,
+        least=option.least or 0,
+    )
+
+
+_of_options = map(_setting, (one for one in options.OPTIONS if one.setting))
+_all = {setting.name: setting for setting in (*_OWN, *_of_options)}
+#: Every setting, in the order of the documents.
+SETTINGS = tuple(
+    _all[name]
+    for name in (
+        "formats exclude select ignore lint per-file-ignores severity strict "
+        "assert-formats delimiter skip-unrecognised max-row-bytes row-timeout baseline "
+        "error-on-warning output-format report redact examples max-problems statistics "
+        "jobs"
+    ).split()
 )
 #: The settings by their names.
 BY_NAME = {setting.name: setting for setting in SETTINGS}

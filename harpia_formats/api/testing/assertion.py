@@ -1,10 +1,10 @@
 """Fail a test whose data is not valid, with the first findings and their places."""
 
 from collections.abc import Iterable
-from typing import Unpack
+from typing import Any
 
 import harpia_formats
-from harpia_formats.api.python_api.arguments import Input, ValidateArguments
+from harpia_formats.api.python_api.arguments import Input
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.report import Report
@@ -22,7 +22,7 @@ def assert_valid(
     /,
     *,
     error_on_warning: bool = False,
-    **options: Unpack[ValidateArguments],
+    **options: Any,
 ) -> Report:
     """Validate `data` as `format_`, and return the report.
 

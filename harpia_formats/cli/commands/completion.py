@@ -4,11 +4,11 @@ import sys
 
 from harpia_formats.cli.completion.scripts import SCRIPTS
 from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.catalog import Shell
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.streams import text_writer
 
 
-def completion(shell: Shell) -> ExitCode:
+def completion(given: Given) -> ExitCode:
     """Print a script for a shell that completes commands, options and values.
 
     For bash, add this line to ~/.bashrc:
@@ -23,5 +23,5 @@ def completion(shell: Shell) -> ExitCode:
 
     harpia-formats completion fish > ~/.config/fish/completions/harpia-formats.fish
     """
-    text_writer(sys.stdout)(SCRIPTS[shell])
+    text_writer(sys.stdout)(SCRIPTS[given.shell])
     return ExitCode.OK

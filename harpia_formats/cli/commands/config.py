@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.api.settings.apply import Chosen, RunSettings, chosen_by
+from harpia_formats.api.settings.parse import CONFIG
 from harpia_formats.api.settings.table import SETTINGS, Setting
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.catalog import JSON, TEXT, ConfigPath, ListingFormat
-from harpia_formats.cli.options.common import ConfigFile, Isolated
-from harpia_formats.cli.options.given import run_settings
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.files.io.source import Source
@@ -21,32 +20,33 @@ COLUMNS = ("Setting", "Value", "From")
 DEFAULT = "default"
 
 
-def config(
-    path: ConfigPath = ".",
-    *,
-    config_: ConfigFile = None,
-    isolated: Isolated = False,
-    output_format: ListingFormat = TEXT,
-) -> ExitCode:
+def config(given: Given) -> ExitCode:
     """Show the settings that `validate` uses for a file, and where each comes from.
 
     They are those of the closest harpia-formats.toml above it, or pyproject.toml with
     the table tool.harpia-formats. What holds for a whole run is taken from the working
     folder.
+
+    For example:
+    - harpia-formats config
+    - harpia-formats config data/rows.jsonl
+    - harpia-formats config --config lint=true
     """
-    if not os.path.lexists(path):
-        raise UsageError(f"there is no file or folder {path}")
-    settings = run_settings(config_, isolated=isolated)
+    if not os.path.lexists(given.path):
+        raise UsageError(f"there is no file or folder {given.path}")
+    settings = given.settings()
     # Patterns are about files; a folder has the settings of the files in it.
-    is_folder = os.path.isdir(path)  # noqa: PTH112 - raises nothing
-    source = Source(path, Path(path) / "file" if is_folder else Path(path))
+    is_folder = os.path.isdir(given.path)  # noqa: PTH112 - raises nothing
+    source = Source(
+        given.path, Path(given.path) / "file" if is_folder else Path(given.path)
+    )
     rows = [(each, *_value(each, settings, source)) for each in SETTINGS]
     own = settings.of_source(source)
     chosen: Chosen = (None, ())
     if own is not None and not is_folder:
         chosen = chosen_by(own, source, ())
-    if output_format == JSON:
-        _write_json(path, rows, chosen, is_folder=is_folder)
+    if given.output_format == "json":
+        _write_json(given.path, rows, chosen, is_folder=is_folder)
         return ExitCode.OK
     cells = [(one.name, _text(value), origin) for one, value, origin in rows]
     if not is_folder:
@@ -60,7 +60,8 @@ def _value(setting: Setting, settings: RunSettings, source: Source) -> tuple[Any
     found = settings.run if setting.of_run else settings.of_source(source)
     if found is None or setting.name not in found.values:
         return setting.default, DEFAULT
-    return found.values[setting.name], found.path
+    is_of_line = setting.name in found.of_lines
+    return found.values[setting.name], CONFIG if is_of_line else found.path
 
 
 def _text(value: Any) -> str:

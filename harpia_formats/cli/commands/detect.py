@@ -4,16 +4,9 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 
 from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.catalog import JSON, TEXT, ListingFormat
-from harpia_formats.cli.options.common import (
-    Delimiter,
-    Exclude,
-    Redact,
-    RequiredPaths,
-    ShowProgress,
-)
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.problems import print_failures, print_unmatched
-from harpia_formats.cli.output.progress import Progress, UnitsDone, When
+from harpia_formats.cli.output.progress import Progress, UnitsDone
 from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.formats.detection.result import SCHEMA, Detected, detected_as_dict
@@ -22,15 +15,7 @@ from harpia_formats.formats.detection.result import SCHEMA, Detected, detected_a
 COLUMNS, NOTES_IN = ("Path", "Format", "Sure", "Why", "Container"), 3
 
 
-def detect(  # noqa: PLR0913 - one parameter for each option
-    paths: RequiredPaths,
-    *,
-    delimiter: Delimiter = None,
-    exclude: Exclude = None,
-    output_format: ListingFormat = TEXT,
-    redact: Redact = False,
-    show_progress: ShowProgress = When.AUTO,
-) -> ExitCode:
+def detect(given: Given) -> ExitCode:
     """Detect the format of files, and show how sure that is and why.
 
     Only the beginning of each file is read: 1,000 records or 8 MB.
@@ -40,22 +25,27 @@ def detect(  # noqa: PLR0913 - one parameter for each option
     - 1: some files are not
     - 2: something could not be read
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats detect data
+    - harpia-formats detect answers.json --output-format json
+    - harpia-formats detect table.txt --delimiter tab
     """
     from harpia_formats.files.io.exclude import Exclusion, check_patterns  # noqa: PLC0415 - for the same reason
     from harpia_formats.files.io.inputs import checked_inputs  # noqa: PLC0415 - for the same reason
     from harpia_formats.formats.detection.detect_files import detect_files  # noqa: PLC0415 - formats are loaded when they are used
 
-    check_patterns(exclude or ())
-    exclusion = Exclusion(exclude or ())
-    progress = Progress(quiet=False, when=show_progress, inputs=paths, exclude=exclude)
-    files = detect_files(checked_inputs(paths), delimiter, exclusion)
+    check_patterns(given.exclude)
+    exclusion = Exclusion(given.exclude)
+    progress = given.progress(given.paths)
+    files = detect_files(checked_inputs(given.paths), given.delimiter, exclusion)
     with progress:
         found = tuple(_noted(files, progress))
-    if redact:
+    if given.redact:
         from harpia_formats.validation.redaction.detected import redacted_detection  # noqa: PLC0415 - most runs show values
 
         found = tuple(map(redacted_detection, found))
-    if output_format == JSON:
+    if given.output_format == "json":
         _write_json(found)
     else:
         rows = [_row(file) for file in found if file.format or not file.reason]

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.catalog import TEXT, ListingFormat, Mapping, Pairs
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.table import TableRow, write_table
 from harpia_formats.formats.registry import (
@@ -29,25 +29,25 @@ CONTAINERS = {
 }
 
 
-def formats(
-    *,
-    output_format: ListingFormat = TEXT,
-    pairs: Pairs = False,
-    mapping: Mapping = False,
-) -> ExitCode:
+def formats(given: Given) -> ExitCode:
     """List the known formats by vendor, with their dialects.
 
     A family is a name for several formats. `--format FAMILY` validates each file
     against the member that the file is in.
+
+    For example:
+    - harpia-formats formats
+    - harpia-formats formats --pairs
+    - harpia-formats formats --output-format json
     """
-    if pairs and mapping:
+    if given.pairs and given.mapping:
         raise UsageError("--pairs and --mapping cannot be combined; use one of them")
     write_lines, as_object = _write_formats, _formats_as_object
-    if pairs:
+    if given.pairs:
         write_lines, as_object = _write_pairs, _pairs_as_object
-    elif mapping:
+    elif given.mapping:
         write_lines, as_object = _write_mapping, _mapping_as_object
-    if output_format == TEXT:
+    if given.output_format == "text":
         write_lines()
         return ExitCode.OK
     from harpia_formats.model.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson

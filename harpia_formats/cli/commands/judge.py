@@ -4,80 +4,11 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.common import (
-    ColumnsOrKeys,
-    Delimiter,
-    InputFormat,
-    MaxRowBytes,
-    Output,
-    Overwrite,
-    Paths,
-    Quiet,
-    Redact,
-    ShowProgress,
-)
-from harpia_formats.cli.options.judging import (
-    ApiKeyVariable,
-    AskAgain,
-    Bindings,
-    Cache,
-    Component,
-    Concurrency,
-    Definition,
-    DryRun,
-    Endpoint,
-    JudgeModel,
-    MaxRequests,
-    MaxTokens,
-    NoCache,
-    PairedModels,
-    Pairwise,
-    Plain,
-    RaiseOnFailure,
-    Retries,
-    Timeout,
-    VerdictsAs,
-    Votes,
-)
-from harpia_formats.cli.options.values import column_map
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.progress import When
-from harpia_formats.files.framing.limits import ROW_LIMIT
 
 
-def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it long
-    paths: Paths = None,
-    *,
-    definition: Definition,
-    output: Output = "-",
-    to: VerdictsAs = None,
-    overwrite: Overwrite = False,
-    dry_run: DryRun = False,
-    bind: Bindings = None,
-    pairwise: Pairwise = False,
-    models: PairedModels = None,
-    component: Component = None,
-    from_: InputFormat = None,
-    columns: ColumnsOrKeys = None,
-    delimiter: Delimiter = None,
-    max_row_bytes: MaxRowBytes = ROW_LIMIT,
-    judge_model: JudgeModel = None,
-    endpoint: Endpoint = None,
-    api_key_env: ApiKeyVariable = None,
-    votes: Votes = 1,
-    concurrency: Concurrency = 4,
-    timeout: Timeout = None,
-    retries: Retries = None,
-    plain: Plain = False,
-    raise_on_failure: RaiseOnFailure = None,
-    cache: Cache = None,
-    no_cache: NoCache = False,
-    ask_again: AskAgain = False,
-    max_requests: MaxRequests = None,
-    max_tokens: MaxTokens = None,
-    redact: Redact = False,
-    quiet: Quiet = False,
-    show_progress: ShowProgress = When.AUTO,
-) -> ExitCode:
+def judge(given: Given) -> ExitCode:
     """Let an LLM judge each answer in some files, as a definition says.
 
     All input is read before the first request. Replies are kept in a cache, so
@@ -89,59 +20,66 @@ def judge(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     - 1: some rows have none, or a record is invalid
     - 2: something could not be read, written or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats judge rows.jsonl -d judge.yaml -o verdicts.json
+    - harpia-formats judge rows.jsonl -d faithfulness --dry-run
+    - harpia-formats judge rows.jsonl -d judge.yaml --endpoint http://localhost:8000/v1
     """
-    if redact and dry_run:
+    if given.redact and given.dry_run:
         raise UsageError(
             "--redact and --dry-run cannot be combined: a dry run prints the prompts"
         )
-    _check_models(models, pairwise=pairwise)
-    cache_file = _cache_file(output, cache, is_off=no_cache)
+    _check_models(given.models, pairwise=given.pairwise)
+    cache_file = _cache_file(given.output, given.cache, is_off=given.no_cache)
     judge_options = {
-        "component": component,
-        "guarded": not plain,
+        "component": given.component,
+        "guarded": not given.plain,
         "cache": cache_file,
-        "votes": votes,
-        "concurrency": concurrency,
-        "max_requests": max_requests,
-        "max_tokens": max_tokens,
-        "ask_again": ask_again,
+        "votes": given.votes,
+        "concurrency": given.concurrency,
+        "max_requests": given.max_requests,
+        "max_tokens": given.max_tokens,
+        "ask_again": given.ask_again,
         "api_params": _given(
-            model=judge_model,
-            api_base_url=endpoint,
-            timeout=timeout,
-            max_retries=retries,
+            model=given.judge_model,
+            api_base_url=given.endpoint,
+            timeout=given.timeout,
+            max_retries=given.retries,
         ),
         **_given(
-            api_key_env=api_key_env,
-            raise_on_failure=raise_on_failure,
-            progress_bar=None if show_progress is When.AUTO and not quiet else False,
+            api_key_env=given.api_key_env,
+            raise_on_failure=given.raise_on_failure,
+            progress_bar=None
+            if given.show_progress == When.AUTO and not given.quiet
+            else False,
         ),
     }
     job_options = {
-        "paths": paths or ["-"],
-        "output": output,
-        "binds": bind or [],
-        "models": (models or ()) if pairwise else None,
-        "overwrite": overwrite,
+        "paths": given.paths or ["-"],
+        "output": given.output,
+        "binds": given.bind,
+        "models": given.models if given.pairwise else None,
+        "overwrite": given.overwrite,
         "cache": cache_file,
         "reading": {
-            "format_": from_,
-            "columns": column_map(columns),
-            "delimiter": delimiter,
-            "max_row_bytes": max_row_bytes,
+            "format_": given.from_,
+            "columns": given.columns,
+            "delimiter": given.delimiter,
+            "max_row_bytes": given.max_row_bytes,
         },
     }
     from harpia_formats.cli.run_judge import run_judge  # noqa: PLC0415 - the help page needs no judge
 
     return run_judge(
-        definition,
+        given.definition,
         judge_options,
         job_options,
-        verdicts_as=to,
-        dry_run=dry_run,
-        redact=redact,
-        quiet=quiet,
-        show_progress=show_progress is When.ALWAYS,
+        verdicts_as=given.to,
+        dry_run=given.dry_run,
+        redact=given.redact,
+        quiet=given.quiet,
+        show_progress=given.show_progress == When.ALWAYS,
     )
 
 

@@ -2,70 +2,31 @@
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.common import (
-    ClusterTimeout,
-    Engine,
-    Jobs,
-    Overwrite,
-    Quiet,
-    Redact,
-    ReportOption,
-    ShowProgress,
-)
-from harpia_formats.cli.options.given import Context, given_options
-from harpia_formats.cli.options.preflight import (
-    DEFAULT,
-    Init,
-    InitOutput,
-    PreflightDryRun,
-    PreflightFiles,
-    Variables,
-)
-from harpia_formats.cli.options.validation import Examples, MaxProblems, OutputFormat
-from harpia_formats.cli.options.values import name_and_value
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.problems import print_failures
-from harpia_formats.cli.output.progress import Progress, When
-from harpia_formats.cli.output.report import report_exit_code, write_report
+from harpia_formats.cli.output.report import Printing, report_exit_code, report_options
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
 from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.expectations.parse import read_plan
 from harpia_formats.expectations.plan import Plan
 from harpia_formats.expectations.run import Preflight
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
-from harpia_formats.reporters import reporter_named
 from harpia_formats.reporters.checks import check_lines
 from harpia_formats.reporters.report_file import named_report
 
+#: The file that is read if none is named.
+DEFAULT = "preflight.toml"
 #: Reporters for people, which show the check list themselves.
 _WITH_CHECKS = ("full", "concise")
 
 
-def preflight(  # noqa: PLR0913 - one parameter for each option of the command
-    context: Context,
-    files: PreflightFiles = None,
-    *,
-    variables: Variables = None,
-    dry_run: PreflightDryRun = False,
-    init: Init = False,
-    to_file: InitOutput = None,
-    overwrite: Overwrite = False,
-    jobs: Jobs = 0,
-    engine: Engine = None,
-    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
-    output_format: OutputFormat = None,
-    report: ReportOption = None,
-    examples: Examples = 5,
-    max_problems: MaxProblems = 1000,
-    redact: Redact = False,
-    quiet: Quiet = False,
-    show_progress: ShowProgress = When.AUTO,
-) -> ExitCode:
+def preflight(given: Given) -> ExitCode:
     """Check data sets before a job uses them, by what a file expects of them.
 
     The file names data sets with their formats, and limits: how many records, which
@@ -76,73 +37,47 @@ def preflight(  # noqa: PLR0913 - one parameter for each option of the command
     - 1: one is not met
     - 2: something could not be read or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats preflight
+    - harpia-formats preflight nightly.toml --var RUN=7 --dry-run
+    - harpia-formats preflight --init data/*.jsonl -o preflight.toml
     """
-    if init:
-        _check_init(given_options(context), files)
-        return _init(files or [], to_file, overwrite=overwrite)
-    if to_file is not None or overwrite:
+    if given.init:
+        _check_init(given.was_given, given.files)
+        return _init(given.files, given.output, overwrite=given.overwrite)
+    if given.output is not None or given.overwrite:
         raise UsageError("--output and --overwrite are for --init; add it")
-    if len(files or ()) > 1:
+    if len(given.files) > 1:
         raise UsageError(
             "only one preflight file can be checked; to write one for data files, add "
             "--init"
         )
-    given = dict(
-        name_and_value(one, "--var", "NAME=VALUE", UsageError)
-        for one in variables or ()
-    )
-    if not files and not Path(DEFAULT).exists():
+    if not given.files and not Path(DEFAULT).exists():
         raise UsageError(
             f"there is no {DEFAULT} here; name the preflight file, or write one for "
             f"your data: preflight --init FILE... -o {DEFAULT}"
         )
-    plan = read_plan((files or [DEFAULT])[0], given, named_report)
+    plan = read_plan((given.files or (DEFAULT,))[0], given.variables, named_report)
     named = [path for one in plan.data_sets for path in one.inputs()]
-    progress = Progress(
-        quiet=quiet,
-        when=show_progress,
-        inputs=named,
-    )
-    options = PreflightOptions(
-        variables=given,
-        examples=examples,
-        max_problems=max_problems,
-        redact=redact,
-        jobs=jobs,
-        engine=engine,
-        cluster_timeout=cluster_timeout,
-        progress=progress.update,
-    )
+    progress = given.progress(named)
+    options = given.options(PreflightOptions, progress=progress.update)
     beside = [path for one in plan.data_sets for path in one.beside()]
     places = [plan.path, *named, *beside]
-    reports = ReportFiles([*plan.reports, *(report or ())], Report, places)
+    reports = ReportFiles([*plan.reports, *given.report], Report, places)
     run = Preflight(plan, options, reports.paths)
-    if dry_run:
+    if given.dry_run:
         return _describe(plan, run)
-    return _checked(run, reports, progress, output_format, quiet=quiet)
-
-
-def _checked(
-    run: Preflight,
-    reports: ReportFiles,
-    progress: Progress,
-    output_format: str | None,
-    *,
-    quiet: bool,
-) -> ExitCode:
-    """Check everything, and write the findings, the reports and the check list."""
+    name, quiet = given.output_format, given.quiet
+    printing = Printing(progress, name, report_options(quiet=quiet))
     with progress:
-        found = write_report(
-            reports.keeping(run),
-            run.report,
-            progress,
-            output_format,
-            statistics=False,
-            quiet=quiet,
-        )
+        problems = printing.problems(reports.keeping(run))
+        printing.reporter.write(problems, run.report, printing.write, printing.options)
+        found = run.report()
+        printing.end(found)
     print_failures(found.failures)
-    has_checks = output_format is None or output_format in _WITH_CHECKS
-    if not (quiet or has_checks or reporter_named(output_format or "").summary_apart):
+    has_checks = name is None or name in _WITH_CHECKS
+    if not (quiet or has_checks or printing.reporter.summary_apart):
         write_stderr("".join(f"{line}\n" for line in check_lines(found)))
     reports.write(found, ReportOptions())
     run.save_state()
@@ -163,9 +98,9 @@ def _describe(plan: Plan, run: Preflight) -> ExitCode:
     return ExitCode.UNABLE if failures else ExitCode.OK
 
 
-def _check_init(given: frozenset[str], files: list[str] | None) -> None:
+def _check_init(given: frozenset[str], files: Sequence[str]) -> None:
     """Raise `UsageError` for options that --init does not use."""
-    others = given - {"files", "init", "to-file", "overwrite", "quiet"}
+    others = given - {"files", "init", "output", "overwrite", "quiet"}
     if others:
         name = min(others).replace("variables", "var")
         raise UsageError(
@@ -175,7 +110,7 @@ def _check_init(given: frozenset[str], files: list[str] | None) -> None:
         raise UsageError("--init needs the data files: preflight --init FILE...")
 
 
-def _init(files: list[str], to_file: str | None, *, overwrite: bool) -> ExitCode:
+def _init(files: Sequence[str], to_file: str | None, *, overwrite: bool) -> ExitCode:
     """Write a preflight file for data files."""
     from harpia_formats.expectations.init import preflight_file  # noqa: PLC0415 - only on request
 

@@ -3,7 +3,7 @@
 import sys
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.catalog import AllRules, RuleNames
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.rule_page import rule_line, rule_page
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.terminal import width_of
@@ -11,20 +11,28 @@ from harpia_formats.formats.registry import installed_rules, rules_for
 from harpia_formats.formats.rules import rules_matching
 
 
-def rule(names: RuleNames = None, *, every: AllRules = False) -> ExitCode:
-    """Explain a rule, with an example that breaks it and one that does not."""
-    if names and every:
+def rule(given: Given) -> ExitCode:
+    """Explain a rule, with an example that breaks it and one that does not.
+
+    For example:
+    - harpia-formats rule C201
+    - harpia-formats rule duplicate-key
+    - harpia-formats rule --all
+    """
+    if given.names and given.every:
         raise UsageError("--all lists every rule; leave it out to explain the named")
-    rules = installed_rules() if every else rules_for(asked=names or ())
+    rules = installed_rules() if given.every else rules_for(asked=given.names or ())
     write, width = text_writer(sys.stdout), width_of(sys.stdout)
-    if every:
+    if given.every:
         longest = max(len(rule.name) for rule in rules.values())
         write("".join(rule_line(rule, longest, width) for rule in rules.values()))
         return ExitCode.OK
-    if not names:
+    if not given.names:
         raise UsageError(
             "no rule is given; name one, such as C201 or duplicate-key, or use --all"
         )
-    found = [code for name in names for code in sorted(rules_matching(name, rules))]
+    found = [
+        code for name in given.names for code in sorted(rules_matching(name, rules))
+    ]
     write("\n".join(rule_page(rules[code], width) for code in dict.fromkeys(found)))
     return ExitCode.OK

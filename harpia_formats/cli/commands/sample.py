@@ -1,41 +1,14 @@
 """`harpia-formats sample`."""
 
-from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.common import (
-    Delimiter,
-    MaxRowBytes,
-    Overwrite,
-    Quiet,
-    ShowProgress,
-)
-from harpia_formats.cli.options.subsets import (
-    OneFile,
-    RowsFormat,
-    RowsOutput,
-    SampleRows,
-    SampleSeed,
-)
-from harpia_formats.cli.output.progress import Progress, When
+from harpia_formats.cli.exit_codes import ExitCode, UsageError
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.streams import print_error
 from harpia_formats.cli.output.subset_lines import print_copied
 from harpia_formats.conversion.subsets.options import SubsetOptions
 from harpia_formats.conversion.subsets.sample import copy_sample
-from harpia_formats.files.framing.limits import ROW_LIMIT
 
 
-def sample(  # noqa: PLR0913 - one parameter for each option of the command
-    path: OneFile,
-    size: SampleRows,
-    *,
-    seed: SampleSeed = "0",
-    output: RowsOutput = "-",
-    overwrite: Overwrite = False,
-    from_: RowsFormat = None,
-    delimiter: Delimiter = None,
-    max_row_bytes: MaxRowBytes = ROW_LIMIT,
-    quiet: Quiet = False,
-    show_progress: ShowProgress = When.AUTO,
-) -> ExitCode:
+def sample(given: Given) -> ExitCode:
     """Copy rows of a file that are chosen at random, byte for byte.
 
     Each choice of N rows is equally likely. They keep their order, and are the
@@ -47,21 +20,22 @@ def sample(  # noqa: PLR0913 - one parameter for each option of the command
     - 1: the file has fewer rows, all of which were copied
     - 2: something could not be read, written or copied
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats sample answers.jsonl -n 100
+    - harpia-formats sample answers.jsonl -n 100 --seed 7
+    - harpia-formats sample table.csv -n 50 -o some.csv
     """
-    with Progress(
-        quiet=quiet,
-        when=show_progress,
-        inputs=(path,),
-    ) as progress:
-        options = SubsetOptions(
-            from_=from_,
-            delimiter=delimiter,
-            max_row_bytes=max_row_bytes,
-            overwrite=overwrite,
-            progress=progress.update,
-        )
-        done = copy_sample(path, output, size, seed, options)
-    print_copied(done, output, quiet=quiet)
+    if given.size is not None and given.rows is not None:
+        raise UsageError("--rows and N are one; give one of them")
+    size = given.rows if given.size is None else given.size
+    if size is None:
+        raise UsageError("--rows/-n is missing: Rows that are chosen")
+    with given.progress((given.path,)) as progress:
+        options = given.options(SubsetOptions, progress=progress.update)
+        done = copy_sample(given.path, given.output, size, given.seed, options)
+    print_copied(done, given.output, quiet=given.quiet)
     if not done.ok:
-        print_error(f"{path} has {done.rows:,} rows, and a sample of {size:,} is asked")
+        name = getattr(given.path, "name", given.path)
+        print_error(f"{name} has {done.rows:,} rows, and a sample of {size:,} is asked")
     return ExitCode.OK if done.ok else ExitCode.FOUND

@@ -5,12 +5,7 @@ import sys
 from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.catalog import (
-    AsPython,
-    DialectName,
-    SchemaId,
-    StrictSchema,
-)
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.formats.registry import UnknownFormat, formats_named
 from harpia_formats.formats.schema.bundled import schema_ids, schema_text
@@ -19,22 +14,21 @@ from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Path
 
 
-def schema(
-    id_: SchemaId,
-    *,
-    dialect: DialectName = None,
-    strict: StrictSchema = False,
-    as_python: AsPython = False,
-) -> ExitCode:
+def schema(given: Given) -> ExitCode:
     """Print a JSON Schema (draft-07), or a Python validator made from it.
 
     `harpia-formats formats` lists the formats and their dialects.
     `harpia-formats schema check FILE` finds mistakes in schemas, and
     `harpia-formats schema infer FILE` writes a schema of rows that have none.
+
+    For example:
+    - harpia-formats schema eee
+    - harpia-formats schema nemo-output --strict
+    - harpia-formats schema harpia --as-python
     """
-    name, rows_path = _schema_of(id_, dialect, strict=strict)
+    name, rows_path = _schema_of(given.id_, given.dialect, strict=given.strict)
     content = _record_schema(name, rows_path) if rows_path else _schema_text(name)
-    if as_python:
+    if given.as_python:
         from harpia_formats.formats.schema.to_python import as_python as to_python  # noqa: PLC0415 - only for --as-python
 
         content = to_python(name, json.loads(content))

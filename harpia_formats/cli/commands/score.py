@@ -6,66 +6,15 @@ from dataclasses import replace
 from os import fspath
 from typing import cast
 
-from harpia_formats.api.recipes.table import Applied, ScoreRun
+from harpia_formats.api.recipes.table import ScoreRun
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
-from harpia_formats.cli.options.common import (
-    ClusterTimeout,
-    ColumnsOrKeys,
-    Constants,
-    CsvSafe,
-    Delimiter,
-    Engine,
-    Exclude,
-    FromCsvSafe,
-    InputFormat,
-    Jobs,
-    MaxRowBytes,
-    MinRecords,
-    Model,
-    Output,
-    Overwrite,
-    Quiet,
-    ReadWith,
-    Redact,
-    ReportOption,
-    ShowProgress,
-    SkipInvalid,
-    SkipUnrecognised,
-)
-from harpia_formats.cli.options.given import Context
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.options.recipes import (
-    RecipeFile,
-    ShowRecipe,
     print_recipe,
     with_recipe,
 )
-from harpia_formats.cli.options.references import ReferencesFrom
-from harpia_formats.cli.options.scoring import (
-    Config,
-    Groups,
-    Level,
-    Metrics,
-    Missing,
-    Names,
-    Parameters,
-    Plots,
-    Pool,
-    Profile,
-    Replicates,
-    ResultFormat,
-    ScoredInputs,
-    ScoreFormat,
-    Seed,
-    ShowStored,
-    SkipUnknown,
-    metrics_of,
-    pairs_of,
-    parameters_of,
-)
-from harpia_formats.cli.options.values import column_map, comma_separated
 from harpia_formats.cli.output.plot_files import PlotFiles
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.score_table import score_lines
 from harpia_formats.cli.output.streams import (
@@ -74,64 +23,15 @@ from harpia_formats.cli.output.streams import (
     text_writer,
     write_stderr,
 )
-from harpia_formats.conversion.mapping.choices import ReferenceFrom
-from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.evaluation.scoring.nameless_files import split_names
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.stored_run import scoring_of
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
 
 
-def score(  # noqa: PLR0913 - a parameter for each option, which also makes it long
-    context: Context,
-    paths: ScoredInputs = None,
-    *,
-    recipe: RecipeFile = None,
-    show_recipe: ShowRecipe = False,
-    metrics: Metrics = None,
-    profile: Profile = None,
-    config: Config = None,
-    parameters: Parameters = None,
-    skip_unknown: SkipUnknown = False,
-    stored: ShowStored = False,
-    by: Groups = None,
-    model: Model = None,
-    pool: Pool = False,
-    reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
-    missing: Missing = "skip",
-    level: Level = LEVEL,
-    replicates: Replicates = REPLICATES,
-    seed: Seed = SEED,
-    to: ResultFormat = None,
-    output: Output = "-",
-    output_format: ScoreFormat = TABLE,
-    overwrite: Overwrite = False,
-    csv_safe: CsvSafe = False,
-    names: Names = None,
-    constants: Constants = None,
-    from_: InputFormat = None,
-    exclude: Exclude = None,
-    skip_unrecognised: SkipUnrecognised = False,
-    min_records: MinRecords = 0,
-    companion: ReadWith = None,
-    columns: ColumnsOrKeys = None,
-    delimiter: Delimiter = None,
-    from_csv_safe: FromCsvSafe = False,
-    skip_invalid: SkipInvalid = False,
-    max_row_bytes: MaxRowBytes = ROW_LIMIT,
-    report: ReportOption = None,
-    plots: Plots = None,
-    jobs: Jobs = 0,
-    engine: Engine = None,
-    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
-    redact: Redact = False,
-    quiet: Quiet = False,
-    show_progress: ShowProgress = When.AUTO,
-) -> ExitCode:
+def score(given: Given) -> ExitCode:
     """Score stored answers, and write the results in a vendor's format.
 
     Every score has a signature: how it was computed. The table goes to standard
@@ -143,71 +43,33 @@ def score(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     - 1: a row is not valid and not skipped, or a metric has no score
     - 2: something could not be read, computed or written
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats score answers.jsonl
+    - harpia-formats score answers.jsonl -m em,f1 --by category
+    - harpia-formats score answers.jsonl --to nemo-results -o results.json
     """
-    inputs, systems = split_names(paths or ())
-    options = ScoreOptions(
-        from_=from_,
-        exclude=tuple(exclude or ()),
-        skip_unrecognised=skip_unrecognised,
-        min_records=min_records,
-        companion=companion,
-        stored=stored,
-        metrics=metrics_of(metrics),
-        profile=profile,
-        config=config,
-        parameters=parameters_of(parameters),
-        by=comma_separated(by),
-        skip_unknown=skip_unknown,
-        on_invalid="skip" if skip_invalid else "fail",
-        missing=missing,
-        redact=redact,
-        model=model,
+    inputs, systems = split_names(given.paths)
+    options = given.options(
+        ScoreOptions,
         systems=systems,
-        pool=pool,
-        reference_from=reference_from,
-        columns=column_map(columns),
-        delimiter=delimiter,
-        from_csv_safe=from_csv_safe,
-        csv_safe=csv_safe,
-        constants=pairs_of(constants, "--set", "FIELD=VALUE"),
-        names=pairs_of(names, "--name", "WHAT=NAME"),
-        level=level,
-        replicates=replicates,
-        seed=seed,
-        overwrite=overwrite,
-        max_row_bytes=max_row_bytes,
-        jobs=jobs,
-        engine=engine,
-        cluster_timeout=cluster_timeout,
     )
     files = ScoreRun(
         tuple(inputs),
-        to,
-        output,
-        tuple(report or ()),
-        tuple(plots or ()),
-        cast("Form", output_format),
+        given.to,
+        given.output,
+        given.report,
+        given.plots,
+        cast("Form", given.output_format),
     )
-    chosen = with_recipe("score", recipe, options, files, context)
-    if show_recipe:
+    chosen = with_recipe("score", given.recipe, options, files, given)
+    if given.show_recipe:
         return print_recipe("score", chosen.options, chosen.run)
-    progress = Progress(
-        quiet=quiet,
-        when=show_progress,
-        inputs=chosen.run.inputs,
-        exclude=chosen.options.exclude,
-    )
-    return _score(chosen, progress, recipe, quiet=quiet)
-
-
-def _score(
-    chosen: Applied[ScoreRun], progress: Progress, recipe: str | None, *, quiet: bool
-) -> ExitCode:
-    """Score, write what was asked for, and return the exit code."""
+    progress = given.progress(chosen.run.inputs, chosen.options.exclude)
     options, files = chosen.options, chosen.run
     if options.csv_safe and files.to is None and files.output_format != CSV:
         raise UsageError("--csv-safe is for --to csv and --output-format csv")
-    others = [files.output, options.companion, options.config, recipe]
+    others = [files.output, options.companion, options.config, given.recipe]
     prints_results = files.to is not None and files.output in (None, "-")
     reports = ReportFiles(
         files.report, Scores, [*files.inputs, *others], prints_data=prints_results
@@ -233,7 +95,9 @@ def _score(
     print_problems(reports.keeping(run), progress)
     found = run.scores()
     scores = replace(found, said=(*chosen.notes, *found.said))
-    code = print_scores(scores, files, csv_safe=chosen.options.csv_safe, quiet=quiet)
+    code = print_scores(
+        scores, files, csv_safe=chosen.options.csv_safe, quiet=given.quiet
+    )
     reports.write(scores, ReportOptions())
     pictures.write(scores, is_whole=scores.is_whole)
     return code
@@ -268,7 +132,8 @@ def print_scores(
         write_stderr("no overall score: there are too few records\n")
     elif any(file.invalid for file in scores.report.files):
         write_stderr(
-            "no overall score: some rows are not valid; --skip-invalid skips them\n"
+            "no overall score: some rows are not valid; --on-invalid skip "
+            "leaves them out\n"
         )
     elif not failures:
         write_stderr("no overall score: see above\n")

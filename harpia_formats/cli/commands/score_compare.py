@@ -6,67 +6,21 @@ from dataclasses import replace
 from os import fspath
 from typing import cast
 
-from harpia_formats.api.recipes.table import Applied, CompareRun
+from harpia_formats.api.recipes.table import CompareRun
 from harpia_formats.cli.exit_codes import ExitCode, UsageError, exit_code_of
-from harpia_formats.cli.options.common import (
-    ClusterTimeout,
-    ColumnsOrKeys,
-    CsvSafe,
-    Delimiter,
-    Engine,
-    Exclude,
-    FromCsvSafe,
-    Jobs,
-    Quiet,
-    ReadWith,
-    Redact,
-    ReportOption,
-    ShowProgress,
-    SkipInvalid,
-)
-from harpia_formats.cli.options.given import Context
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.options.recipes import (
-    RecipeFile,
-    ShowRecipe,
     print_recipe,
     with_recipe,
 )
-from harpia_formats.cli.options.references import ReferencesFrom
-from harpia_formats.cli.options.scoring import (
-    BaselineSystem,
-    ComparedFormat,
-    ComparedInputs,
-    ComparedModels,
-    ComparisonLevel,
-    ComparisonPlots,
-    ComparisonReplicates,
-    Detect,
-    Force,
-    Metrics,
-    Missing,
-    Parameters,
-    Pool,
-    Profile,
-    ScoreFormat,
-    Seed,
-    SkipUnknown,
-    Stored,
-    Test,
-    metrics_of,
-    parameters_of,
-)
-from harpia_formats.cli.options.values import column_map
 from harpia_formats.cli.output.comparison_table import (
     comparison_lines,
     unpaired_lines,
 )
 from harpia_formats.cli.output.plot_files import PlotFiles
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import print_notes, shown_data, text_writer
-from harpia_formats.conversion.mapping.choices import ReferenceFrom
-from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.comparison_of import comparison_of
 from harpia_formats.evaluation.scoring.nameless_files import split_names
@@ -75,51 +29,11 @@ from harpia_formats.evaluation.scoring.questions_needed import (
     check_difference,
     with_questions_needed,
 )
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
 
 
-def score_compare(  # noqa: PLR0913 - one parameter for each option of the command
-    context: Context,
-    inputs: ComparedInputs = None,
-    *,
-    recipe: RecipeFile = None,
-    show_recipe: ShowRecipe = False,
-    metrics: Metrics = None,
-    profile: Profile = None,
-    parameters: Parameters = None,
-    skip_unknown: SkipUnknown = False,
-    from_: ComparedFormat = None,
-    exclude: Exclude = None,
-    companion: ReadWith = None,
-    stored: Stored = False,
-    force: Force = False,
-    models: ComparedModels = None,
-    pool: Pool = False,
-    baseline: BaselineSystem = None,
-    reference_from: ReferencesFrom = ReferenceFrom.REFERENCES,
-    columns: ColumnsOrKeys = None,
-    delimiter: Delimiter = None,
-    from_csv_safe: FromCsvSafe = False,
-    skip_invalid: SkipInvalid = False,
-    missing: Missing = "skip",
-    test: Test = None,
-    detect: Detect = None,
-    output_format: ScoreFormat = TABLE,
-    csv_safe: CsvSafe = False,
-    level: ComparisonLevel = LEVEL,
-    replicates: ComparisonReplicates = REPLICATES,
-    seed: Seed = SEED,
-    report: ReportOption = None,
-    plots: ComparisonPlots = None,
-    jobs: Jobs = 0,
-    engine: Engine = None,
-    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
-    redact: Redact = False,
-    quiet: Quiet = False,
-    show_progress: ShowProgress = When.AUTO,
-) -> ExitCode:
+def score_compare(given: Given) -> ExitCode:
     """Compare the scores of systems on the same questions: all pairs of them.
 
     A system is a model in one of the inputs; an input that names no model is one, too,
@@ -134,62 +48,33 @@ def score_compare(  # noqa: PLR0913 - one parameter for each option of the comma
     - 2: something could not be read or computed, no two systems share a question, or
       stored scores were computed differently
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats score compare a.jsonl b.jsonl
+    - harpia-formats score compare new=a.jsonl old=b.jsonl --baseline old
+    - harpia-formats score compare a.jsonl b.jsonl -m f1 --detect 0.02
     """
-    paths, systems = split_names(inputs or ())
-    options = ScoreOptions(
-        from_=from_,
-        exclude=tuple(exclude or ()),
-        companion=companion,
-        metrics=metrics_of(metrics),
-        skip_unknown=skip_unknown,
-        stored=stored,
+    paths, systems = split_names(given.inputs)
+    options = given.options(
+        ScoreOptions,
         systems=systems,
-        pool=pool,
-        profile=profile,
-        parameters=parameters_of(parameters),
-        reference_from=reference_from,
-        columns=column_map(columns),
-        delimiter=delimiter,
-        from_csv_safe=from_csv_safe,
-        csv_safe=csv_safe,
-        on_invalid="skip" if skip_invalid else "fail",
-        missing=missing,
-        redact=redact,
-        level=level,
-        replicates=replicates,
-        seed=seed,
-        jobs=jobs,
-        engine=engine,
-        cluster_timeout=cluster_timeout,
     )
     files = CompareRun(
         tuple(paths),
-        tuple(models or ()),
-        baseline,
-        test,
-        detect,
-        force,
-        tuple(report or ()),
-        tuple(plots or ()),
-        cast("Form", output_format),
+        given.models,
+        given.baseline,
+        given.test,
+        given.detect,
+        given.force,
+        given.report,
+        given.plots,
+        cast("Form", given.output_format),
     )
-    chosen = with_recipe("score compare", recipe, options, files, context)
+    chosen = with_recipe("score compare", given.recipe, options, files, given)
     check_difference(chosen.run.detect)
-    if show_recipe:
+    if given.show_recipe:
         return print_recipe("score compare", chosen.options, chosen.run)
-    progress = Progress(
-        quiet=quiet,
-        when=show_progress,
-        inputs=chosen.run.inputs,
-        exclude=chosen.options.exclude,
-    )
-    return _compare(chosen, progress, recipe)
-
-
-def _compare(
-    chosen: Applied[CompareRun], progress: Progress, recipe: str | None
-) -> ExitCode:
-    """Compare, write what was asked for, and return the exit code."""
+    progress = given.progress(chosen.run.inputs, chosen.options.exclude)
     files = chosen.run
     csv_safe = chosen.options.csv_safe
     options = replace(chosen.options, csv_safe=False, progress=progress.update)
@@ -198,7 +83,7 @@ def _compare(
         raise UsageError("name the files whose answers are compared")
     if csv_safe and files.output_format != CSV:
         raise UsageError("--csv-safe is for --output-format csv")
-    others = [options.companion, recipe]
+    others = [options.companion, given.recipe]
     reports = ReportFiles(files.report, ComparisonReport, [*inputs, *others])
     pictures = PlotFiles(
         files.plots,

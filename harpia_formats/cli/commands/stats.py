@@ -3,31 +3,8 @@
 import sys
 
 from harpia_formats.cli.exit_codes import ExitCode, exit_code_of
-from harpia_formats.cli.options.common import (
-    ClusterTimeout,
-    ColumnsOrKeys,
-    Delimiter,
-    Engine,
-    Exclude,
-    FromCsvSafe,
-    InputFormat,
-    Jobs,
-    MaxRowBytes,
-    MinRecords,
-    Paths,
-    Quiet,
-    ReadWith,
-    Redact,
-    ReportOption,
-    ShowProgress,
-    SkipInvalid,
-    SkipUnrecognised,
-)
-from harpia_formats.cli.options.statistics import JSON, TEXT, StatsFormat, Top
-from harpia_formats.cli.options.validation import Limit
-from harpia_formats.cli.options.values import column_map
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.problems import print_problems, print_unread
-from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.statistics_text import statistics_lines
 from harpia_formats.cli.output.streams import (
@@ -36,39 +13,14 @@ from harpia_formats.cli.output.streams import (
     text_writer,
     write_stderr,
 )
-from harpia_formats.evaluation.statistics.options import TOP, StatsOptions
+from harpia_formats.evaluation.statistics.options import StatsOptions
 from harpia_formats.evaluation.statistics.result import Statistics
 from harpia_formats.evaluation.statistics.run import StatisticsRun
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.model.text.json_text import json_text
 from harpia_formats.reporters.reporter import Options as ReportOptions
 
 
-def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it long
-    paths: Paths = None,
-    *,
-    output_format: StatsFormat = TEXT,
-    top: Top = TOP,
-    limit: Limit = None,
-    from_: InputFormat = None,
-    exclude: Exclude = None,
-    skip_unrecognised: SkipUnrecognised = False,
-    min_records: MinRecords = 0,
-    companion: ReadWith = None,
-    columns: ColumnsOrKeys = None,
-    delimiter: Delimiter = None,
-    from_csv_safe: FromCsvSafe = False,
-    skip_invalid: SkipInvalid = False,
-    max_row_bytes: MaxRowBytes = ROW_LIMIT,
-    jobs: Jobs = 0,
-    engine: Engine = None,
-    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
-    redact: Redact = False,
-    report: ReportOption = None,
-    quiet: Quiet = False,
-    show_progress: ShowProgress = When.AUTO,
-) -> ExitCode:
+def stats(given: Given) -> ExitCode:
     """Count what a data set holds: lengths, missing fields, models, duplicates.
 
     All files together give one table. A word is a run of characters between
@@ -80,37 +32,22 @@ def stats(  # noqa: PLR0913 - a parameter for each option, which also makes it l
     - 1: a row is not valid and not skipped
     - 2: something could not be read
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats stats answers.jsonl
+    - harpia-formats stats data --top 20
+    - harpia-formats stats rows.csv --output-format json
     """
-    progress = Progress(
-        quiet=quiet,
-        when=show_progress,
-        inputs=paths or (),
-        exclude=exclude,
-    )
-    options = StatsOptions(
-        from_=from_,
-        top=top,
-        limit=limit,
-        exclude=tuple(exclude or ()),
-        skip_unrecognised=skip_unrecognised,
-        min_records=min_records,
-        companion=companion,
-        columns=column_map(columns),
-        delimiter=delimiter,
-        from_csv_safe=from_csv_safe,
-        on_invalid="skip" if skip_invalid else "fail",
-        redact=redact,
-        max_row_bytes=max_row_bytes,
-        jobs=jobs,
-        engine=engine,
-        cluster_timeout=cluster_timeout,
+    progress = given.progress(given.paths)
+    options = given.options(
+        StatsOptions,
         progress=progress.update,
     )
-    reports = ReportFiles(report, Statistics, [*(paths or ()), companion])
-    run = StatisticsRun(paths or ["-"], options)
+    reports = ReportFiles(given.report, Statistics, [*given.paths, given.companion])
+    run = StatisticsRun(given.paths or ["-"], options)
     print_problems(reports.keeping(run), progress)
     found = run.statistics()
-    code = _print_statistics(found, output_format)
+    code = _print_statistics(found, given.output_format)
     reports.write(found, ReportOptions())
     return code
 
@@ -120,7 +57,7 @@ def _print_statistics(found: Statistics, output_format: str) -> ExitCode:
     print_unread(found.report)
     if not found.is_broken:
         write = text_writer(sys.stdout)
-        if output_format == JSON:
+        if output_format == "json":
             write(shown_data(json_text(found.to_dict(), indent=True)) + "\n")
         else:
             write("".join(f"{line}\n" for line in statistics_lines(found)))
@@ -129,7 +66,8 @@ def _print_statistics(found: Statistics, output_format: str) -> ExitCode:
         write_stderr("no statistics: there are too few records\n")
     elif any(file.invalid for file in found.report.files):
         write_stderr(
-            "no statistics: some rows are not valid; --skip-invalid skips them\n"
+            "no statistics: some rows are not valid; --on-invalid skip "
+            "leaves them out\n"
         )
     elif not found.report.failures:
         write_stderr("no statistics: see above\n")

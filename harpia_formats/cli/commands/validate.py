@@ -6,55 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.common import (
-    ClusterTimeout,
-    ConfigFile,
-    CsvColumns,
-    Delimiter,
-    Engine,
-    Exclude,
-    FromCsvSafe,
-    Isolated,
-    Jobs,
-    MaxRowBytes,
-    MinRecords,
-    Quiet,
-    Redact,
-    ReportOption,
-    RequiredPaths,
-    ShowProgress,
-    SkipUnrecognised,
-)
-from harpia_formats.cli.options.given import Context, given_options, run_settings
-from harpia_formats.cli.options.validation import (
-    AllowNoFiles,
-    AssertFormats,
-    Baseline,
-    Companion,
-    CrossCheck,
-    ErrorOnWarning,
-    Examples,
-    ExitZero,
-    FailFast,
-    Fix,
-    FixedOutput,
-    Format,
-    Ignore,
-    Limit,
-    Lint,
-    MaxProblems,
-    OutputFormat,
-    OverwriteFixed,
-    RowTimeout,
-    Schema,
-    Select,
-    ShowDiff,
-    Statistics,
-    Strict,
-    UnsafeFixes,
-    WriteBaseline,
-)
-from harpia_formats.cli.options.values import column_map, comma_separated
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.problems import (
     print_baseline,
     print_failures,
@@ -62,69 +14,20 @@ from harpia_formats.cli.output.problems import (
     print_unmatched,
     print_unused_settings,
 )
-from harpia_formats.cli.output.progress import Progress, When
 from harpia_formats.cli.output.report import (
+    Printing,
     report_exit_code,
     report_options,
-    write_report,
 )
 from harpia_formats.cli.output.report_files import ReportFiles
 from harpia_formats.cli.output.streams import write_stderr
-from harpia_formats.files.framing.limits import ROW_LIMIT
 from harpia_formats.files.io.inputs import Input
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
 from harpia_formats.model.report import Report
-from harpia_formats.validation.options import ROW_TIMEOUT, Options
+from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 
 
-def validate(  # noqa: PLR0913 - a parameter for each option, which also makes it long
-    context: Context,
-    paths: RequiredPaths,
-    *,
-    config: ConfigFile = None,
-    isolated: Isolated = False,
-    format_: Format = None,
-    schema: Schema = None,
-    strict: Strict = False,
-    columns: CsvColumns = None,
-    delimiter: Delimiter = None,
-    from_csv_safe: FromCsvSafe = False,
-    companion: Companion = None,
-    assert_formats: AssertFormats = False,
-    select: Select = None,
-    ignore: Ignore = None,
-    lint: Lint = False,
-    cross_check: CrossCheck = False,
-    limit: Limit = None,
-    exclude: Exclude = None,
-    skip_unrecognised: SkipUnrecognised = False,
-    allow_no_files: AllowNoFiles = False,
-    min_records: MinRecords = 0,
-    fail_fast: FailFast = False,
-    max_row_bytes: MaxRowBytes = ROW_LIMIT,
-    row_timeout: RowTimeout = ROW_TIMEOUT,
-    jobs: Jobs = 0,
-    engine: Engine = None,
-    cluster_timeout: ClusterTimeout = CLUSTER_TIMEOUT,
-    output_format: OutputFormat = None,
-    report: ReportOption = None,
-    examples: Examples = 5,
-    max_problems: MaxProblems = 1000,
-    statistics: Statistics = False,
-    redact: Redact = False,
-    quiet: Quiet = False,
-    show_progress: ShowProgress = When.AUTO,
-    baseline: Baseline = None,
-    write_baseline: WriteBaseline = None,
-    error_on_warning: ErrorOnWarning = False,
-    exit_zero: ExitZero = False,
-    fix: Fix = False,
-    unsafe_fixes: UnsafeFixes = False,
-    diff: ShowDiff = False,
-    output: FixedOutput = None,
-    overwrite: OverwriteFixed = False,
-) -> ExitCode:
+def validate(given: Given) -> ExitCode:
     """Check files against their format, and show where they break it and why.
 
     Findings go to standard output, everything else to standard error. With --fix the
@@ -135,96 +38,91 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     - 1: errors
     - 2: something could not be read or done
     - 3: a bug in harpia-formats
+
+    For example:
+    - harpia-formats validate runs/*.jsonl
+    - harpia-formats validate answers.json --from nemo-output --strict
+    - harpia-formats validate rows.jsonl --output-format json --report report.html
     """
-    only_with_format = {"--format": format_, "--strict": strict, "--with": companion}
-    _check_combination(schema, only_with_format, columns)
-    given = given_options(context)
-    settings = run_settings(config, isolated=isolated)
-    progress = Progress(
-        quiet=quiet,
-        when=show_progress,
-        inputs=paths,
-        exclude=exclude,
-    )
-    options = Options(
-        format=format_ or (_mapped_format(paths) if columns else None),
-        schema=schema,
-        columns=column_map(columns),
-        delimiter=delimiter,
-        from_csv_safe=from_csv_safe,
-        companion=companion,
-        baseline=baseline,
-        write_baseline=write_baseline,
-        select=comma_separated(select),
-        ignore=comma_separated(ignore),
-        lint=lint,
-        strict=strict,
-        examples=examples,
-        max_problems=max_problems,
-        fail_fast=fail_fast,
-        limit=limit,
-        redact=redact,
-        exclude=tuple(exclude or ()),
-        skip_unrecognised=skip_unrecognised,
-        allow_no_files=allow_no_files,
-        min_records=min_records,
-        assert_formats=assert_formats,
-        cross_check=cross_check,
-        max_row_bytes=max_row_bytes,
-        row_timeout=row_timeout,
-        jobs=jobs,
-        engine=engine,
-        cluster_timeout=cluster_timeout,
+    only_with_format = {
+        "--from": given.format,
+        "--strict": given.strict,
+        "--with": given.companion,
+    }
+    _check_combination(given.schema, only_with_format, given.columns)
+    settings = given.settings()
+    progress = given.progress(given.paths)
+    options = given.options(
+        Options,
+        format=given.format or (_mapped_format(given.paths) if given.columns else None),
         progress=progress.update,
     )
     reports = ReportFiles(
-        settings.paths("report", report, given),
+        settings.paths("report", given.report, given.was_given),
         Report,
-        [*paths, output, schema, companion, baseline, write_baseline, config],
+        [
+            *given.paths,
+            given.output,
+            given.schema,
+            given.companion,
+            given.baseline,
+            given.write_baseline,
+            *(each for each in given.config if "=" not in each),
+        ],
     )
-    output_format = settings.value("output-format", output_format, given)
+    output_format = settings.value(
+        "output-format", given.output_format, given.was_given
+    )
     options = replace(options, row_lengths=reports.show_lengths(output_format))
-    options = settings.apply(options, given)
-    inputs: Sequence[Input] = paths
+    options = settings.apply(options, given.was_given)
+    inputs: Sequence[Input] = given.paths
     is_unable = False
-    if diff:
-        _check_diff(given)
-    if fix or unsafe_fixes or diff:
+    if given.diff:
+        _check_diff(given.was_given)
+    if given.fix or given.unsafe or given.diff:
         from harpia_formats.cli.run_fix import fix_files  # noqa: PLC0415 - only for repairs: start-up time
         from harpia_formats.validation.repair.options import FixOptions  # noqa: PLC0415 - only for repairs: start-up time
 
         wanted = FixOptions(
-            unsafe=unsafe_fixes, diff=diff, output=output, overwrite=overwrite
+            unsafe=given.unsafe,
+            diff=given.diff,
+            output=given.output,
+            overwrite=given.overwrite,
         )
         done = fix_files(
-            paths,
+            given.paths,
             options,
             wanted,
             progress,
-            quiet=quiet,
+            quiet=given.quiet,
             file_options=settings.file_options,
         )
         inputs, is_unable = done.inputs, done.is_failed
-        if diff or not inputs:
-            code = ExitCode.FOUND if done.changes and not exit_zero else ExitCode.OK
+        if given.diff or not inputs:
+            code = (
+                ExitCode.FOUND if done.changes and not given.exit_zero else ExitCode.OK
+            )
             return ExitCode.UNABLE if is_unable else code
-    elif output is not None or overwrite:
+    elif given.output is not None or given.overwrite:
         raise UsageError("--output and --overwrite are for repairs; add --fix")
     run = Validation(inputs, options, settings.file_options, reports.paths)
-    statistics = settings.value("statistics", statistics, given)
-    error_on_warning = settings.value("error-on-warning", error_on_warning, given)
+    statistics = settings.value("statistics", given.statistics, given.was_given)
+    error_on_warning = settings.value(
+        "error-on-warning", given.error_on_warning, given.was_given
+    )
+    report_of = report_options(
+        statistics=statistics,
+        quiet=given.quiet,
+        error_on_warning=error_on_warning,
+        exit_zero=given.exit_zero,
+    )
+    folds = settings.value("examples", given.examples, given.was_given) > 0
+    printing = Printing(progress, output_format, report_of, folds_equal=folds)
     with progress:
-        found = write_report(
-            reports.keeping(run),
-            run.report,
-            progress,
-            output_format,
-            statistics=statistics,
-            quiet=quiet,
-            error_on_warning=error_on_warning,
-            exit_zero=exit_zero,
-            folds_equal=settings.value("examples", examples, given) > 0,
-        )
+        problems = printing.problems(reports.keeping(run))
+        printing.reporter.write(problems, run.report, printing.write, printing.options)
+        found = run.report()
+        printing.end(found)
         if statistics:
             # Not part of the report, which is the same for any number of workers.
             write_stderr("".join(f"{line}\n" for line in run.redone.lines()))
@@ -232,11 +130,13 @@ def validate(  # noqa: PLR0913 - a parameter for each option, which also makes i
     print_undetermined(found)
     print_unmatched(found.unmatched)
     print_baseline(
-        found.baseline, write_baseline, run.baseline.total, run.baseline.unheld
+        found.baseline, given.write_baseline, run.baseline.total, run.baseline.unheld
     )
     print_unused_settings(settings.unused)
-    is_accepted = write_baseline and not baseline and not run.baseline.unheld
-    exit_zero = exit_zero or bool(is_accepted)
+    is_accepted = (
+        given.write_baseline and not given.baseline and not run.baseline.unheld
+    )
+    exit_zero = given.exit_zero or bool(is_accepted)
     code = report_exit_code(
         found, error_on_warning=error_on_warning, exit_zero=exit_zero
     )
@@ -280,7 +180,9 @@ def _check_diff(given: frozenset[str]) -> None:
 
 
 def _check_combination(
-    schema: Path | None, only_with_format: dict[str, Any], columns: list[str] | None
+    schema: Path | None,
+    only_with_format: dict[str, Any],
+    columns: dict[str, str] | None,
 ) -> None:
     """Raise `UsageError` if options name two things to validate against.
 

@@ -1,18 +1,24 @@
 """What the word at the cursor can become, by the words before it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
 
-from typer.main import get_command
-
-from harpia_formats.cli.app import COMMANDS, COMMANDS_IN, TWO_WORDS, app_for
-from harpia_formats.cli.completion.values import FILES, LISTS, Value, values_of
+from harpia_formats.api.option_values import Value, help_of, values_of
+from harpia_formats.api.options import Option, options_of
+from harpia_formats.cli.app import COMMANDS, COMMANDS_IN, TWO_WORDS
 from harpia_formats.cli.program.help_page import summary
 
-#: The options of every command, which typer adds to them.
-_HELP = ("--help", "Show this message and exit.")
+#: Nouns of paths, which shells complete themselves.
+FILES = frozenset("A B FILE FILES FOLDER PATH PATHS [NAME=]FILE".split())
+#: Nouns of several values with commas between them.
+LISTS = frozenset({"FIELDS", "METRICS", "RULES"})
+#: The options without a command; those of every command behind the first.
+_of_program = (
+    ("--version", "Show the version and exit."),
+    ("--help", "Show this message and exit."),
+    ("--help-all", "Show all options and exit."),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,41 +31,38 @@ class Candidates:
 
 def candidates(words: Sequence[str], current: str) -> Candidates:
     """Return what `current` can become behind `words`, the words of a command line."""
-    if not words and not current.startswith("-"):
-        return Candidates(tuple(_commands(current)))
-    count = 2 if tuple(words[:2]) in TWO_WORDS else 1
-    named = words[:count]
-    group: Any = get_command(app_for(named))
     if not words:
-        return _matching([*_option_names(group, ()), _HELP], current)
-    command: Any = group.commands.get(named[0])
-    if count > 1 and command is not None:
-        command = command.commands[named[1]]
-    if command is None:
+        found = _of_program[:2] if current.startswith("-") else _commands(current)
+        return _matching(found, current)
+    two = TWO_WORDS.get((words[0], *words[1:2]))  # type: ignore[arg-type]  # one word is no key
+    if two is None and words[0] not in COMMANDS:
         return Candidates()
-    return _of_command(" ".join(named), command, words[count:], current)
+    rest = words[2:] if two else words[1:]
+    return _of_command(words[0], options_of(two or words[0]), rest, current)
 
 
 def _of_command(
-    name: str, command: Any, words: Sequence[str], current: str
+    name: str, options: Sequence[Option], words: Sequence[str], current: str
 ) -> Candidates:
     """Return the candidates for a word behind the `words` behind a command."""
-    options = {each: option for option in command.params for each in _names(option)}
-    before = options.get(words[-1]) if words and "--" not in words else None
-    if before is not None and not before.is_flag:
-        return _values(name, before, current, "")
+    by_name = {each: option for option in options for each in option.all_words()}
+    before = by_name.get(words[-1]) if words and "--" not in words else None
+    if before is not None and before.noun:
+        return _values(before, current, "")
     start, equals, rest = current.partition("=")
-    if equals and start in options:
-        return _values(name, options[start], rest, f"{start}=")
+    if equals and start in by_name:
+        return _values(by_name[start], rest, f"{start}=")
     if current.startswith("-") and "--" not in words:
-        return _matching([*_option_names(command, words), _HELP], current)
+        return _matching([*_option_names(options, words), *_of_program[1:]], current)
     seconds = [two for one, two in TWO_WORDS if one == name and not words]
-    matching = [(two, "") for two in seconds if current and two.startswith(current)]
-    arguments = [each for each in command.params if each.param_type_name == "argument"]
+    matching = [(two, "") for two in seconds if two.startswith(current)]
+    arguments = [each for each in options if not each.words]
     if not arguments:
         return Candidates(tuple(matching))
-    found = _values(name, arguments[0], current, "")
-    return Candidates((*matching, *found.values), found.files and not matching)
+    found = _values(arguments[0], current, "")
+    # Without a letter, a path is as likely as a second word.
+    is_path = found.files and not (matching and current)
+    return Candidates((*matching, *found.values), is_path)
 
 
 def _commands(current: str) -> Iterator[Value]:
@@ -70,39 +73,28 @@ def _commands(current: str) -> Iterator[Value]:
             yield name, summary(getattr(module, name).__doc__)
 
 
-def _names(option: Any) -> Sequence[str]:
-    """Return the names of an option, none for an argument."""
-    is_option = option.param_type_name == "option"
-    return [*option.opts, *option.secondary_opts] if is_option else ()
-
-
-def _option_names(command: Any, words: Sequence[str]) -> Iterator[Value]:
+def _option_names(options: Sequence[Option], words: Sequence[str]) -> Iterator[Value]:
     """Yield the long options of a command that may still be given."""
     given = {word.partition("=")[0] for word in words}
-    for option in command.params:
-        names = _names(option)
-        if option.multiple if names else True:
-            if not names:
-                continue
-        elif given.intersection(names):
-            continue
-        yield from ((name, option.help or "") for name in names if len(name) > 2)  # noqa: PLR2004 - not those of one letter
+    for option in options:
+        names = option.all_words()
+        if option.is_repeated or not given.intersection(names):
+            about = help_of(option)
+            yield from ((name, about) for name in names if name.startswith("--"))
 
 
-def _values(name: str, parameter: Any, current: str, before: str) -> Candidates:
-    """Return the values of a parameter that begin like `current`, behind `before`."""
-    noun = parameter.metavar or ""
-    if noun in FILES:
+def _values(option: Option, current: str, before: str) -> Candidates:
+    """Return the values of an option that begin like `current`, behind `before`."""
+    if option.noun in FILES:
         return Candidates(files=True)
-    if noun in LISTS:
+    if option.noun in LISTS:
         *whole, current = current.split(",")
         before += "".join(f"{each}," for each in whole)
-    values = values_of(name, parameter)
-    found = _matching(values, current).values
+    found = _matching(values_of(option), current).values
     return Candidates(tuple((before + value, about) for value, about in found))
 
 
-def _matching(values: Any, current: str) -> Candidates:
+def _matching(values: Iterable[Value], current: str) -> Candidates:
     """Return the values that begin like `current`, each once."""
     found = dict(each for each in values if each[0].startswith(current))
     return Candidates(tuple(found.items()))

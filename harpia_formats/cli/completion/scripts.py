@@ -19,6 +19,9 @@ _harpia_formats() {{
     }} < <({LINE}="${{COMP_LINE:0:COMP_POINT}}" \\
         {WORD_BREAKS}="$COMP_WORDBREAKS" {REQUEST}=bash "$1" 2>/dev/null)
     if [[ $kind == partial ]]; then compopt -o nospace; fi
+    if [[ $kind == files && ${{#COMPREPLY[@]}} -gt 0 ]]; then
+        while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$2")
+    fi
 }}
 complete -o bashdefault -o default -F _harpia_formats harpia-formats
 """
@@ -32,7 +35,9 @@ _harpia-formats() {{
     kind=$lines[1]
     shift lines
     case $kind in
-        files) compset -P '--*='; _files ;;
+        files)
+            (( $#lines )) && _describe -V value lines
+            compset -P '--*='; _files ;;
         partial) _describe -V value lines -S '' ;;
         values) _describe -V value lines ;;
     esac
@@ -50,6 +55,7 @@ function __harpia_formats_complete
     set -l answer (env {REQUEST}=fish $words "$current" 2>/dev/null)
     if test "$answer[1]" = files
         __fish_complete_path "$current"
+        printf '%s\\n' $answer[2..-1]
     else
         printf '%s\\n' $answer[2..-1]
     end

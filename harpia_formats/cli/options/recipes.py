@@ -1,31 +1,17 @@
-"""Options of `score` and `score compare` that are about recipes."""
+"""The recipes of `score` and `score compare`: applied, or printed."""
 
 import sys
-from typing import Annotated, Any
+from typing import Any
 
 from harpia_formats.api.recipes.table import COMMANDS, OTHER_NAMES, Applied
 from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.declare import flag, text
-from harpia_formats.cli.options.given import Context, given_options
+from harpia_formats.cli.options.given import Given
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 
-RecipeFile = Annotated[
-    str | None,
-    text(
-        "FILE",
-        "Take options from this recipe; those of the command line replace its own.",
-        "--recipe",
-    ),
-]
-ShowRecipe = Annotated[
-    bool,
-    flag("--show-recipe", "Print the options as a recipe with all defaults, and stop."),
-]
-
 
 def with_recipe(
-    name: str, path: str | None, options: ScoreOptions, run: Any, context: Context
+    name: str, path: str | None, options: ScoreOptions, run: Any, given: Given
 ) -> Any:
     """Return the options of the command `name` with those of the recipe at `path`.
 
@@ -38,8 +24,8 @@ def with_recipe(
 
     command = next(one for one in COMMANDS if one.name == name)
     recipe = read_recipe(path, command)
-    given = {OTHER_NAMES.get(one, one) for one in given_options(context)}
-    applied = apply_recipe(recipe, command, options, run, given)
+    names = {OTHER_NAMES.get(one, one) for one in given.was_given}
+    applied = apply_recipe(recipe, command, options, run, names)
     _check_output(path, applied.run)
     return applied
 

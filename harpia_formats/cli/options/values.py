@@ -5,6 +5,9 @@ from typing import Any, Generic, TypeVar
 
 import typer
 
+from harpia_formats.api.options import Option
+from harpia_formats.cli.exit_codes import UsageError
+
 Choice = TypeVar("Choice", bound=str)
 
 
@@ -34,12 +37,6 @@ class OneOf(Generic[Choice]):
         near = nearest(text, self.choices)
         known = f"these; did you mean {near}?" if near else ", ".join(self.choices)
         raise typer.BadParameter(f"{text!r} is not one of {known}")
-
-
-def listed(choices: Iterable[str]) -> str:
-    """Return choices as a part of a sentence: `first, expand or fail`."""
-    *others, last = (str(choice) for choice in choices)
-    return f"{', '.join(others)} or {last}" if others else last
 
 
 def worker_count(value: str | int) -> int:
@@ -86,28 +83,70 @@ def delimiter(text: str) -> str:
         raise typer.BadParameter(str(error)) from error
 
 
-def name_and_value(text: str, option: str, form: str, error: type[Exception]) -> Any:
-    """Return the two parts of `NAME=VALUE`.
+def reporter_name(name: str) -> str:
+    """Return the name of a reporter; raises `typer.BadParameter` if there is none."""
+    from harpia_formats.reporters import UnknownReporter, reporter_named  # noqa: PLC0415 - most commands have none
 
-    Raises `error`, which names `option` and the right `form`, if one is missing.
+    try:
+        reporter_named(name)
+    except UnknownReporter as error:
+        raise typer.BadParameter(str(error)) from None
+    return name
+
+
+def metrics_of(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of metrics in `--metrics` values.
+
+    Raises `UsageError` if there are values but no name in them.
     """
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise error(f"{option} {text}: write it as {form}")
-    return name, value
+    names = (name.strip() for name in comma_separated(values))
+    found = tuple(name for name in names if name)
+    if values and not found:
+        raise UsageError("--metrics names no metric")
+    return found
 
 
-def constants_by_field(values: Iterable[str] | None) -> dict[str, str]:
+def pairs_of(values: Iterable[str], option: Option) -> dict[str, str]:
+    """Return the values of an option by their names; the last one of a name counts.
+
+    Raises `UsageError` for a value that is not like its noun, such as `WHAT=NAME`.
+    """
+    return dict(_pair(text, option.words[0], option.noun) for text in values)
+
+
+def parameters_of(values: Iterable[str], option: Option) -> dict[str, Any]:
+    """Return the value of each metric parameter: decoded JSON, or else the text.
+
+    Raises `UsageError` for a value that is not `METRIC.NAME=VALUE`.
+    """
+    from harpia_formats.model.exact_json import NOT_JSON, decode  # noqa: PLC0415 - most commands have no metrics
+
+    found: dict[str, Any] = {}
+    for name, value in pairs_of(values, option).items():
+        try:
+            found[name] = decode(value.encode())
+        except NOT_JSON:
+            found[name] = value
+    return found
+
+
+def constants_by_field(values: Iterable[str]) -> dict[str, str]:
     """Return the value of each field from `--set` values such as `score=1`.
 
-    Raises `ConversionError` for other text and for a field that is set twice.
+    Raises `UsageError` for other text and for a field that is set twice.
     """
-    from harpia_formats.model.errors import ConversionError  # noqa: PLC0415 - `validate` converts nothing
-
     found: dict[str, str] = {}
-    for text in values or ():
-        name, value = name_and_value(text, "--set", "FIELD=VALUE", ConversionError)
+    for text in values:
+        name, value = _pair(text, "--set", "FIELD=VALUE")
         if name in found:
-            raise ConversionError(f"--set {text}: {name} is set already")
+            raise UsageError(f"--set {text}: {name} is set already")
         found[name] = value
     return found
+
+
+def _pair(text: str, option: str, form: str) -> tuple[str, str]:
+    """Return the two parts of `NAME=VALUE`; raises `UsageError` if one is missing."""
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise UsageError(f"{option} {text}: write it as {form}")
+    return name, value

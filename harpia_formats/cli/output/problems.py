@@ -1,7 +1,6 @@
 """Problems and unreadable files as lines on standard error."""
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from harpia_formats.cli.output.progress import Progress
@@ -14,17 +13,19 @@ if TYPE_CHECKING:  # only `detect` needs it
     from harpia_formats.formats.detection.result import Detected
 
 
-def print_problems(
-    problems: Generator[Problem, None, None], progress: Progress
-) -> None:
+def print_problems(problems: Iterator[Problem], progress: Progress) -> None:
     """Print each problem as soon as it is found.
 
-    The generator does the work meanwhile, such as a conversion. It is closed if an
-    interrupt ends it, so that it can remove the files that it began to write.
+    The iterator does the work meanwhile, such as a conversion. A generator is closed if
+    an interrupt ends it, so that it can remove the files that it began to write.
     """
-    with progress, closing(problems):
-        for problem in problems:
-            progress.hidden_for(write_stderr)(_problem_lines(problem))
+    with progress:
+        try:
+            for problem in problems:
+                progress.hidden_for(write_stderr)(_problem_lines(problem))
+        finally:
+            if isinstance(problems, Generator):
+                problems.close()
 
 
 def print_failures(files: "Iterable[FileCount | Detected]") -> None:

@@ -1,7 +1,7 @@
 """The report of a run on standard output, as its reporter writes it."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from harpia_formats.cli.output.terminal import wants_color, wants_links, width_o
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
-from harpia_formats.reporters import Reporter, reporter_named
+from harpia_formats.reporters import reporter_named
 from harpia_formats.reporters.text import summary_lines
 
 #: The reporters that are used by default.
@@ -22,52 +22,62 @@ ON_TERMINAL, IN_PIPE = "full", "concise"
 PIPE_WIDTH = 100
 
 
-def write_report(  # noqa: PLR0913 - one parameter for each option
-    run: Iterable[Problem],
-    finish: Callable[[], Report],
-    progress: Progress,
-    reporter_name: str | None,
-    *,
-    statistics: bool,
-    quiet: bool,
-    error_on_warning: bool = False,
-    exit_zero: bool = False,
-    folds_equal: bool = True,
-) -> Report:
-    """Write the findings of `run` while they are found; return the report.
+class Printing:
+    """How the findings of one run are printed while they are found.
 
-    `finish` returns it after the last one. `reporter_name` is None for the default.
+    A command calls `reporter.write(problems(run), finish, write, options)`, and then
+    `end`.
     """
-    is_terminal = sys.stdout.isatty()
-    default = ON_TERMINAL if is_terminal else IN_PIPE
-    reporter = reporter_named(reporter_name or default)
-    options = report_options(
-        statistics=statistics,
-        quiet=quiet,
-        error_on_warning=error_on_warning,
-        exit_zero=exit_zero,
-    )
-    options = replace(
-        with_folders(options),
-        color=wants_color(sys.stdout),
-        links=wants_links(sys.stdout),
-        width=width_of(sys.stdout) or PIPE_WIDTH,
-        wraps=is_terminal,
-        folds_equal=folds_equal,
-    )
-    write = text_writer(sys.stdout)
-    if is_terminal:
-        write = progress.hidden_for(write)
-    if reporter.write_job_summary is None:
-        reporter.write(run, finish, write, options)
-    else:
-        _write_with_summary(reporter, run, finish, write, options)
-    report = finish()
-    sys.stdout.flush()
-    if reporter.summary_apart and not quiet:
-        progress.hide()
-        write_stderr("".join(f"{line}\n" for line in summary_lines(report)))
-    return report
+
+    def __init__(
+        self,
+        progress: Progress,
+        reporter_name: str | None,
+        options: ReportOptions,
+        *,
+        folds_equal: bool = True,
+    ) -> None:
+        """Choose the reporter: `reporter_name` is None for the default."""
+        is_terminal = sys.stdout.isatty()
+        default = ON_TERMINAL if is_terminal else IN_PIPE
+        self._progress = progress
+        self._kept: list[Problem] = []
+        self._room = 0
+        self.reporter = reporter_named(reporter_name or default)
+        #: Writes text to standard output.
+        self.write = text_writer(sys.stdout)
+        if is_terminal:
+            self.write = progress.hidden_for(self.write)
+        if self.reporter.write_job_summary is not None:
+            self._room = summary_room()
+        self.options = replace(
+            with_folders(options),
+            color=wants_color(sys.stdout),
+            links=wants_links(sys.stdout),
+            width=width_of(sys.stdout) or PIPE_WIDTH,
+            wraps=is_terminal,
+            folds_equal=folds_equal,
+            has_job_summary=self._room > 0,
+        )
+
+    def problems(self, run: Iterable[Problem]) -> Iterable[Problem]:
+        """Return the problems of a run, which are kept for the page of a CI job."""
+        return self._keeping(run) if self._room else run
+
+    def _keeping(self, run: Iterable[Problem]) -> Iterator[Problem]:
+        for problem in run:
+            self._kept.append(problem)
+            yield problem
+
+    def end(self, report: Report) -> None:
+        """Write what follows the findings: the page of the CI job, and the summary."""
+        if self._room and self.reporter.write_job_summary is not None:
+            options = replace(self.options, most_bytes=self._room)
+            append_summary(self.reporter.write_job_summary, report, self._kept, options)
+        sys.stdout.flush()
+        if self.reporter.summary_apart and not self.options.quiet:
+            self._progress.hide()
+            write_stderr("".join(f"{line}\n" for line in summary_lines(report)))
 
 
 def report_options(
@@ -87,29 +97,6 @@ def report_options(
             report_exit_code, error_on_warning=error_on_warning, exit_zero=exit_zero
         ),
     )
-
-
-def _write_with_summary(
-    reporter: Reporter,
-    run: Iterable[Problem],
-    finish: Callable[[], Report],
-    write: Callable[[str], None],
-    options: ReportOptions,
-) -> None:
-    """Write the findings of `run`, and the report to the summary page of the CI job."""
-    room = summary_room()
-    kept: list[Problem] = []
-
-    def keeping() -> Iterator[Problem]:
-        for problem in run:
-            kept.append(problem)
-            yield problem
-
-    problems = keeping() if room else run
-    reporter.write(problems, finish, write, replace(options, has_job_summary=room > 0))
-    if room and reporter.write_job_summary is not None:
-        options = replace(options, most_bytes=room)
-        append_summary(reporter.write_job_summary, finish(), kept, options)
 
 
 def report_exit_code(

@@ -1,7 +1,7 @@
 """The reports that `--report` names: checked before the run, written after it."""
 
 import sys
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,11 +59,11 @@ class ReportFiles:
             reporters.append(reporter_named(output_format))
         return any(reporter.shows_lengths for reporter in reporters)
 
-    def keeping(self, problems: Iterable[Problem]) -> Generator[Problem, None, None]:
-        """Yield problems as they are found, and keep those that reports need."""
-        if not self._files:
-            yield from problems
-            return
+    def keeping(self, problems: Iterable[Problem]) -> Iterator[Problem]:
+        """Return problems as they are found, and keep those that reports need."""
+        return self._keeping(problems) if self._files else iter(problems)
+
+    def _keeping(self, problems: Iterable[Problem]) -> Iterator[Problem]:
         made = [file.reporter.needs and file.reporter.needs() for file in self._files]
         for problem in problems:
             if any([needs is None or needs(problem) for needs in made]):  # noqa: C419 - each counts what it has

@@ -1,52 +1,18 @@
 """The option `--encoding` of all commands that read text.
 
-It is added to their parameters in one place: what it changes is the inputs that they
-get, each of which carries its encoding to where it is opened.
+What it changes is the inputs that they get, each of which carries its encoding to where
+it is opened.
 """
 
-import inspect
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
-
-import typer
+from collections.abc import Mapping
+from typing import Any
 
 from harpia_formats.cli.exit_codes import UsageError
 
-Encoding = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Encoding of the inputs, such as gb18030 or big5; UTF-8 if not given.",
-        rich_help_panel="Reading",
-    ),
-]
-#: The parameters that are inputs, and the one of commands that read them as text.
+#: The parameters that are inputs.
 _INPUTS = ("paths", "path", "inputs", "left", "right")
-_OF_TEXT = "delimiter"
 #: Options with which the bytes of the inputs are written again, or compared.
 _OF_BYTES = {"fix": "--fix", "diff": "--diff"}
-
-
-def reads_text(function: Callable[..., Any]) -> bool:
-    """Return whether a command reads inputs that may be text."""
-    return _OF_TEXT in inspect.signature(function).parameters
-
-
-def with_encoding_option(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command, with `--encoding` behind the option for the delimiter."""
-    signature = inspect.signature(command)
-    parameters = list(signature.parameters.values())
-    place = [parameter.name for parameter in parameters].index(_OF_TEXT) + 1
-    option = inspect.Parameter(
-        "encoding",
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Encoding,
-    )
-    parameters.insert(place, option)
-    command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]  # inspect reads it
-    command.__annotations__ = {**command.__annotations__, "encoding": Encoding}
-    return command
 
 
 def with_encoding(arguments: Mapping[str, Any], encoding: str) -> dict[str, Any]:

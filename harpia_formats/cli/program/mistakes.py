@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from harpia_formats.api.options import INSTEAD
 from harpia_formats.cli.output.streams import print_error, write_stderr
 from harpia_formats.model.text.spelling import nearest
 
@@ -29,6 +30,9 @@ def print_mistake(error: Any, command: str) -> bool:
 def _reason(error: Any) -> str:
     """Return what is wrong, with the name that was probably meant."""
     kind = type(error).__name__
+    if kind == "NoSuchOption" and error.option_name in INSTEAD:
+        instead = INSTEAD[error.option_name]
+        return f"there is no option {error.option_name}; use {instead}"
     if kind == "NoSuchOption":
         near = nearest(error.option_name, list(_options_of(error.ctx)))
         hint = f"; did you mean {near}?" if near else ""

@@ -2,103 +2,124 @@
 
 import subprocess
 import sys
-from dataclasses import fields
-from enum import StrEnum
+from dataclasses import MISSING, fields
+from inspect import signature
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
+from typing import Any
 
 import pytest
 
+from harpia_formats.api import functions
+from harpia_formats.api.options import OPTIONS, Option, arguments_of, fields_of
 from harpia_formats.api.python_api import arguments
-from harpia_formats.api.python_api.arguments import (
-    ConvertArguments,
-    DiffArguments,
-    InferArguments,
-    PreflightArguments,
-    RoundtripArguments,
-    SchemaCheckArguments,
-    ScoreArguments,
-    SplitArguments,
-    StatsArguments,
-    SubsetArguments,
-    ValidateArguments,
-    WriteArguments,
+from harpia_formats.api.signatures import default_of
+from harpia_formats.cli.completion.scripts import SCRIPTS
+from harpia_formats.cli.output.progress import When
+from harpia_formats.conversion.mapping.choices import (
+    Prompt,
+    ReferenceFrom,
+    References,
+    Responses,
+    Turns,
 )
-from harpia_formats.api.python_api.make_options import OTHER_NAMES
-from harpia_formats.conversion.options import FILLING_METRICS, ConvertOptions
+from harpia_formats.conversion.options import (
+    ContainerKind,
+    ConvertOptions,
+    Ids,
+    OnInvalid,
+    OnLoss,
+)
 from harpia_formats.conversion.subsets.division import Division
+from harpia_formats.conversion.subsets.merge import OnDuplicate
 from harpia_formats.conversion.subsets.options import SubsetOptions
-from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.metrics.label_reading import POWERS
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.statistics.options import StatsOptions
 from harpia_formats.expectations.options import PreflightOptions
+from harpia_formats.reporters.score_tables import FORMS
 from harpia_formats.validation.inference.options import InferOptions
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.schema_check import SchemaCheckOptions
 
-PAIRS = [
-    (ValidateArguments, Options),
-    (ConvertArguments, ConvertOptions),
-    (ScoreArguments, ScoreOptions),
-    (PreflightArguments, PreflightOptions),
-    (SchemaCheckArguments, SchemaCheckOptions),
-    (InferArguments, InferOptions),
-    (SubsetArguments, SubsetOptions),
-    (StatsArguments, StatsOptions),
-]
+#: The dataclasses of the options of functions, and defaults that functions change.
+KINDS: dict[str, tuple[Any, ...]] = {
+    "validate": (Options,),
+    "convert": (ConvertOptions,),
+    "score": (ScoreOptions,),
+    "preflight": (PreflightOptions,),
+    "check_schema": (SchemaCheckOptions,),
+    "infer_schema": (InferOptions,),
+    "head": (SubsetOptions,),
+    "split": (SubsetOptions, Division),
+    "stats": (StatsOptions,),
+}
+CHANGED = {"jobs", "missing", "seed"}
 
 
-@pytest.mark.parametrize(("described", "options"), PAIRS)
-def test_every_option_is_described(described: Any, options: Any) -> None:
-    """The arguments are the fields of the options of a function, or other names."""
-    known = {one.name for one in fields(options) if one.metadata.get("is_option", True)}
-    other = {one for one, name in OTHER_NAMES.items() if name in known}
-
-    assert known <= get_type_hints(described).keys() <= known | other
+def is_option(field: Any) -> bool:
+    """Tell whether a field of a dataclass is an option of users."""
+    return bool(field.init and field.metadata.get("is_option", True))
 
 
-def test_every_option_of_a_split_is_described() -> None:
-    """The arguments of `split` are how it reads, and how it divides."""
-    known = [*fields(SubsetOptions), *(one for one in fields(Division) if one.init)]
+@pytest.mark.parametrize("name", KINDS)
+def test_every_option_is_described(name: str) -> None:
+    """The options of a function are the fields of its dataclass, with its defaults."""
+    known = {
+        field.name: field
+        for kind in KINDS[name]
+        for field in fields(kind)
+        if is_option(field)
+    }
+    own = set(signature(getattr(functions, name)).parameters)
+    options = {
+        option.field: option
+        for option in arguments_of(name)
+        if option.field in known or option.field not in own
+    }
 
-    names = {field.name for field in known}
-
-    assert names <= get_type_hints(SplitArguments).keys() <= names | {*OTHER_NAMES}
-
-
-def test_rows_that_are_written_have_a_known_format() -> None:
-    """`write` has the options of `convert` but for the format of the inputs."""
-    names = get_type_hints(ConvertArguments).keys() - OTHER_NAMES.keys()
-
-    assert get_type_hints(WriteArguments).keys() - OTHER_NAMES.keys() == names
-
-
-def test_literals_are_the_members_of_their_enums() -> None:
-    """Where a text may stand for a member of an enum, all its values are listed."""
-    compared = []
-    for described, _ in PAIRS:
-        for hint in get_type_hints(described).values():
-            kinds = get_args(hint)
-            enums = [
-                kind
-                for kind in kinds
-                if isinstance(kind, type) and issubclass(kind, StrEnum)
-            ]
-            texts = [kind for kind in kinds if get_origin(kind) is Literal]
-            for enum, text in zip(enums, texts, strict=bool(enums)):
-                compared.append(enum)
-                assert get_args(text) == tuple(map(str, enum))
-    hint = get_type_hints(ConvertArguments)["score"]
-
-    assert len(compared) > 5
-    assert get_args(get_args(hint)[0]) == FILLING_METRICS
+    assert options.keys() == known.keys()
+    for field in known.values():
+        factory = field.default_factory
+        default = field.default if factory is MISSING else factory()
+        if field.name not in CHANGED:
+            assert default_of(options[field.name]) == default, field.name
 
 
-@pytest.mark.parametrize("described", [DiffArguments, RoundtripArguments])
-def test_comparisons_have_options_of_conversions(described: Any) -> None:
-    """Each option of `diff` and `roundtrip` is one of `convert`."""
-    known = get_type_hints(ConvertArguments)
+@pytest.mark.parametrize("option", OPTIONS, ids=lambda one: one.names or one.field)
+def test_choices_are_the_members_of_their_enums(option: Option) -> None:
+    """Where an option has an enum, all its words are those of the table."""
+    enums: dict[str, Any] = {
+        "references": References,
+        "reference_from": ReferenceFrom,
+        "responses": Responses,
+        "turns": Turns,
+        "prompt": Prompt,
+        "container": ContainerKind,
+        "on_loss": OnLoss,
+        "ids": Ids,
+        "missing": Missing,
+        "on_duplicate": OnDuplicate,
+        "show_progress": When,
+        "weights": POWERS,
+        "shell": SCRIPTS,
+    }
+    words = option.choices.split()
 
-    assert get_type_hints(described).keys() < known.keys()
+    if option.field in enums:
+        assert words == [str(each) for each in enums[option.field]]
+    elif option.field == "on_invalid":
+        assert words == [*map(str, OnInvalid)][: len(words)]
+    elif words:
+        assert option.field == "output_format"
+        assert words in (["text", "json"], list(FORMS))
+
+
+@pytest.mark.parametrize("name", ["diff", "roundtrip", "write"])
+def test_comparisons_have_options_of_conversions(name: str) -> None:
+    """Each option of `diff`, `roundtrip` and `write` is one of `convert`."""
+    others = {"via", "to"}
+
+    assert fields_of(name) - others < fields_of("convert")
 
 
 #: A program of a user, each line with what mypy says of it ("" for nothing).

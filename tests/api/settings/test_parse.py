@@ -2,11 +2,11 @@
 
 import tomllib
 from collections.abc import Mapping
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 
-from harpia_formats.api.python_api.arguments import ValidateArguments
+from harpia_formats.api.options import fields_of
 from harpia_formats.api.settings.parse import parse_settings
 from harpia_formats.api.settings.table import OPTION_FIELDS, SETTINGS, Kind, Setting
 from harpia_formats.model.errors import TomlError
@@ -52,7 +52,7 @@ def test_settings_are_options_of_a_validation() -> None:
     fields = {setting.field for setting in SETTINGS}
 
     assert fields - OPTION_FIELDS == OF_COMMAND_LINE
-    assert fields - OF_COMMAND_LINE <= get_type_hints(ValidateArguments).keys()
+    assert fields - OF_COMMAND_LINE <= fields_of("validate")
     assert len({setting.name for setting in SETTINGS}) == len(SETTINGS)
     for setting in SETTINGS:
         is_flag = isinstance(setting.default, bool)

@@ -346,3 +346,20 @@ def test_settings_in_a_folder_of_any_name(project: Path) -> None:
     assert result.returncode == 2
     assert b"lnt: there is no such setting" in result.stderr
     assert b"\x1b" not in run("validate", ".", "-q", cwd=project).stderr
+
+
+def test_one_setting_on_the_command_line(project: Path) -> None:
+    """`--config KEY=VALUE` sets one setting in the place of that of a file."""
+    put(project, 'output-format = "json"\nselect = ["J"]\n')
+    path = project / "new" / "1.jsonl"
+    words = ["--config", "output-format=concise", "--config", 'select = ["S"]']
+    done = run("validate", path, *words, cwd=project)
+    shown = run("config", *words, "--output-format", "json", cwd=project)
+    wrong = run("validate", path, "--config", "slect=S", cwd=project)
+    settings = {one["name"]: one for one in json.loads(shown.stdout)["settings"]}
+
+    assert b"S301" in done.stdout
+    assert not done.stdout.startswith(b"{")
+    assert settings["select"] == {"name": "select", "value": ["S"], "from": "--config"}
+    assert wrong.returncode == 2
+    assert b"--config: slect: there is no such setting; did you mean" in wrong.stderr

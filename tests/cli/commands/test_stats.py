@@ -77,7 +77,7 @@ def test_an_invalid_row_ends_the_run(run: Any, tmp_path: Path) -> None:
     skipping = run(str(path), "--skip-invalid")
 
     assert (code, output) == (1, "")
-    assert "--skip-invalid skips them" in errors
+    assert "--on-invalid skip leaves them out" in errors
     assert skipping[0] == 0
     assert "left out   1  records that are not valid" in skipping[1]
 

@@ -288,3 +288,12 @@ def test_exclude_that_matches_nothing_is_a_note(
     assert b"note: --exclude '*.jsno' matches no file\n" in result.stderr
     assert empty.returncode == 2
     assert b"--exclude '' names no file" in empty.stderr
+
+
+def test_piped_data_has_the_name_that_is_given() -> None:
+    """`--stdin-filename` names what is piped in, and its suffix says how to read it."""
+    words = ("-", "--format", "csv", "--stdin-filename", "data/rows.tsv")
+    report = report_of(*words, stdin=b"prompt\tresponse\na\tb\n")
+
+    (file,) = report["files"]
+    assert (file["path"], file["records"]) == ("data/rows.tsv", 1)

@@ -3,13 +3,13 @@
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from harpia_formats.cli.app import COMMANDS, TWO_WORDS, app_for
+from harpia_formats.api.option_values import values_of
+from harpia_formats.api.options import OPTIONS, options_of
+from harpia_formats.cli.app import COMMANDS, TWO_WORDS
 from harpia_formats.cli.completion.answer import answer
-from harpia_formats.cli.completion.candidates import candidates
+from harpia_formats.cli.completion.candidates import FILES, LISTS, candidates
 from harpia_formats.cli.completion.scripts import LINE, REQUEST, WORD_BREAKS
-from harpia_formats.cli.completion.values import BY_NOUN, FILES, values_of
 from harpia_formats.conversion.mapping.choices import Turns
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.p_values import TESTS
@@ -22,8 +22,6 @@ from harpia_formats.formats.registry import (
     writable_formats,
 )
 from harpia_formats.reporters import REPORTERS
-
-EVERYTHING: Any = get_command(app_for([]))
 
 
 def values(line: str) -> list[str]:
@@ -80,18 +78,16 @@ def test_formats_and_families(options: list[str], formats: Any) -> None:
         assert set(values(f"{option} ")) == {*formats, *FAMILIES}
 
 
-@pytest.mark.parametrize("name", EVERYTHING.commands)
+@pytest.mark.parametrize("name", [*COMMANDS, *TWO_WORDS.values()])
 def test_every_option_is_completed(name: str) -> None:
-    """Each command has its options, and its values wherever some can be listed."""
-    command = EVERYTHING.commands[name]
-    names = values(f"{name} --")
+    """Each command has its options, and its values wherever some are listed."""
+    names = values(f"{name.replace('_', ' ')} --")
 
     assert "--help" in names
-    for parameter in command.params:
-        if parameter.param_type_name == "option":
-            assert set(parameter.opts) & set(names)
-        if parameter.metavar in BY_NOUN:
-            assert list(values_of(name, parameter)), parameter.opts
+    for option in options_of(name):
+        assert {word for word in option.all_words() if word[1] == "-"} <= {*names}
+        if option.values:
+            assert list(values_of(option)), option.names
 
 
 @pytest.mark.parametrize(
@@ -113,23 +109,19 @@ def test_paths_are_the_task_of_the_shell(line: str) -> None:
     assert (found.files, found.values) == (True, ())
 
 
-def test_nouns_are_those_of_the_help() -> None:
-    """Each noun with values stands in the help of some command."""
-    nouns = {
-        parameter.metavar
-        for command in EVERYTHING.commands.values()
-        for parameter in command.params
-    }
-
-    assert BY_NOUN.keys() | {"FILE", "PATHS", "A", "B", "[NAME=]FILE"} <= nouns
-    assert not BY_NOUN.keys() & FILES
+def test_nouns_are_those_of_the_table() -> None:
+    """Each noun that is completed in its own way is that of some option."""
+    assert {option.noun for option in OPTIONS} | {"FOLDER"} >= FILES | LISTS
 
 
 def test_second_words_come_with_their_beginning() -> None:
     """`score c` can be `score compare`; a path is as likely without a letter."""
     assert values("score c") == ["compare"]
-    assert candidates(["score"], "").files
-    assert set(values("schema ")) == set(all_formats())
+    both = candidates(["score"], "")
+
+    assert both.files
+    assert [value for value, _ in both.values] == ["compare", "agreement"]
+    assert set(values("schema ")) == {*all_formats(), "check", "infer"}
     assert {first for first, _ in TWO_WORDS} == {"schema", "score"}
 
 

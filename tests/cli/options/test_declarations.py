@@ -1,17 +1,17 @@
 """Each option is declared once, and a choice is what its table holds."""
 
-import ast
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.main import get_command
 
+import harpia_formats
 from command_runs import run
-from harpia_formats import cli
+from harpia_formats.api.option_values import listed
+from harpia_formats.api.options import OPTIONS
 from harpia_formats.api.settings.table import SETTINGS, Kind, Setting
-from harpia_formats.cli.app import COMMANDS, app_for
-from harpia_formats.cli.options.values import listed
+from harpia_formats.cli.app import COMMANDS, TWO_WORDS, app_for
 from harpia_formats.conversion.mapping.choices import References, Responses, Turns
 from harpia_formats.conversion.options import (
     FILLING_METRICS,
@@ -25,8 +25,6 @@ from harpia_formats.evaluation.scoring.profiles import profile_names
 from harpia_formats.formats.registry import result_formats
 from harpia_formats.reporters import REPORTERS
 
-HERE = Path(str(cli.__file__)).parent
-
 
 def option(command: str, name: str) -> Any:
     """Return the option with this name of a command."""
@@ -35,35 +33,33 @@ def option(command: str, name: str) -> Any:
     return options[name]
 
 
-@pytest.mark.parametrize(
-    "module", sorted((HERE / "commands").glob("*.py")), ids=lambda path: path.stem
-)
-def test_commands_declare_no_option(module: Path) -> None:
-    """A command takes its parameters from the modules of options."""
-    imported = {
-        name.name
-        for node in ast.walk(ast.parse(module.read_bytes()))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-        for name in node.names
-    }
-
-    assert (
-        imported & {"typer", "Annotated", "flag", "choice", "text", "number"} == set()
-    )
-
-
 def test_no_option_is_declared_twice() -> None:
-    """Each name of a type of option is in one module of options only."""
+    """No command or function has two options of one name."""
     names = [
-        target.id
-        for module in (HERE / "options").glob("*.py")
-        for node in ast.parse(module.read_bytes()).body
-        if isinstance(node, ast.Assign)
-        for target in node.targets
-        if isinstance(target, ast.Name) and not target.id.isupper()
+        (command, word)
+        for option in OPTIONS
+        for command in option.commands.split()
+        for word in option.all_words() or [option.field]
+    ]
+    functions = [
+        (function, name)
+        for option in OPTIONS
+        for function in option.all_functions()
+        for name in (option.field, *option.aliases.split())
     ]
 
     assert len(names) == len(set(names)) > len(COMMANDS)
+    assert len(functions) == len(set(functions)) > len(COMMANDS)
+
+
+def test_every_option_is_of_a_command_or_function() -> None:
+    """The table names commands that there are, and functions that there are."""
+    commands = {*COMMANDS, *TWO_WORDS.values()}
+    functions = {*harpia_formats.__all__}
+    for option in OPTIONS:
+        assert {*option.commands.split()} <= commands, option
+        assert {*option.all_functions()} <= functions, option
+        assert option.commands or option.functions, option
 
 
 @pytest.mark.parametrize(
@@ -105,20 +101,6 @@ def test_help_lists_every_format_of_verdicts() -> None:
     page = option("judge", "--to").help
 
     assert all(f"{each} (" in page for each in formats.VerdictFormat)
-
-
-def test_every_command_with_progress_takes_the_option() -> None:
-    """A command that shows its progress has --progress, and gives its inputs to it."""
-    using = {
-        module.stem: module.read_text(encoding="utf-8")
-        for module in (HERE / "commands").glob("*.py")
-        if "Progress(" in module.read_text(encoding="utf-8")
-    }
-
-    assert {"validate", "convert", "score", "score_compare", "detect"} <= using.keys()
-    for name, text in using.items():
-        assert "when=show_progress" in text, name
-        assert "inputs=" in text, name
 
 
 @pytest.mark.parametrize("command", ["score", "score compare"])

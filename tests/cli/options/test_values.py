@@ -3,17 +3,18 @@ from enum import StrEnum
 import pytest
 import typer
 
+from harpia_formats.api.option_values import listed
+from harpia_formats.api.options import PAIRS, Option
+from harpia_formats.cli.exit_codes import UsageError
 from harpia_formats.cli.options.values import (
     column_map,
     comma_separated,
     constants_by_field,
-    listed,
-    name_and_value,
     one_of,
+    pairs_of,
     worker_count,
 )
 from harpia_formats.model.column_map import MapError
-from harpia_formats.model.errors import ConversionError
 
 
 class Size(StrEnum):
@@ -87,13 +88,13 @@ def test_constants_are_read_from_all_values() -> None:
         "score": "1",
         "model": "a=b",
     }
-    assert constants_by_field(None) == {}
-    with pytest.raises(ConversionError, match="score is set already"):
+    assert constants_by_field([]) == {}
+    with pytest.raises(UsageError, match="score is set already"):
         constants_by_field(["score=1", "score=2"])
 
 
 @pytest.mark.parametrize("text", ["score", "=1", ""])
 def test_pair_without_a_part_is_refused(text: str) -> None:
     """The error names the option and the right form."""
-    with pytest.raises(ValueError, match=r"--set .*write it as FIELD=VALUE"):
-        name_and_value(text, "--set", "FIELD=VALUE", ValueError)
+    with pytest.raises(UsageError, match=r"--set .*write it as FIELD=VALUE"):
+        pairs_of([text], Option("x", "--set FIELD=VALUE", PAIRS, "", ""))

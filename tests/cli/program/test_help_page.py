@@ -40,10 +40,8 @@ def test_page_fits_and_shows_no_types(
     page = page_of(name, capsys)
 
     assert max(map(len, page.splitlines())) <= WIDTH
-    assert re.findall(r"<[a-z]+>|list\[|\[x[<>]|Value error|None|TEXT|\{", page) in (
-        [],
-        ["{"],  # `{model}` in the name of an output
-    )
+    odd = re.findall(r"<[a-z]+>|list\[|\[x[<>]|Value error|None|TEXT|\{", page)
+    assert set(odd) <= {"{"}  # as in `{model}` in the name of an output
     assert not page.startswith("\n")
     assert "  \n" not in page
 
@@ -53,7 +51,8 @@ def test_page_describes_every_parameter(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Each option has its names, the noun of its value and its whole help."""
-    page = " ".join(page_of(name, capsys).split())
+    option = "--help-all" if name else "-h"
+    page = " ".join(page_of(name, capsys, option).split())
 
     assert " -h, --help " in page
     for parameter in COMMANDS[name].params:
@@ -135,3 +134,21 @@ def test_names_are_bold_on_a_terminal() -> None:
     assert page.startswith("\x1b[1mUsage:\x1b[0m formats\n\nList them.\n")
     assert "\n\x1b[1mOptions:\x1b[0m\n" in page
     assert "\n      \x1b[1m--pairs\x1b[0m " in page
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_page_is_short_and_shows_examples(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page has 60 lines at most, three examples, and headings of the whole."""
+    page = page_of(name, capsys, "--help")
+    lines = page.splitlines()
+    examples = [line for line in lines if line.strip().startswith("harpia-formats ")]
+
+    assert len(lines) <= 60
+    if name:
+        whole = page_of(name, capsys, "--help-all")
+        headings = [line for line in lines if re.fullmatch(r"[A-Z][a-z ]+:", line)]
+
+        assert len(examples) >= 3 or name == "completion"
+        assert [line for line in whole.splitlines() if line in headings] == headings

@@ -6,6 +6,7 @@ import pytest
 from typer.main import get_command
 
 from harpia_formats.cli.app import TWO_WORDS, app_for, run
+from harpia_formats.cli.exceptions import exceptions_to_exit_codes
 from harpia_formats.cli.exit_codes import UsageError
 from harpia_formats.model.text.spelling import is_near
 
@@ -124,3 +125,33 @@ def test_program_without_words_prints_its_help(
 ) -> None:
     """Without any word the help page is on standard error, and the exit code is 2."""
     assert printed([], capsys).startswith("Usage: harpia-formats [OPTIONS] COMMAND")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["check", "a"], "there is no command 'check'; use validate"),
+        (["help"], "there is no command 'help'; use --help"),
+        (["version"], "there is no command 'version'; use --version"),
+        (["view", "a"], "there is no command 'view'; use head"),
+        (
+            ["convert", "a", "--column", "b"],
+            "there is no option --column; use --map FIELD=COLUMN",
+        ),
+        (
+            ["validate", "a", "--stdin-filename", "b"],
+            "--stdin-filename names what is piped in: give - as the input",
+        ),
+        (["sample", "a"], "--rows/-n is missing: Rows that are chosen"),
+        (["sample", "a", "1", "-n", "1"], "--rows and N are one; give one of them"),
+    ],
+)
+def test_what_is_meant_is_named(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Words of other programs, and names of before, are errors that say what to use."""
+    with pytest.raises(SystemExit) as ended, exceptions_to_exit_codes():
+        run(words)
+
+    assert ended.value.code == 2
+    assert f"error: {message}" in capsys.readouterr().err

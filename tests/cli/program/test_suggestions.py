@@ -6,17 +6,16 @@ The options and their names are those that completion lists, from the registries
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from harpia_formats.cli.app import app_for, run
-from harpia_formats.cli.completion.values import values_of
+from harpia_formats.api.option_values import values_of
+from harpia_formats.api.options import options_of
+from harpia_formats.cli.app import COMMANDS, TWO_WORDS, run
+from harpia_formats.cli.completion.candidates import FILES
 from harpia_formats.cli.exceptions import exceptions_to_exit_codes
 from harpia_formats.model.text.spelling import nearest
 
-EVERYTHING: Any = get_command(app_for([]))
 ROW = (
     b'{"input": {"prompt": "a", "ideal_response": "b", "category": "c", '
     b'"source": "d"}, "response": "b", "llm_name": "m"}\n'
@@ -41,7 +40,7 @@ NEEDS = {
     "split": "a.jsonl --valid v.jsonl --invalid i.jsonl",
 }
 #: The definition is read before the format of the inputs is looked at.
-LATE = {("judge", "--from")}
+LATE = {("judge", "--from"), ("score", "--plot"), ("score compare", "--plot")}
 
 
 def misspelt(values: list[str]) -> tuple[str, str]:
@@ -57,14 +56,14 @@ def misspelt(values: list[str]) -> tuple[str, str]:
 
 def mistakes() -> Iterator[tuple[str, str, str, str]]:
     """Yield each command and option with a name and the same name misspelt."""
-    for command, found in EVERYTHING.commands.items():
-        for parameter in found.params:
-            names = [value for value, _ in values_of(command, parameter)]
-            name, wrong = misspelt(names)
-            is_option = parameter.param_type_name == "option"
-            option = parameter.opts[0] if is_option else ""
-            if name and (command, option) not in LATE:
-                yield command, option, name, wrong
+    words = {module: " ".join(two) for two, module in TWO_WORDS.items()}
+    for module in (*COMMANDS, *TWO_WORDS.values()):
+        command = words.get(module, module)
+        for option in options_of(module):
+            name, wrong = misspelt([value for value, _ in values_of(option)])
+            word = option.words[0] if option.words else ""
+            if name and option.noun not in FILES and (command, word) not in LATE:
+                yield command, word, name, wrong
 
 
 MISTAKES = list(mistakes())

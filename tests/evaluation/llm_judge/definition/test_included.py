@@ -2,12 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
 import harpia_formats
-from harpia_formats.cli.options.judging import Definition as DefinitionOption
+from harpia_formats.api.options import options_of
 from harpia_formats.evaluation.llm_judge import DefinitionError, LLMJudge, RowError
 from harpia_formats.evaluation.llm_judge.client.openai_client import Reply
 from harpia_formats.evaluation.llm_judge.definition.definition_file import (
@@ -111,7 +111,9 @@ def test_included_definitions_are_documented(name: str) -> None:
     page = (ROOT / "docs/how-to/judge.md").read_text(encoding="utf-8")
 
     assert f"`{name}`" in page
-    assert name in get_args(DefinitionOption)[1].help
+    (option,) = [one for one in options_of("judge") if one.field == "definition"]
+
+    assert name in option.help
     assert included_definition(name) is not None
 
 

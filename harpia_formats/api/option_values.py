@@ -1,38 +1,40 @@
-"""The values of options and arguments, by the noun that stands for them in the help."""
+"""The values that options take, beside others: what help pages and shells list."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from functools import partial
+
+from harpia_formats.api.options import Option
 
 #: A value, and what is said of it.
 Value = tuple[str, str]
-#: Nouns of paths, which shells complete themselves.
-FILES = frozenset("A B FILE FILES FOLDER PATH PATHS [NAME=]FILE".split())
-#: Nouns of several values with commas between them.
-LISTS = frozenset({"FIELDS", "METRICS", "RULES"})
 
 
-def values_of(command: str, parameter: Any) -> Iterable[Value]:
-    """Return the values of an option or argument of a command, none if any text is one.
-
-    `command` has its words, such as `score compare`.
-    """
-    choices = getattr(_parser_of(parameter), "choices", None)
-    if choices is not None:
-        return [(str(each), "") for each in choices]
-    if (command, parameter.opts[0]) in _BY_OPTION:
-        return _BY_OPTION[command, parameter.opts[0]]()
-    noun = parameter.metavar or ""
-    if "|" in noun:
-        return [(each, "") for each in noun.split("|")]
-    return BY_NOUN[noun]() if noun in BY_NOUN else ()
+def values_of(option: Option) -> list[Value]:
+    """Return the values of an option, none if any text is one."""
+    if option.choices:
+        return [(word, "") for word in option.choices.split()]
+    return list(_values[option.values]()) if option.values else []
 
 
-def _parser_of(parameter: Any) -> Any:
-    """Return the function that parses the values of a parameter, None if none does."""
-    descriptor = getattr(parameter, "type_descriptor", None)
-    if descriptor is not None:
-        return descriptor.parameter_info.parser
-    return getattr(parameter.type, "func", None)  # older releases of typer
+def listed(choices: Iterable[str]) -> str:
+    """Return choices as a part of a sentence: `first, expand or fail`."""
+    *others, last = (str(choice) for choice in choices)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def help_of(option: Option, most: int | None = None) -> str:
+    """Return what is said of an option, with its values, or the first `most` of all."""
+    text = option.help
+    if "{}" not in text and "{all}" not in text:
+        return text
+    values = values_of(option)
+    if option.values.startswith("pictures"):
+        said = "; ".join(f"{one.rstrip('=')}: {about}" for one, about in values)
+        return text.replace("{}", said)
+    names = [name for name, _ in values]
+    if most is not None and "{all}" in text and len(names) > most:
+        names[most:] = [f"and {len(names) - most} more"]
+    return text.replace("{}", listed(names)).replace("{all}", ", ".join(names))
 
 
 def _formats() -> Iterator[Value]:
@@ -97,6 +99,18 @@ def _reporters() -> Iterator[Value]:
     yield from ((name, each.summary) for name, each in REPORTERS.items())
 
 
+def _compressions() -> Iterator[Value]:
+    from harpia_formats.files.io.compression import CODECS  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((codec.suffix, "") for codec in CODECS)
+
+
+def _pictures(command: str) -> Iterator[Value]:
+    from harpia_formats.evaluation.figures.kinds import kinds_of  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((f"{one.name}=", one.summary) for one in kinds_of(command).values())
+
+
 def _fields() -> Iterator[Value]:
     from harpia_formats.conversion.mapping.answer_groups import GROUPED  # noqa: PLC0415 - imported for what is asked only
 
@@ -124,23 +138,22 @@ def _schemas() -> Iterator[Value]:
     yield from ((name, format_.vendor) for name, format_ in installed_formats().items())
 
 
-#: The functions that list the values of a noun. Any text is a value of other nouns.
-BY_NOUN: dict[str, Callable[[], Iterable[Value]]] = {
-    "DIALECT": _dialects,
-    "FIELDS": _fields,
-    "FORMAT": _formats,
-    "ID": _schemas,
-    "METRIC": _filling_metrics,
-    "METRIC.NAME=VALUE": _metric_parameters,
-    "METRICS": _metrics,
-    "PROFILE": _profiles,
-    "REPORTER": _reporters,
-    "RULES": _rules,
-    "TEST": _tests,
-}
-#: The functions of options whose values are fewer than those of their noun.
-_BY_OPTION = {
-    ("convert", "--to"): _written_formats,
-    ("roundtrip", "--via"): _written_formats,
-    ("score", "--to"): _result_formats,
+#: The functions that list values, by the names that the table of options has for them.
+_values: dict[str, Callable[[], Iterable[Value]]] = {
+    "compressions": _compressions,
+    "dialects": _dialects,
+    "fields": _fields,
+    "filling metrics": _filling_metrics,
+    "formats": _formats,
+    "formats only": _schemas,
+    "metric parameters": _metric_parameters,
+    "metrics": _metrics,
+    "pictures of score": partial(_pictures, "score"),
+    "pictures of score compare": partial(_pictures, "score compare"),
+    "profiles": _profiles,
+    "reporters": _reporters,
+    "result formats": _result_formats,
+    "rules": _rules,
+    "tests": _tests,
+    "written formats": _written_formats,
 }
