@@ -49,7 +49,7 @@ class RecordPartitions:
         """Add a record, whose `number` is greater than those of records before."""
         digest = digest_of(key)
         fields = key.encode("utf-8", "surrogatepass"), place, text
-        self._records.append((number, digest), *fields, part=digest % PARTS)
+        self._records.append((number, digest), fields, digest % PARTS)
         self.count += 1
 
     def part(self, part: int) -> Iterator[StoredRecord]:

@@ -67,7 +67,7 @@ class ColumnBuffer:
         start, data = part.start, part.data
         place = start.offset, start.line, start.column
         head = (*place, numbers.of(begin), len(part))
-        self.blocks.append(head, data, part=self.parts[self._current])
+        self.blocks.append(head, (data,), self.parts[self._current])
 
     def close(self) -> None:
         """Delete the items of all columns."""

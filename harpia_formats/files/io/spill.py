@@ -13,8 +13,9 @@ from typing import IO, Any
 
 from harpia_formats.files.io.reader import BLOCK, SourceError, error_reason
 
-#: Bytes of framed records that are read at once.
+#: Bytes of framed records that are read at once, and of a single one.
 PIECE = 16 * 1024
+FEW = 1024
 
 
 class SpillError(SourceError, OSError):
@@ -45,17 +46,11 @@ class _SpilledBytes:
         return self._file is not None
 
     def append(self, data: Any) -> int:
-        """Add the bytes of a buffer, and return the offset of the first one.
-
-        A bytearray is taken over, and must not be changed later.
-        """
+        """Add the bytes of a buffer, and return the offset of the first one."""
         offset = self.size
         size = memoryview(data).nbytes
         if self._file is None and offset + size <= self._limit:
-            if not offset and isinstance(data, bytearray):
-                self._held = data
-            else:
-                self._held += data
+            self._held += data
         else:
             try:
                 file = self._opened()
@@ -261,7 +256,7 @@ class FramedRecords:
         #: Stands in front of each record: its numbers, and the sizes of its fields.
         self._head = Struct("<" + numbers + "Q" * fields)
         self._limit = held
-        self._held: list[bytearray] = []
+        self._held: list[list[bytes]] = []
         #: The bytes that are in `_held`.
         self._count = 0
         #: Offset and size of each block of a part in the file, by turns.
@@ -272,14 +267,17 @@ class FramedRecords:
 
     def add_part(self) -> int:
         """Add a part, and return its number."""
-        self._held.append(bytearray())
+        self._held.append([])
         self._blocks.append(array("Q"))
         return len(self._held) - 1
 
-    def append(self, numbers: tuple[Any, ...], *fields: bytes, part: int = 0) -> None:
+    def append(
+        self, numbers: tuple[Any, ...], fields: tuple[bytes, ...], part: int = 0
+    ) -> None:
         """Add a record behind the others of a part."""
-        record = b"".join((self._head.pack(*numbers, *map(len, fields)), *fields))
-        self._held[part] += record
+        head = self._head.pack(*numbers, *map(len, fields))
+        record = b"".join((head, *fields))
+        self._held[part].append(record)
         self._count += len(record)
         if self._count >= self._limit:
             self.settle()
@@ -288,12 +286,11 @@ class FramedRecords:
         """Give each record its place, in the file if they are many."""
         if not self._count:
             return
-        for part, (held, blocks) in enumerate(
-            zip(self._held, self._blocks, strict=True)
-        ):
+        for held, blocks in zip(self._held, self._blocks, strict=True):
             if held:
-                blocks.extend((self._file.append(held), len(held)))
-                self._held[part] = bytearray()
+                offset = self._file.append(b"".join(held))
+                blocks.extend((offset, self._file.size - offset))
+                held.clear()
         self._file.flush()
         self._count = 0
 
@@ -306,10 +303,11 @@ class FramedRecords:
 
     def at(self, offset: int) -> Framed:
         """Return the record at an offset."""
-        head = self._file.read(offset, self._head.size)
-        size = sum(self._head.unpack(head)[self._numbers :])
-        data = head + self._file.read(offset + self._head.size, size)
-        numbers, fields, _ = self._parsed(data, 0)
+        data = self._file.read(offset, FEW)
+        numbers, fields, behind = self._parsed(data, 0)
+        if behind > len(data):
+            data += self._file.read(offset + len(data), behind - len(data))
+            numbers, fields, _ = self._parsed(data, 0)
         return offset, numbers, fields
 
     def _between(self, begin: int, end: int) -> Iterator[Framed]:

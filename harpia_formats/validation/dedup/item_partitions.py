@@ -86,7 +86,7 @@ def _file() -> FramedRecords:
 
 def _write(file: FramedRecords, item: Item) -> None:
     number, place, text = item
-    file.append((number,), place, text)
+    file.append((number,), (place, text))
 
 
 def _items(file: FramedRecords) -> Iterator[Item]:

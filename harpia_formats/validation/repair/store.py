@@ -53,7 +53,7 @@ class RepairStore:
             return
         self._end = repair.edits[-1].end
         try:
-            self._repairs.append((), _encode(repair))
+            self._repairs.append((), (_encode(repair),))
         except OSError as error:
             reason = f"its changes cannot be kept on the disk: {error_reason(error)}"
             raise SinkError(self._name, reason) from error

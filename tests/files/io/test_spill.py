@@ -30,7 +30,7 @@ def filled(held: int = 0) -> FixedRecords:
 def framed(held: int = 0) -> FramedRecords:
     """Return a store of one record."""
     stored = FramedRecords("Q", 1, held)
-    stored.append((7,), b"abc")
+    stored.append((7,), (b"abc",))
     return stored
 
 
@@ -109,7 +109,7 @@ def test_framed_records_are_read_by_part_and_by_offset(
     stored = FramedRecords("HQ", 2, held, parts=2)
     assert stored.add_part() == 2
     for number, (part, *fields) in enumerate(added):
-        stored.append((part, number), *fields, part=part)
+        stored.append((part, number), tuple(fields), part)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(spill, "PIECE", piece)
         for part in range(3):
@@ -211,10 +211,10 @@ def test_disk_that_has_room_again_loses_nothing(
     with pytest.raises(SourceError):
         numbers.extend_bytes(b"abc")
     with pytest.raises(SourceError):
-        records.append((7,), b"abc")
+        records.append((7,), (b"abc",))
     monkeypatch.setattr(Narrow, "has_room", True)
     numbers.extend_bytes(b"d")
-    records.append((8,), b"d")
+    records.append((8,), (b"d",))
 
     assert bytes(numbers) == b"abcd"
     assert [each[2] for each in records.records()] == [[b"abc"], [b"d"]]
