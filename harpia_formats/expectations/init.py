@@ -1,6 +1,5 @@
 """Write a preflight file that data sets meet as they are, to be edited."""
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,6 +14,7 @@ from harpia_formats.expectations.options import PreflightOptions
 from harpia_formats.expectations.plan import DataSet, Stated
 from harpia_formats.expectations.table import BY_NAME
 from harpia_formats.files.io.urls import is_url
+from harpia_formats.files.toml import toml_value
 from harpia_formats.formats.detection.detect_files import detect_files
 from harpia_formats.formats.registry import adapter_of, format_of
 from harpia_formats.model.report import FileCount, Report
@@ -121,7 +121,7 @@ def _lines(name: str, found: _Found, folder: Path, report: Report) -> Iterator[s
     sums = report.summary()
     yield f"[datasets.{name}]"
     yield f"files = {_files(found.paths, folder)}"
-    yield f"format = {_text(found.format)}"
+    yield f"format = {toml_value(found.format)}"
     yield f"min-records = {sums['records']}"
     yield f"# max-records = {sums['records']}"
     if sums["invalid"]:
@@ -142,7 +142,7 @@ def _lines_of_records(
         return all(any(map(adapter.carries, paths)) for paths in BY_NAME[key].needs)
 
     if "" not in models and 0 < len(models) <= _PROPOSED and can("models"):
-        yield f"models = {_texts(models)}"
+        yield f"models = {toml_value(models)}"
     if facts.times and can("answers-per-question"):
         yield f"answers-per-question = {facts.times}"
     if facts.outputs and can("max-missing-answers"):
@@ -158,7 +158,7 @@ def _lines_of_records(
         if Decimal(str(float(bound))) == bound and abs(bound) < _LARGEST:
             yield f'# {key} = {{ "outputs.scores.value" = {bound:f} }}'
     allowed = [
-        f"{field} = {_texts(sorted(values))}"
+        f"{field} = {toml_value(sorted(values))}"
         for field, values in facts.values.items()
         if 0 < len(values) <= _PROPOSED and facts.always[field]
     ]
@@ -166,7 +166,7 @@ def _lines_of_records(
         yield f"# allowed-values = {{ {', '.join(allowed)} }}"
     if others and facts.outputs:
         key = "ids-in" if adapter.carries("id") else "prompts-in"
-        yield f"# {key} = {_text(others[0])}"
+        yield f"# {key} = {toml_value(others[0])}"
 
 
 def _names(found: Sequence[_Found]) -> list[str]:
@@ -186,25 +186,16 @@ def _files(paths: Sequence[str], folder: Path) -> str:
     """Return the value of `files`: the paths, or a pattern that only they match."""
     shown = [_relative(path, folder) for path in paths]
     if len(shown) == 1:
-        return _text(shown[0])
+        return toml_value(shown[0])
     first, parent = paths[0], os.path.dirname(paths[0])  # noqa: PTH120 - as named
     suffix = "".join(Path(first).suffixes)
     if len(shown) > _NAMED and suffix and not is_url(first):
         there = {str(path) for path in Path(parent or ".").glob(f"*{suffix}")}
         if there == {str(Path(path)) for path in paths}:
-            return _text(_relative(os.path.join(parent, f"*{suffix}"), folder))  # noqa: PTH118 - as named
-    return _texts(shown)
+            return toml_value(_relative(os.path.join(parent, f"*{suffix}"), folder))  # noqa: PTH118 - as named
+    return toml_value(shown)
 
 
 def _relative(path: str, folder: Path) -> str:
     """Return a path from a folder, or a URL as it is."""
     return path if is_url(path) else os.path.relpath(path, folder)
-
-
-def _text(text: str) -> str:
-    """Return a text as TOML writes it."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _texts(texts: Iterable[str]) -> str:
-    return f"[{', '.join(map(_text, texts))}]"

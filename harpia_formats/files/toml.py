@@ -1,4 +1,4 @@
-"""TOML files: documents within limits, and the lines that their keys stand in.
+"""TOML files: documents within limits, the lines of their keys, and what is written.
 
 The parser of the standard library takes a time that grows with the square of the parts
 of a key, so the limits hold before it sees anything.
@@ -7,7 +7,7 @@ of a key, so the limits hold before it sees anything.
 import io
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -75,6 +75,38 @@ def toml_key(name: str) -> str:
         one.isascii() and (one.isalnum() or one in "-_") for one in name
     )
     return name if is_bare else short_json(name)
+
+
+def toml_name(name: str) -> str:
+    """Return a key, in quotes if it needs them."""
+    return _written({name: 0}).removesuffix(" = 0")
+
+
+def toml_value(value: Any) -> str:
+    """Return a text, a truth value, a number, or a list or table of such, in one line.
+
+    The parts are written by tomli-w; but it puts the items of an array in lines of
+    their own and has no table in one line, and comments stand between our keys. Raises
+    `ValueError` for a value that has no TOML.
+    """
+    if isinstance(value, Mapping):
+        members = (
+            f"{toml_name(key)} = {toml_value(one)}" for key, one in value.items()
+        )
+        inside = ", ".join(members)
+        return f"{{ {inside} }}" if inside else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    if isinstance(value, bool | int | float | str):
+        return _written({"x": value}).removeprefix("x = ")
+    raise ValueError(f"{value!r} cannot be written as TOML")
+
+
+def _written(document: Mapping[str, Any]) -> str:
+    """Return a document of one line without the end of the line."""
+    import tomli_w  # noqa: PLC0415 - few commands write TOML
+
+    return tomli_w.dumps(document).removesuffix("\n")
 
 
 class TomlLimitError(ValueError):

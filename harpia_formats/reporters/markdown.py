@@ -12,6 +12,7 @@ from harpia_formats.model.notebook import Row, displayed
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
+from harpia_formats.model.text.text_table import MARKDOWN
 from harpia_formats.model.text.words import with_noun
 from harpia_formats.reporters.findings import (
     Alike,
@@ -21,7 +22,7 @@ from harpia_formats.reporters.findings import (
     file_faults,
 )
 from harpia_formats.reporters.full import problem_lines
-from harpia_formats.reporters.markdown_text import code, fenced, head, plain, row, size
+from harpia_formats.reporters.markdown_text import code, fenced, head, plain, size
 from harpia_formats.reporters.places import shown_path
 from harpia_formats.reporters.reporter import Options, Reporter
 from harpia_formats.reporters.text import total_line
@@ -111,7 +112,7 @@ def _add_checks(page: _Page, checks: Sequence[Check]) -> None:
 def _check_row(check: Check) -> str:
     """Return the row of an expectation."""
     state = check.state.value
-    return row(
+    return MARKDOWN.line(
         [
             state if check.state is State.MET else f"**{state}**",
             code(check.data_set),
@@ -155,7 +156,7 @@ def _file_row(file: FileCount, options: Options) -> str:
     elif file.reason is not None:
         read = "**no**" if not file.records else "**partly**"
     counts = (getattr(file, name) for name in _FILES[2:-1])
-    return row(
+    return MARKDOWN.line(
         [
             code(shown_path(file.path, options)),
             " ".join(code(part, 80) for part in (file.format, file.dialect) if part),
@@ -183,7 +184,7 @@ def _finding_row(kind: Alike, options: Options) -> str:
     url = rule_url(group.code)
     rule = f"[{plain(name)}]({url})" if url else code(name)
     cells = [group.severity.value, rule, code(pointer), count, f"{kind.files:,}"]
-    return row([*cells, code(place)])
+    return MARKDOWN.line([*cells, code(place)])
 
 
 def _place(finding: Finding, options: Options) -> str:
@@ -252,7 +253,7 @@ def _add_table(page: _Page, caption: str, rows: Sequence[Row]) -> None:
         return
     names, shown = displayed(rows)
     titles = {name: code(name.replace("_", " ")) for name in names}
-    cells = ([row(_cell(one.get(name)) for name in names)] for one in shown)
+    cells = ([MARKDOWN.line(_cell(one.get(name)) for name in names)] for one in shown)
     right = [name for name in names if all(_is_number(one.get(name)) for one in shown)]
     start = ["", *head([*titles.values()], (titles[name] for name in right))]
     if caption:

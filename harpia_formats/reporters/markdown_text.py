@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.text.text_table import markdown_head
 
 #: What is written as it is. Every other ASCII character could begin or end something:
 #: markup, HTML, a cell, a mention, a reference to an issue, a link.
@@ -38,16 +39,10 @@ def fenced(lines: Sequence[str]) -> list[str]:
     return [f"{fence}text", *lines, fence]
 
 
-def row(cells: Iterable[str]) -> str:
-    """Return cells as a row of a table."""
-    return f"| {' | '.join(cells)} |"
-
-
 def head(names: Sequence[str], right: Iterable[str] = ()) -> list[str]:
     """Return the first lines of a table, whose columns `right` are right-aligned."""
     numbers = set(right)
-    rules = ["---:" if name in numbers else "---" for name in names]
-    return [row(names), row(rules)]
+    return markdown_head(names, [name in numbers for name in names])
 
 
 def size(lines: Iterable[str]) -> int:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from tempfile import SpooledTemporaryFile
+from pathlib import Path
 from typing import IO
 
 import pytest
@@ -186,16 +186,17 @@ def test_late_column_is_padded() -> None:
     ],
 )
 def test_discarded_writers_close_their_files(
-    make: Make, monkeypatch: pytest.MonkeyPatch
+    make: Make, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A writer that is discarded has closed every file that it opened."""
     files: list[IO[bytes]] = []
 
-    def opened(held: int) -> IO[bytes]:
-        files.append(SpooledTemporaryFile(held))  # noqa: SIM115 - closed by `discard`
+    def opened() -> IO[bytes]:
+        files.append((tmp_path / f"{len(files)}").open("w+b"))
         return files[-1]
 
-    monkeypatch.setattr(row_writer, "SpooledTemporaryFile", opened)
+    monkeypatch.setattr(row_writer, "SPOOL_BYTES", 1)
+    monkeypatch.setattr("tempfile.TemporaryFile", opened)
     for rows in ([], [{"a": "1"}, {"a": "2"}]):
         writer = make(lambda _: None)
         writer.add(writer.encoder(rows) if rows else [])

@@ -7,14 +7,16 @@ file beside the results.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import SpooledTemporaryFile
-from typing import IO
 
 from msgspec.structs import replace
 
 from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.conversion.containers.columns import ColumnWriter
-from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES, RowBatches
+from harpia_formats.conversion.containers.row_writer import (
+    RowBatches,
+    copy_spooled,
+    spool,
+)
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.constants import constants_by_path
 from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
@@ -35,15 +37,11 @@ from harpia_formats.evaluation.scoring.results.format import (
 )
 from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
 from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.metric_profile import ScoreError
-
-
-def _held() -> IO[bytes]:
-    return SpooledTemporaryFile(SPOOL_BYTES)
 
 
 @dataclass(slots=True)
@@ -51,23 +49,20 @@ class _Individual:
     """Collects the scores of single answers by one metric in a temporary file."""
 
     column: ScoreColumn
-    file: IO[bytes] = field(default_factory=_held)
+    texts: FixedRecords = field(default_factory=spool)
 
     def add(self, value: float | None) -> None:
         """Add the score of the next answer, None if it has none."""
         # Haystack's exact match is an integer, and its reports show it as one.
         is_whole = value is not None and self.column.is_binary
         shown = int(value) if is_whole and value is not None else value
-        self.file.write((b", " if self.file.tell() else b"") + encode(shown))
+        self.texts.extend_bytes((b", " if self.texts else b"") + encode(shown))
 
     def write(self, write: Write, score: float | None) -> None:
         """Write the scores and `score`, the total, as an evaluator's result."""
         write(b'{"individual_scores": [')
-        self.file.seek(0)
-        for block in iter(lambda: self.file.read(BLOCK), b""):
-            write(block)
+        copy_spooled(self.texts, write)
         write(b'], "score": ' + encode(score) + b"}")
-        self.file.close()
 
 
 @dataclass(slots=True)
@@ -110,7 +105,7 @@ class _Results:
     def drop(self) -> None:
         """Remove the temporary files of the scores."""
         for individual in self.individual:
-            individual.file.close()
+            individual.texts.close()
 
 
 @dataclass(slots=True)

@@ -1,48 +1,34 @@
-"""Write values as TOML, and read them: TOML has no null."""
+"""The values of options as TOML, which has no null."""
 
-import json
 from collections.abc import Mapping
 from os import PathLike, fspath
 from typing import Any
+
+from harpia_formats.files.toml import toml_value
 
 #: What stands for null.
 NULL: Mapping[str, Any] = {"null": True}
 
 
-def toml_text(text: str) -> str:
-    """Return a text in quotes; raises `ValueError` for one that is not Unicode."""
-    text.encode()  # a name of a file with other bytes has no text
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def toml_name(name: str) -> str:
-    """Return a key, in quotes if it needs them; raises `ValueError` as above."""
-    is_bare = name and all(
-        one.isascii() and (one.isalnum() or one in "-_") for one in name
-    )
-    return name if is_bare else toml_text(name)
-
-
-def toml_value(value: Any) -> str:
+def to_toml(value: Any) -> str:
     """Return a value as TOML in one line; `from_toml` of it is the value.
 
     Raises `ValueError` for a value that has no TOML.
     """
+    return toml_value(_without_null(value))
+
+
+def _without_null(value: Any) -> Any:
+    """Return a value with what stands for null in its place, and texts for paths."""
     if value is None:
-        return toml_value(NULL)
-    if isinstance(value, bool | int | float):
-        return str(value).lower()
-    if isinstance(value, str | PathLike):
-        return toml_text(str(fspath(value)))
+        return NULL
+    if isinstance(value, PathLike):
+        return str(fspath(value))
     if isinstance(value, Mapping):
-        members = (
-            f"{toml_name(key)} = {toml_value(one)}" for key, one in value.items()
-        )
-        inside = ", ".join(members)
-        return f"{{ {inside} }}" if inside else "{}"
+        return {name: _without_null(member) for name, member in value.items()}
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(toml_value, value))}]"
-    raise ValueError(f"{value!r} cannot be written as TOML")
+        return [_without_null(member) for member in value]
+    return value
 
 
 def from_toml(value: Any) -> Any:

@@ -14,9 +14,10 @@ from harpia_formats.api.recipes.definitions import (
 from harpia_formats.api.recipes.error import RecipeError
 from harpia_formats.api.recipes.parse import PARAMETERS
 from harpia_formats.api.recipes.table import Command, Key
-from harpia_formats.api.recipes.toml_values import toml_name, toml_value
+from harpia_formats.api.recipes.toml_values import to_toml
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.select_metrics import parameters_of_request
+from harpia_formats.files.toml import toml_name
 
 _START = """\
 # A recipe of harpia-formats {command}: {usage}
@@ -123,16 +124,22 @@ def _members(place: str, values: Mapping[str, Any]) -> Iterable[str]:
 
 def _toml_name(name: str) -> str:
     try:
-        return toml_name(name)
+        return _unicode(toml_name(name))
     except ValueError as error:
         raise _unwritten(name) from error
 
 
 def _toml(name: str, value: Any) -> str:
     try:
-        return toml_value(value)
+        return _unicode(to_toml(value))
     except ValueError as error:
         raise _unwritten(name) from error
+
+
+def _unicode(text: str) -> str:
+    """Return a text; raises `ValueError` for a name of a file with other bytes."""
+    text.encode()
+    return text
 
 
 def _unwritten(name: str) -> RecipeError:

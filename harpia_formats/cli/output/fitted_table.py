@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import zip_longest
 
 from harpia_formats.model.text.columns import shown_columns, wrapped
+from harpia_formats.model.text.text_table import aligned_rows, natural_widths
 
 
 def table_lines(  # noqa: PLR0913 - how a table looks
@@ -35,12 +36,12 @@ def table_lines(  # noqa: PLR0913 - how a table looks
     head = [wrapped(name, size) for name, size in zip(names, widths, strict=True)]
     height = max(map(len, head))
     bottom = [[""] * (height - len(lines)) + lines for lines in head]
-    yield from _aligned(bottom, widths, is_right, gap)
+    yield from aligned_rows(_beside(bottom), widths, is_right, gap)
     if is_ruled:
         yield "─" * (sum(widths) + gap * (len(names) - 1))
     for row, text in zip_longest(rows, below, fillvalue=""):
         cells = [wrapped(cell, size) for cell, size in zip(row, widths, strict=True)]
-        yield from _aligned(cells, widths, is_right, gap)
+        yield from aligned_rows(_beside(cells), widths, is_right, gap)
         yield from _text_below(text, width)
 
 
@@ -56,7 +57,7 @@ def _widths(
 ) -> list[int] | None:
     """Return the widths of the columns of a table, None if they have no room."""
     columns = list(zip(names, *rows, strict=True))
-    natural = [max(map(shown_columns, column)) for column in columns]
+    natural = natural_widths([names, *rows])
     if width is None or sum(natural) + gap * (len(names) - 1) <= width:
         return natural
     least = [max(map(_longest_word, column)) for column in columns]
@@ -90,19 +91,9 @@ def _shared_out(room: int, least: list[int], natural: list[int]) -> list[int]:
     return widths
 
 
-def _aligned(
-    cells: Sequence[Sequence[str]],
-    widths: Sequence[int],
-    is_right: Sequence[bool],
-    gap: int,
-) -> Iterator[str]:
-    """Yield the lines of cells that stand beside each other."""
-    for parts in zip_longest(*cells, fillvalue=""):
-        padded = []
-        for part, size, at_end in zip(parts, widths, is_right, strict=True):
-            space = " " * (size - shown_columns(part))
-            padded.append(space + part if at_end else part + space)
-        yield (" " * gap).join(padded).rstrip()
+def _beside(cells: Sequence[Sequence[str]]) -> Iterator[tuple[str, ...]]:
+    """Yield the rows of cells of several lines, which stand beside each other."""
+    return zip_longest(*cells, fillvalue="")
 
 
 def _blocks(

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from harpia_formats.model.text.columns import columns
+from harpia_formats.model.text.text_table import aligned_rows, natural_widths
 
 #: Columns of a line, where no word is wider.
 WIDTH = 80
@@ -32,18 +33,14 @@ def number_table(
     too wide has a line of its own.
     """
     lefts = frozenset(left)
-    widths = [max(map(columns, column)) for column in zip(*rows, strict=True)]
-    gap = "  " if sum(widths) + 2 * len(widths) - 2 <= WIDTH else " "
-    room = WIDTH - sum(widths[1:]) - len(gap) * (len(widths) - 1)
+    widths = natural_widths(rows)
+    gap = 2 if sum(widths) + 2 * len(widths) - 2 <= WIDTH else 1
+    room = WIDTH - sum(widths[1:]) - gap * (len(widths) - 1)
     if widths[0] > room >= _LEAST:
         widths[0] = room
         rows = [part for row in rows for part in _apart(row, room)]
-    for row in rows:
-        cells = []
-        for index, (cell, width) in enumerate(zip(row, widths, strict=True)):
-            space = " " * max(0, width - columns(cell))
-            cells.append(cell + space if index in lefts else space + cell)
-        yield gap.join(cells).rstrip()
+    is_right = [index not in lefts for index in range(len(widths))]
+    yield from aligned_rows(rows, widths, is_right, gap)
 
 
 def _apart(row: Sequence[str], room: int) -> list[Sequence[str]]:

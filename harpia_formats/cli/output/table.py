@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from harpia_formats.cli.output.fitted_table import has_room, table_lines
 from harpia_formats.cli.output.streams import text_writer
 from harpia_formats.cli.output.terminal import wants_color, width_of
-from harpia_formats.model.text.columns import columns
 from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.text.text_table import aligned_rows, natural_widths
 
 #: Code points of a cell; a path that is cut cannot be clicked.
 CELL = 4096
@@ -52,14 +52,13 @@ def _safe(row: TableRow) -> TableRow:
 def aligned_lines(rows: Sequence[TableRow]) -> Iterator[str]:
     """Yield the lines of a table whose columns are as wide as their longest cells."""
     full = [row.cells for row in rows if len(row.cells) > 1]
-    widths = [max(map(columns, column)) for column in zip(*full, strict=True)]
+    widths = natural_widths(full)
+    is_right = [False] * len(widths)
     for row in rows:
         if len(row.cells) == 1:
             yield row.cells[0]
         else:
-            pairs = zip(row.cells, widths, strict=True)
-            padded = (cell + " " * (width - columns(cell)) for cell, width in pairs)
-            yield "  ".join(padded).rstrip()
+            yield from aligned_rows([row.cells], widths, is_right)
         yield from (f"  {note}" for note in row.notes)
 
 

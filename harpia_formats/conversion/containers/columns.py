@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import IO
 
 from harpia_formats.conversion.containers.row_writer import (
     EncodedRows,
@@ -14,6 +13,7 @@ from harpia_formats.conversion.containers.row_writer import (
     spool,
 )
 from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
+from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.column_map import check_columns_unique
 from harpia_formats.model.exact_json import encode, encode_lines
@@ -116,7 +116,7 @@ class ColumnWriter:
         """Drop the values of all columns."""
         for columns in self._components.values():
             for column in columns.by_key.values():
-                column.file.close()
+                column.texts.close()
 
 
 @dataclass(slots=True)
@@ -140,23 +140,23 @@ class _Columns:
 class _Column:
     """The items of one column, in a temporary file."""
 
-    file: IO[bytes] = field(default_factory=spool)
+    texts: FixedRecords = field(default_factory=spool)
     count: int = 0
 
     def add(self, items: bytes, count: int, before: int) -> None:
         """Add the items of `count` rows, and null for the `before` rows before them."""
         self.fill(before)
-        self.file.write((b", " if self.count else b"") + items)
+        self.texts.extend_bytes((b", " if self.count else b"") + items)
         self.count += count
 
     def fill(self, rows: int) -> None:
         """Add nulls until there are `rows` items."""
         while (missing := min(rows - self.count, NULLS)) > 0:
             nulls = b", ".join([b"null"] * missing)
-            self.file.write((b", " if self.count else b"") + nulls)
+            self.texts.extend_bytes((b", " if self.count else b"") + nulls)
             self.count += missing
 
     def copy(self, write: WriteBytes, rows: int) -> None:
         """Write `rows` items, and close the temporary file."""
         self.fill(rows)
-        copy_spooled(self.file, write)
+        copy_spooled(self.texts, write)

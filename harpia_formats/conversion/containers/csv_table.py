@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import IO
 
 from harpia_formats.conversion.containers.csv_lines import TableEncoder, with_columns
 from harpia_formats.conversion.containers.row_writer import (
@@ -10,6 +9,7 @@ from harpia_formats.conversion.containers.row_writer import (
     WriteBytes,
     spool,
 )
+from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.column_map import check_columns_unique
 
@@ -38,7 +38,7 @@ class CsvWriter:
     _runs: list["_Run"] = field(default_factory=list)
     #: The columns of blocks, by themselves.
     _layouts: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
-    _lines: IO[bytes] | None = None
+    _lines: FixedRecords | None = None
 
     def add(self, blocks: Iterable[EncodedRows]) -> None:
         """Keep some lines in a temporary file."""
@@ -48,7 +48,7 @@ class CsvWriter:
             if block.columns != self.encoder.known:
                 self.encoder = self.encoder.with_known(block.columns)
             (lines,) = block.texts
-            self._lines.write(lines)
+            self._lines.extend_bytes(lines)
             run = self._runs[-1] if self._runs else None
             if run is None or run.columns != block.columns or run.size >= RUN_BYTES:
                 # Blocks of other processes have equal columns that are not the same.
@@ -69,9 +69,11 @@ class CsvWriter:
         self.write(self.encoder.line(names))
         if self._lines is None:
             return
-        self._lines.seek(0)
+        begin = 0
         for run in self._runs:
-            block = EncodedRows(run.count, (self._lines.read(run.size),), run.columns)
+            lines = self._lines.read(begin, run.size).tobytes()
+            begin += run.size
+            block = EncodedRows(run.count, (lines,), run.columns)
             self.write(with_columns(block, columns, self.encoder.delimiter))
         self.discard()
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import IO
 
 from harpia_formats.conversion.containers.row_writer import (
     EncodedRows,
@@ -53,12 +52,12 @@ class WaitingRows:
 
     def __init__(self, lines: bytes) -> None:
         self._first, _, later = lines.partition(b"\n")
-        self._later: IO[bytes] = spool()
+        self._later = spool()
         self.add(later)
 
     def add(self, lines: bytes) -> None:
         """Keep further lines."""
-        self._later.write(lines)
+        self._later.extend_bytes(lines)
 
     def copy(self, write: WriteBytes, header: Row) -> None:
         """Write all lines, the first of them with `header` unless that is empty."""

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
-from harpia_formats.files.io.reader import BLOCK
+from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode_lines
 
@@ -119,14 +118,13 @@ def items_of(key: str, rows: Sequence[Row]) -> list[Any]:
         return [row.get(key) for row in rows]
 
 
-def spool() -> IO[bytes]:
-    """Return a new temporary file; `copy_spooled` or the caller closes it."""
-    return SpooledTemporaryFile(SPOOL_BYTES)
+def spool() -> FixedRecords:
+    """Return a store of single bytes; `copy_spooled` or the caller closes it."""
+    return FixedRecords("B", SPOOL_BYTES)
 
 
-def copy_spooled(file: IO[bytes], write: WriteBytes) -> None:
-    """Write the bytes of a temporary file from its start, and close it."""
-    file.seek(0)
-    for block in iter(lambda: file.read(BLOCK), b""):
+def copy_spooled(text: FixedRecords, write: WriteBytes) -> None:
+    """Write the bytes of a store from the first one on, and close it."""
+    for block in text.blocks():
         write(block)
-    file.close()
+    text.close()

@@ -1,28 +1,27 @@
 """Store the columns of a file until all were read, and join them to rows."""
 
-import struct
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from tempfile import SpooledTemporaryFile
-from typing import IO
 
 from harpia_formats.conversion.reading.column_rows import ColumnRows, ItemBlock
 from harpia_formats.files.framing.chunk import Chunk, Cursor
+from harpia_formats.files.io.spill import Framed, FramedRecords
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
 
-#: Bytes that the temporary file holds in memory.
+#: Bytes of items that are held in memory before they go to the disk.
 HELD = 4 * 1024 * 1024
 #: Rows that are joined at once, at most.
 ROWS = 1000
-#: Written before each block of items: where the first one begins in the file (offset,
-#: line, column), its record number, the number of items, and their bytes.
-_head = struct.Struct("<QQQQQQ")
 
 
-def _spooled_file() -> IO[bytes]:
-    """Return a temporary file, which `ColumnBuffer.close` deletes."""
-    return SpooledTemporaryFile(HELD)
+def _blocks() -> FramedRecords:
+    """Return a store of blocks of items, which `ColumnBuffer.close` deletes.
+
+    The numbers of a block are where its first item begins in the file (offset, line,
+    column), the record number of that, and the number of items.
+    """
+    return FramedRecords("QQQQQ", 1, HELD, parts=0)
 
 
 @dataclass(slots=True)
@@ -32,19 +31,17 @@ class ColumnBuffer:
     The items of a block are kept as they are in the file, so they are decoded at once.
     """
 
-    #: Where in the temporary file each column begins and ends.
-    spans: dict[Path, range] = field(default_factory=dict)
+    #: The part of the store that each column is in.
+    parts: dict[Path, int] = field(default_factory=dict)
     #: Records of which an item is not valid, or missing between others.
     invalid: RecordSet = field(default_factory=RecordSet)
-    #: The blocks of items.
-    file: IO[bytes] = field(default_factory=_spooled_file)
+    blocks: FramedRecords = field(default_factory=_blocks)
     _current: Path | None = None
 
     def begin(self, path: Path) -> None:
         """Start with the items of the column at `path`."""
         self._current = path
-        at = self.file.tell()
-        self.spans[path] = range(at, at)
+        self.parts[path] = self.blocks.add_part()
 
     def add(
         self, chunk: Chunk, numbers: RecordNumbers, refused: frozenset[int]
@@ -69,29 +66,26 @@ class ColumnBuffer:
             part = chunk.between(begin, end)
         start, data = part.start, part.data
         place = start.offset, start.line, start.column
-        head = _head.pack(*place, numbers.of(begin), len(part), len(data))
-        self.file.write(head)
-        self.file.write(data)
-        span = self.spans[self._current]
-        self.spans[self._current] = range(span.start, self.file.tell())
+        head = (*place, numbers.of(begin), len(part))
+        self.blocks.append(head, (data,), self.parts[self._current])
 
     def close(self) -> None:
         """Delete the items of all columns."""
-        self.file.close()
+        self.blocks.close()
 
     def components(self) -> list[Path]:
         """Return the paths of the objects that hold columns, in order."""
-        return list(dict.fromkeys(path[:-1] for path in self.spans))
+        return list(dict.fromkeys(path[:-1] for path in self.parts))
 
     def names_of(self, component: Path) -> list[str]:
         """Return the names of the columns of a component."""
-        return [str(path[-1]) for path in self.spans if path[:-1] == component]
+        return [str(path[-1]) for path in self.parts if path[:-1] == component]
 
     def rows_of(self, component: Path) -> Iterator[ColumnRows]:
         """Yield the valid records of a component, adjacent ones together."""
         columns = {
-            str(path[-1]): _ColumnReader(self.file, span.start, span.stop)
-            for path, span in self.spans.items()
+            str(path[-1]): _ColumnReader(self.blocks.records(part))
+            for path, part in self.parts.items()
             if path[:-1] == component
         }
         number = 1
@@ -132,10 +126,7 @@ def _no_items() -> ItemBlock:
 class _ColumnReader:
     """Reads the blocks of a column in order."""
 
-    file: IO[bytes]
-    #: Where in the file the next block begins, and where the column ends.
-    at: int
-    end: int
+    blocks: Iterator[Framed]
     block: ItemBlock = field(
         default_factory=lambda: ItemBlock(Chunk(b"", Cursor(), []), 1)
     )
@@ -146,11 +137,9 @@ class _ColumnReader:
         It must not be before the block.
         """
         while self.block.behind <= number:
-            if self.at >= self.end:
+            found = next(self.blocks, None)
+            if found is None:
                 return False
-            self.file.seek(self.at)
-            *place, first, count, size = _head.unpack(self.file.read(_head.size))
-            data = self.file.read(size)
+            _, (*place, first, count), (data,) = found
             self.block = ItemBlock(Chunk(data, Cursor(*place), items=count), first)
-            self.at += _head.size + size
         return True

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from harpia_formats.conversion.mapping.answer_groups import NONE
 from harpia_formats.conversion.output_files import MAX_FILES
 from harpia_formats.conversion.subsets.division import Division
-from harpia_formats.conversion.subsets.number_file import NumberFile
 from harpia_formats.conversion.subsets.one_input import RereadInput
 from harpia_formats.conversion.subsets.open_file import cut_file
 from harpia_formats.conversion.subsets.options import SubsetError, SubsetOptions
@@ -21,6 +20,7 @@ from harpia_formats.conversion.subsets.row_values import (
     without_values,
 )
 from harpia_formats.conversion.subsets.shares import part_of, thresholds
+from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.problem import Problem
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
@@ -29,6 +29,8 @@ from harpia_formats.validation.run import Validation
 EXAMPLES, MAX_PROBLEMS = 5, 1000
 #: The names of the two parts of a split by verdicts.
 VALID, INVALID = "valid", "invalid"
+#: Numbers of rows that are held in memory before they go to the disk.
+_HELD = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def _by_value(given: RereadInput, name: str, options: SubsetOptions) -> Assignme
     if is_known_format(given, options):
         records = RecordValues(given.again(), options, field_reader(name))
     with ExitStack() as stack:
-        numbers = stack.enter_context(closing(NumberFile()))
+        numbers = stack.enter_context(closing(_numbers()))
         for _, value in records or member_values(given, options, name):
             index = indices.setdefault(value, len(indices))
             if index >= MAX_FILES:
@@ -146,7 +148,7 @@ def _by_shares(
 ) -> Assignment:
     """Assign rows to shares, those that ask the same to one part."""
     with ExitStack() as stack:
-        hashes = stack.enter_context(closing(NumberFile()))
+        hashes = stack.enter_context(closing(_numbers()))
         notes = _hash_rows(hashes, given, division, options)
         begins = thresholds(hashes, list(division.shares.values()))
         return Assignment(
@@ -159,7 +161,7 @@ def _by_shares(
 
 
 def _hash_rows(
-    hashes: NumberFile, given: RereadInput, division: Division, options: SubsetOptions
+    hashes: FixedRecords, given: RereadInput, division: Division, options: SubsetOptions
 ) -> tuple[str, ...]:
     """Add a random number for each row, the same for rows that ask the same.
 
@@ -174,7 +176,7 @@ def _hash_rows(
         values = RecordValues(given.again(), options, reader)
     elif division.key is not None:
         values = member_values(given, options, division.key)
-    with closing(NumberFile()) as found:
+    with closing(_numbers()) as found:
         for number, value in values:
             has_values |= value is not None
             for _ in range(len(found) + 1, number):
@@ -189,6 +191,11 @@ def _hash_rows(
     if division.key is None or has_values or not is_given:
         return ()
     return without_values(given, options, division.key, are_records=has_records)
+
+
+def _numbers() -> FixedRecords:
+    """Return a list of numbers from 0 to 2^64 - 1, in bounded memory."""
+    return FixedRecords("Q", _HELD)
 
 
 def _bytes(text: str) -> bytes:

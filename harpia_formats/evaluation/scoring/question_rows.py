@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from harpia_formats.evaluation.scoring.temporary_bytes import TemporaryBytes
+from harpia_formats.files.io.spill import FixedRecords
 
 #: Bytes of numbers that are held in memory; more of them are in a temporary file.
 HELD = 512 * 1024
@@ -46,13 +46,10 @@ class SpooledRows:
                 for part in parts_of(count)
             )
         self._type = np.dtype(np.float32 if is_exact else np.float64)
-        self._held: Any = None
-        self._file = TemporaryBytes()
-        if rows.size * self._type.itemsize <= HELD:
-            self._held = rows.astype(self._type)
-            return
+        self._numbers = FixedRecords(self._type.char, HELD // self._type.itemsize + 1)
         for part in parts_of(count):
-            self._file.append(rows[part].astype(self._type, order="C"))
+            self._numbers.extend_bytes(rows[part].astype(self._type, order="C"))
+        self._numbers.settle()
 
     def part(self, questions: slice) -> Any:
         """Return the rows from one question to another as an array of 64-bit floats.
@@ -61,10 +58,8 @@ class SpooledRows:
         """
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
-        if self._held is not None:
-            return self._held[questions].astype(np.float64)
         rows = np.empty((questions.stop - questions.start, self.width), self._type)
-        self._file.read_into(rows, questions.start * self.width * self._type.itemsize)
+        self._numbers.read_into(rows, questions.start * self.width)
         return rows.astype(np.float64)
 
 
@@ -132,22 +127,17 @@ class SpooledColumns:
 
     def __init__(self, count: int) -> None:
         """Hold columns of `count` numbers."""
-        self._count, self._left = count, 4 * HELD
-        self._number = 0
-        self._file = TemporaryBytes()
-        #: The questions whose numbers are in memory, and these, by column.
-        self._loaded = slice(0, count)
+        self._count, self._number = count, 0
+        self._numbers = FixedRecords("i", HELD + 1)
+        #: The questions that were looked at last, and their numbers, by column.
+        self._loaded = slice(0, 0)
         self._columns: list[Any] = []
 
     def add(self, column: Any) -> None:
         """Add a column; raises `SourceError` if it cannot be written."""
         self._number += 1
-        self._left -= column.nbytes
-        if self._left >= 0:
-            self._columns.append(column)
-            return
-        for one in (*self._columns, column):
-            self._file.append(one)
+        self._numbers.extend_bytes(column)
+        self._numbers.settle()
         self._loaded, self._columns = slice(0, 0), []
 
     def part(self, questions: slice) -> Any:
@@ -173,6 +163,5 @@ class SpooledColumns:
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
         found = np.empty(questions.stop - questions.start, np.int32)
-        offset = at * self._count + questions.start
-        self._file.read_into(found, offset * found.itemsize)
+        self._numbers.read_into(found, at * self._count + questions.start)
         return found

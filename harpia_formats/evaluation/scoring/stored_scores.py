@@ -13,7 +13,8 @@ from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.intervals import number_or_none
 from harpia_formats.evaluation.scoring.match_questions import QuestionTable
 from harpia_formats.evaluation.scoring.nameless_files import with_model
-from harpia_formats.evaluation.scoring.system_answers import SpooledNumbers
+from harpia_formats.evaluation.scoring.system_answers import spilled_numbers
+from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Score
 
@@ -23,7 +24,7 @@ UNNAMED = "score"
 
 #: For each metric with each of its signatures ("" for none) two numbers for each
 #: score: that of its question, and its value.
-StoredValues = dict[str, dict[str, SpooledNumbers]]
+StoredValues = dict[str, dict[str, FixedRecords]]
 
 
 @dataclass(slots=True)
@@ -104,7 +105,7 @@ class StoredScores:
             return
         by_signature = values.setdefault(name, {})
         if signature not in by_signature:
-            by_signature[signature] = SpooledNumbers()
+            by_signature[signature] = spilled_numbers()
         by_signature[signature].extend((number, value))
 
 
@@ -114,7 +115,7 @@ def _together(one: StoredValues, other: StoredValues) -> StoredValues:
         mine = one.setdefault(name, {})
         for signature, numbers in by_signature.items():
             if signature in mine:
-                mine[signature].extend(numbers.numbers())
+                mine[signature].extend(numbers.read())
             else:
                 mine[signature] = numbers
     return one

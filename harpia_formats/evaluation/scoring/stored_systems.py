@@ -56,7 +56,7 @@ class StoredQuantity:
 
         rows = np.concatenate(
             [
-                np.frombuffer(numbers.numbers()).reshape(-1, 2)
+                np.frombuffer(numbers.read()).reshape(-1, 2)
                 for own, numbers in system[self.name].items()
                 if self.signature in (None, own)
             ]

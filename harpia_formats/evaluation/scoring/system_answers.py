@@ -29,32 +29,15 @@ from harpia_formats.evaluation.scoring.question_rows import (
 from harpia_formats.evaluation.scoring.results.format import ResultRun
 from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
 from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.evaluation.scoring.temporary_bytes import TemporaryBytes
+from harpia_formats.files.io.spill import FixedRecords
 
 #: Numbers of a column in memory, before they go to its file.
 _HELD = 32 * 1024
 
 
-@dataclass(slots=True)
-class SpooledNumbers:
-    """Numbers, most of them in a temporary file."""
-
-    _held: "array[float]" = field(default_factory=lambda: array("d"))
-    _file: TemporaryBytes = field(default_factory=TemporaryBytes)
-
-    def extend(self, numbers: Sequence[float]) -> None:
-        """Append numbers; raises `SourceError` if they cannot be written."""
-        self._held.extend(numbers)
-        if len(self._held) >= _HELD:
-            self._file.append(self._held)
-            self._held = array("d")
-
-    def numbers(self) -> "array[float]":
-        """Return all numbers; raises `SourceError` if they cannot be read."""
-        found = array("d", [0.0]) * (self._file.size // self._held.itemsize)
-        self._file.read_into(found)
-        found.extend(self._held)
-        return found
+def spilled_numbers() -> FixedRecords:
+    """Return a store of 64-bit floats, of which most are in a temporary file."""
+    return FixedRecords("d", _HELD)
 
 
 @dataclass(slots=True)
@@ -66,10 +49,10 @@ class SystemAnswers:
     numbers: "array[int]" = field(default_factory=lambda: array("I"))
     #: For each metric the concatenated statistics of all answers; NaN for an answer
     #: that could not be scored. For a metric of labels they are the numbers of both.
-    columns: list[SpooledNumbers] = field(default_factory=list)
+    columns: list[FixedRecords] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.columns = [SpooledNumbers() for _ in self.widths]
+        self.columns = [spilled_numbers() for _ in self.widths]
 
     def add(self, number: int, statistics: Iterable[Sequence[float] | None]) -> None:
         """Add an answer to the question with this number."""
@@ -83,7 +66,7 @@ class SystemAnswers:
         """Add the answers of `other`, which has the same metrics."""
         self.numbers.extend(other.numbers)
         for column, more in zip(self.columns, other.columns, strict=True):
-            column.extend(more.numbers())
+            column.extend(more.read())
 
     def sums(
         self,
@@ -103,7 +86,7 @@ class SystemAnswers:
         import numpy as np  # noqa: PLC0415 - numpy is in the extra score
 
         width = self.widths[at]
-        rows = np.frombuffer(self.columns[at].numbers()).reshape(-1, width)
+        rows = np.frombuffer(self.columns[at].read()).reshape(-1, width)
         numbers = np.asarray(places)[np.asarray(self.numbers)]
         is_scored = ~np.isnan(rows[:, 0])
         answers = np.bincount(numbers, minlength=count)

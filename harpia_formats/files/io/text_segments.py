@@ -1,13 +1,13 @@
 """Segments of an unpacked text, in bounded memory: many of them go to a file."""
 
-from array import array
-from typing import IO, NamedTuple
-from weakref import finalize
+from typing import NamedTuple
+
+from harpia_formats.files.io.spill import FixedRecords
 
 #: Segments that are held in memory before they go to a temporary file.
 HELD = 32 * 1024
-#: Numbers of a segment, and the bytes of each in memory and in the file.
-_WIDTH, _BYTES = 9, 8
+#: Numbers of a segment.
+_WIDTH = 9
 
 
 class Segment(NamedTuple):
@@ -33,53 +33,25 @@ class TextSegments:
     """The segments of one text, in their order, by their numbers from 0."""
 
     def __init__(self) -> None:
-        self._held = array("Q")
-        self._in_file = 0
-        self._file: IO[bytes] | None = None
+        self._numbers = FixedRecords("Q", HELD * _WIDTH)
         self._last: Segment | None = None
         #: The end of the last one, which may still move.
         self.end = 0
 
     def __len__(self) -> int:
-        held = len(self._held) // _WIDTH
-        return self._in_file + held + (self._last is not None)
+        return len(self._numbers) // _WIDTH + (self._last is not None)
 
     def begin(self, segment: Segment) -> None:
         """Add a segment; raises `OSError` if it cannot be written to a file."""
-        held = self._held
         if self._last is not None:
-            held.extend(self._last)
-            held[1 - _WIDTH] = self.end
-            if len(held) >= HELD * _WIDTH:
-                self._spill()
+            self._numbers.extend(self._last._replace(end=self.end))
         self._last, self.end = segment, segment[1]
 
     def __getitem__(self, number: int) -> Segment:
         """Return a segment."""
-        if number < self._in_file:
-            return self._read(number)
-        at = (number - self._in_file) * _WIDTH
-        if at < len(self._held):
-            return Segment(*self._held[at : at + _WIDTH])
-        if self._last is None or at > len(self._held):
+        at, behind = number * _WIDTH, len(self._numbers)
+        if at < behind:
+            return Segment(*self._numbers.read(at, _WIDTH))
+        if self._last is None or at > behind:
             raise IndexError(number)
         return self._last._replace(end=self.end)
-
-    def _spill(self) -> None:
-        """Move what is held in memory to the end of the file."""
-        if self._file is None:
-            from tempfile import TemporaryFile  # noqa: PLC0415 - only for many segments
-
-            self._file = TemporaryFile()  # noqa: SIM115 - closed with this object
-            finalize(self, self._file.close)
-        self._file.seek(self._in_file * _WIDTH * _BYTES)
-        self._file.write(self._held.tobytes())
-        self._in_file += len(self._held) // _WIDTH
-        del self._held[:]
-
-    def _read(self, number: int) -> Segment:
-        assert self._file is not None  # noqa: S101 - some are in it
-        self._file.seek(number * _WIDTH * _BYTES)
-        found = array("Q")
-        found.frombytes(self._file.read(_WIDTH * _BYTES))
-        return Segment(*found)

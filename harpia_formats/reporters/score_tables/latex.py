@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from harpia_formats.model.result import Result
 from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.text.text_table import LATEX, latex_columns
 from harpia_formats.reporters.score_tables.shown import tables_of
 from harpia_formats.reporters.score_tables.table import (
     Better,
@@ -68,8 +69,8 @@ def lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: ARG001 -
 def _table_lines(table: ScoreTable) -> Iterator[str]:
     """Yield the lines of a table with its notes, as a float if a page holds it."""
     caption = rf"\caption{{{latex_text(table.caption)}}}"
-    kinds = "".join("r" if heading.is_number else "l" for heading in table.headings)
-    head = [r"\toprule", _line(map(_heading, table.headings)), r"\midrule"]
+    kinds = latex_columns([heading.is_number for heading in table.headings])
+    head = [r"\toprule", LATEX.line(map(_heading, table.headings)), r"\midrule"]
     if len(table.rows) <= _PAGE:
         yield r"% \usepackage{booktabs}"
         yield from [r"\begin{table}", r"\centering", caption]
@@ -95,7 +96,7 @@ def _table_lines(table: ScoreTable) -> Iterator[str]:
 
 def _rows(table: ScoreTable) -> Iterator[str]:
     for at, cells in enumerate(table.rows):
-        yield _line(map(_cell, cells))
+        yield LATEX.line(map(_cell, cells))
         if at in table.breaks:
             yield r"\midrule"
 
@@ -104,10 +105,6 @@ def latex_text(text: str, limit: int = _MOST) -> str:
     """Return text of data that LaTeX shows as it is, in one line."""
     shown = _lone_hyphen.sub("\0", safe(text, limit))
     return _special.sub(lambda found: _ESCAPES[found[0]], shown).replace("\0", "-")
-
-
-def _line(cells: Iterator[str]) -> str:
-    return rf"{' & '.join(cells)} \\"
 
 
 def _heading(heading: Heading) -> str:

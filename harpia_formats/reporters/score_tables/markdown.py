@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from harpia_formats.model.result import Result
 from harpia_formats.model.text.sanitize import safe
-from harpia_formats.reporters.markdown_text import code, head, row
+from harpia_formats.model.text.text_table import MARKDOWN
+from harpia_formats.reporters.markdown_text import code, head
 from harpia_formats.reporters.score_tables.shown import tables_of
 from harpia_formats.reporters.score_tables.table import (
     Better,
@@ -50,7 +51,7 @@ def head_lines(table: ScoreTable) -> list[str]:
 def row_lines(table: ScoreTable) -> Iterator[str]:
     """Yield a line for each row."""
     for cells in table.rows:
-        yield row(map(_cell, cells))
+        yield MARKDOWN.line(map(_cell, cells))
 
 
 def note_lines(table: ScoreTable) -> Iterator[str]:

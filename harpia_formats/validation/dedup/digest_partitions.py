@@ -2,13 +2,10 @@
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import compress
-from os import SEEK_END
-from typing import IO
 
-from harpia_formats.files.io.reader import SourceError, error_reason
+from harpia_formats.files.io.spill import FixedRecords
 
 #: Digests read from a partition at a time.
 _PIECE = 16 * 1024
@@ -45,64 +42,56 @@ class Share:
 class Partitions:
     """Digests by their low byte, in memory, and beyond `held` of them in a file."""
 
-    __slots__ = ("_appends", "_count", "_few", "_file", "_held", "_parts", "_runs")
+    __slots__ = ("_appends", "_few", "_held", "_parts")
 
     def __init__(self, held: int) -> None:
         self._held = held
-        self._count = 0
         #: The first digests, not parted yet: most files are small and many.
         self._few: array[int] = array("Q")
-        #: Empty until there are more.
-        self._parts: list[array[int]] = []
+        #: None until there are more.
+        self._parts: FixedRecords | None = None
         self._appends: list[Callable[[int], None]] = []
-        #: Offset and size in bytes of each piece in the file, in turn.
-        self._runs: list[array[int]] = []
-        self._file: IO[bytes] | None = None
 
     def add(self, digests: Iterable[int], count: int) -> None:
         """Add `digests`, which are `count` many.
 
         Raises `SourceError` if the temporary file cannot be written.
         """
-        if not self._parts and len(self._few) + count < min(_FEW, self._held):
+        if self._parts is None and len(self._few) + count < min(_FEW, self._held):
             self._few.extend(digests)
             return
-        self._part_few()
-        self._part(digests, count)
+        self._part(self._parted(), digests, count)
 
-    def _part(self, digests: Iterable[int], count: int) -> None:
+    def _part(self, parts: FixedRecords, digests: Iterable[int], count: int) -> None:
         """Put digests into their partitions."""
         appends = self._appends
         for digest in digests:
             appends[digest & 0xFF](digest)
-        self._count += count
-        if self._count >= self._held:
-            self._write_held()
+        parts.added(count)
 
-    def _part_few(self) -> None:
-        """Put the first digests into their partitions, if that was not done."""
-        if self._parts:
-            return
-        self._parts = [array("Q") for _ in range(_PARTITIONS)]
-        self._appends = [part.append for part in self._parts]
-        self._runs = [array("Q") for _ in range(_PARTITIONS)]
-        few, self._few = self._few, array("Q")
-        self._part(few, len(few))
+    def _parted(self) -> FixedRecords:
+        """Return the partitions; the first digests are put into them."""
+        if self._parts is None:
+            self._parts = FixedRecords("Q", self._held, _PARTITIONS)
+            self._appends = [part.append for part in self._parts.held]
+            few, self._few = self._few, array("Q")
+            self._part(self._parts, few, len(few))
+        return self._parts
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing was added."""
-        return not (self._few or self._parts)
+        return not (self._few or self._parts is not None)
 
     @property
     def are_distinct(self) -> bool:
         """Whether the digests are certainly distinct: few were added."""
-        return not self._parts and len(set(self._few)) == len(self._few)
+        return self._parts is None and len(set(self._few)) == len(self._few)
 
     def settle(self) -> None:
         """Free the memory of the digests if some are in the file already."""
-        if self._file and self._count:
-            self._write_held()
+        if self._parts is not None:
+            self._parts.settle()
 
     def shares(self, whole: int) -> Iterator[tuple[Share, set[int], int]]:
         """Yield shares that hold all digests, with the distinct ones and the count.
@@ -111,16 +100,13 @@ class Partitions:
         agree in two bytes. Raises `SourceError` if the temporary file fails.
         """
         self.settle()
-        self._part_few()
         for partition in range(_PARTITIONS):
-            if self._parts[partition] or self._runs[partition]:
-                yield from self._parted(Share(partition), whole)
+            if self.count_of(partition):
+                yield from self._split(Share(partition), whole)
             else:
                 yield Share(partition), set(), 0
 
-    def _parted(
-        self, share: Share, whole: int
-    ) -> Iterator[tuple[Share, set[int], int]]:
+    def _split(self, share: Share, whole: int) -> Iterator[tuple[Share, set[int], int]]:
         distinct: set[int] = set()
         count = 0
         for piece in self.pieces(share):
@@ -133,12 +119,12 @@ class Partitions:
             return
         del distinct  # before the halves have theirs
         for half in share.halves():
-            yield from self._parted(half, whole)
+            yield from self._split(half, whole)
 
     def pieces(self, share: Share) -> Iterator[Sequence[int]]:
         """Yield the digests of a share, in the order in which they were added."""
         table = share.table() if share.bits else b""
-        for data in self._data(share.partition):
+        for data in self._parted().blocks(share.partition, _PIECE * _WIDTH):
             piece = array("Q", data)
             if share.bits:
                 yield list(compress(piece, data[1::_WIDTH].translate(table)))
@@ -147,56 +133,9 @@ class Partitions:
 
     def count_of(self, partition: int) -> int:
         """Return how many digests have the low byte `partition`."""
-        self._part_few()
-        return sum(self._runs[partition][1::2]) // _WIDTH + len(self._parts[partition])
-
-    def _data(self, partition: int) -> Iterator[bytes]:
-        """Yield the bytes of a partition, first those in the file."""
-        self._part_few()
-        runs, held = self._runs[partition], self._parts[partition]
-        for offset, size in zip(runs[::2], runs[1::2], strict=True):
-            for start in range(0, size, _PIECE * _WIDTH):
-                yield self._read(offset + start, min(_PIECE * _WIDTH, size - start))
-        for start in range(0, len(held), _PIECE):
-            yield held[start : start + _PIECE].tobytes()
-
-    def _read(self, offset: int, size: int) -> bytes:
-        with _as_source_error():
-            file = self._temporary_file()
-            file.seek(offset)
-            return file.read(size)
-
-    def _write_held(self) -> None:
-        """Move all digests that are in memory to the file."""
-        with _as_source_error():
-            file = self._temporary_file()
-            for held, runs in zip(self._parts, self._runs, strict=True):
-                if held:
-                    offset = file.seek(0, SEEK_END)
-                    file.write(held)
-                    runs.extend((offset, len(held) * _WIDTH))
-                    del held[:]
-            file.flush()
-        self._count = 0
-
-    def _temporary_file(self) -> IO[bytes]:
-        if self._file is None:
-            from tempfile import TemporaryFile  # noqa: PLC0415 - only large files need it
-
-            self._file = TemporaryFile()  # noqa: SIM115 - `close` closes it
-        return self._file
+        return self._parted().count_of(partition)
 
     def close(self) -> None:
         """Remove the temporary file, if there is one."""
-        if self._file:
-            with suppress(OSError):  # from data that could not be written before
-                self._file.close()
-
-
-@contextmanager
-def _as_source_error() -> Iterator[None]:
-    """Raise `SourceError` for an error of the temporary file."""
-    try:
-        yield
-    except OSError as error:
-        raise SourceError("temporary file", error_reason(error)) from error
+        if self._parts is not None:
+            self._parts.close()

@@ -5,22 +5,18 @@ grouped in memory, which a single file fits into; then the groups of all files a
 merged in the order of their first items.
 """
 
-import struct
 from collections.abc import Callable, Iterator
 from heapq import merge as merge_in_order
 from operator import itemgetter
-from tempfile import SpooledTemporaryFile
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
+from harpia_formats.files.io.spill import FramedRecords
 from harpia_formats.validation.dedup.digests import digest_of
 
 #: Temporary files that items are distributed over.
 FILES = 128
 #: Bytes of each temporary file that are held in memory before it goes to disk.
 SPOOL_BYTES = 64 * 1024
-#: What stands in front of each item of a file: its number, the size of its place, and
-#: the size of its text.
-_item_head = struct.Struct("<QII")
 
 
 class Item(NamedTuple):
@@ -41,9 +37,10 @@ class ItemPartitions:
     """
 
     def __init__(self) -> None:
-        self._files: list[IO[bytes] | None] = [None] * FILES
+        # A store each, not parts of one: a file is deleted once it was grouped.
+        self._files: list[FramedRecords | None] = [None] * FILES
         #: The groups of each file, once all items were added.
-        self._runs: list[IO[bytes]] = []
+        self._runs: list[FramedRecords] = []
         #: How many items were added.
         self.count = 0
 
@@ -52,7 +49,7 @@ class ItemPartitions:
         number = digest_of(key) % FILES
         file = self._files[number]
         if file is None:
-            file = self._files[number] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - `group` closes it
+            file = self._files[number] = _file()
         _write(file, Item(self.count, place, text))
         self.count += 1
 
@@ -63,7 +60,7 @@ class ItemPartitions:
         """
         for number, file in enumerate(self._files):
             if file is not None:
-                run: IO[bytes] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - `close` closes it
+                run = _file()
                 self._runs.append(run)
                 for item in grouped(_items(file)):
                     _write(run, item)
@@ -82,14 +79,17 @@ class ItemPartitions:
         self._files, self._runs = [], []
 
 
-def _write(file: IO[bytes], item: Item) -> None:
+def _file() -> FramedRecords:
+    """Return a file of items, which the caller closes."""
+    return FramedRecords("Q", 2, SPOOL_BYTES)
+
+
+def _write(file: FramedRecords, item: Item) -> None:
     number, place, text = item
-    file.write(_item_head.pack(number, len(place), len(text)) + place + text)
+    file.append((number,), (place, text))
 
 
-def _items(file: IO[bytes]) -> Iterator[Item]:
+def _items(file: FramedRecords) -> Iterator[Item]:
     """Yield the items of a file."""
-    file.seek(0)
-    while head := file.read(_item_head.size):
-        number, place_size, text_size = _item_head.unpack(head)
-        yield Item(number, file.read(place_size), file.read(text_size))
+    for _, (number,), (place, text) in file.records():
+        yield Item(number, place, text)

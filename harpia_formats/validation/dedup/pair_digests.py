@@ -3,8 +3,9 @@
 Keys and values are represented by digests of 8 bytes.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.validation.dedup.digest_partitions import Partitions, Share
 from harpia_formats.validation.dedup.digests import WHOLE
 
@@ -22,27 +23,24 @@ class _PairPartitions(Partitions):
 
     def add(self, digests: Collection[int], count: int) -> None:  # type: ignore[override]  # pairs have a length
         """Add `count` digests; raises `SourceError` if a temporary file fails."""
-        if not self._parts and len(self._few) + count < self._held:
+        if self._parts is None and len(self._few) + count < self._held:
             self._few.extend(digests)
             return
-        self._part_few()
-        self._part(digests, count)
+        self._part(self._parted(), digests, count)
 
     @property
     def few(self) -> Sequence[int]:
         """All digests if they are not parted, else none."""
-        return () if self._parts else self._few
+        return self._few if self._parts is None else ()
 
-    def _part(self, digests: Collection[int], count: int) -> None:  # type: ignore[override]  # pairs have a length
+    def _part(self, parts: FixedRecords, digests: Iterable[int], count: int) -> None:
         appends = self._appends
         pairs = iter(digests)
         for key, value in zip(pairs, pairs, strict=True):
             append = appends[key & 0xFF]
             append(key)
             append(value)
-        self._count += count
-        if self._count >= self._held:
-            self._write_held()
+        parts.added(count)
 
 
 class PairDigests:

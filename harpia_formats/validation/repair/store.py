@@ -3,20 +3,19 @@
 from collections.abc import Iterator
 from heapq import merge
 from itertools import chain
-from tempfile import SpooledTemporaryFile
 from types import TracebackType
-from typing import IO, Self
+from typing import Self
 
 import msgspec
 
 from harpia_formats.files.io.reader import error_reason
 from harpia_formats.files.io.sink import SinkError
+from harpia_formats.files.io.spill import FramedRecords
 from harpia_formats.validation.repair.edits import Edit
 from harpia_formats.validation.repair.rows import PlacedChange, PlacedRepair
 
 #: Bytes of repairs that are held in memory before they go to the disk.
 HELD = 8 * 1024 * 1024
-_size_bytes = 4
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(PlacedRepair).decode
@@ -28,7 +27,7 @@ class RepairStore:
     def __init__(self, name: str) -> None:
         """Take the name of the file, for errors."""
         self._name = name
-        self._file: IO[bytes] = SpooledTemporaryFile(HELD)  # noqa: SIM115 - closed by `__exit__`
+        self._repairs = FramedRecords("", 1, HELD)
         #: Repairs at places before those of others: of a document around its records.
         self._late: list[PlacedRepair] = []
         self._end = 0
@@ -44,7 +43,7 @@ class RepairStore:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._file.close()
+        self._repairs.close()
 
     def add(self, repair: PlacedRepair) -> None:
         """Add a repair; raises `SinkError` if there is no room on the disk for it."""
@@ -53,9 +52,8 @@ class RepairStore:
             self._late.append(repair)
             return
         self._end = repair.edits[-1].end
-        data = _encode(repair)
         try:
-            self._file.write(len(data).to_bytes(_size_bytes, "little") + data)
+            self._repairs.append((), (_encode(repair),))
         except OSError as error:
             reason = f"its changes cannot be kept on the disk: {error_reason(error)}"
             raise SinkError(self._name, reason) from error
@@ -72,6 +70,5 @@ class RepairStore:
 
     def _stored(self) -> Iterator[PlacedRepair]:
         """Yield the repairs of the rows."""
-        self._file.seek(0)
-        while size := self._file.read(_size_bytes):
-            yield _decode(self._file.read(int.from_bytes(size, "little")))
+        for _, _, (data,) in self._repairs.records():
+            yield _decode(data)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from unittest.mock import patch
 
 import pytest
@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from harpia_formats import read, validate
 from harpia_formats.conversion.mapping.row_reader import ReadRow
-from harpia_formats.conversion.reading.column_buffer import ColumnBuffer
+from harpia_formats.conversion.reading import column_buffer
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.conversion.reading.record_stream import RecordStream
@@ -163,23 +163,24 @@ def test_records_of_several_files_are_read_one_after_the_other(tmp_path: Path) -
     ]
 
 
-def test_columns_are_deleted_if_reading_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_are_deleted_if_reading_stops(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The temporary files of columns are closed, also after an error in a column."""
-    made: list[ColumnBuffer] = []
-    usual = ColumnBuffer.begin
+    files: list[IO[bytes]] = []
 
-    def begin(self: ColumnBuffer, path: tuple[str | int, ...]) -> None:
-        made.append(self)
-        usual(self, path)
+    def opened() -> IO[bytes]:
+        files.append((tmp_path / f"{len(files)}").open("w+b"))
+        return files[-1]
 
-    monkeypatch.setattr(ColumnBuffer, "begin", begin)
+    monkeypatch.setattr(column_buffer, "HELD", 1)
+    monkeypatch.setattr("tempfile.TemporaryFile", opened)
     found = read_with_places(
         b'{"questions": ["a", "b"], "predicted_answers": ["x"]}', "haystack"
     )
 
     assert found["problems"]
-    assert made
-    assert all(each.file.closed for each in made)
+    assert [each.closed for each in files] == [True]
 
 
 def test_rows_of_a_batch_are_records_with_their_places() -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 from hypothesis import given, settings
@@ -26,7 +26,6 @@ from harpia_formats import (
     split,
 )
 from harpia_formats.conversion.mapping.answer_groups import GROUPED
-from harpia_formats.conversion.subsets.number_file import NumberFile
 from harpia_formats.conversion.subsets.random_rows import sampled_numbers
 from harpia_formats.conversion.subsets.row_values import IDENTITY
 from harpia_formats.conversion.subsets.shares import part_of, thresholds
@@ -556,23 +555,21 @@ def test_outputs_that_exist_leave_no_temporary_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The numbers of parts are deleted if the outputs cannot be named."""
-    made: list[NumberFile] = []
+    files: list[IO[bytes]] = []
 
-    def number_file() -> NumberFile:
-        made.append(NumberFile())
-        return made[-1]
+    def opened() -> IO[bytes]:
+        files.append((tmp_path / f"numbers{len(files)}").open("w+b"))
+        return files[-1]
 
-    monkeypatch.setattr(
-        "harpia_formats.conversion.subsets.assignment.NumberFile", number_file
-    )
+    monkeypatch.setattr("tempfile.TemporaryFile", opened)
+    monkeypatch.setattr("harpia_formats.conversion.subsets.assignment._HELD", 1)
     path = tmp_path / "rows.jsonl"
     path.write_bytes(record_lines(2))
     (tmp_path / "c1.jsonl").write_bytes(b"")
     with pytest.raises(SinkError, match="already exists"):
         split(path, by="category", output=str(tmp_path / "{value}.jsonl"))
 
-    with pytest.raises(ValueError, match="closed"):
-        list(made[0])
+    assert [each.closed for each in files] == [True]
 
 
 def test_millions_of_empty_lines_cost_no_step_each(tmp_path: Path) -> None:

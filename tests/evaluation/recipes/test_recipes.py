@@ -28,16 +28,13 @@ from harpia_formats.api.recipes.table import (
     ScoreRun,
     key_name,
 )
-from harpia_formats.api.recipes.toml_values import (
-    from_toml,
-    toml_name,
-    toml_value,
-)
+from harpia_formats.api.recipes.toml_values import from_toml, to_toml
 from harpia_formats.api.recipes.write import recipe_text
 from harpia_formats.cli.commands.score import score
 from harpia_formats.cli.commands.score_compare import score_compare
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.select_metrics import select_metrics
+from harpia_formats.files.toml import toml_name
 from in_process import InProcess
 
 TOOLS = Path(__file__).parents[3] / "docs" / "tools"
@@ -99,7 +96,7 @@ json_values = st.recursive(
 @given(st.text(), json_values)
 def test_values_are_the_same_after_toml(name: str, value: Any) -> None:
     """Every JSON value and every name can be written as TOML and read back."""
-    text = f"{toml_name(name)} = {toml_value(value)}"
+    text = f"{toml_name(name)} = {to_toml(value)}"
 
     ((key, found),) = tomllib.loads(text).items()
 

@@ -3,14 +3,12 @@
 import math
 from collections.abc import Callable
 from enum import StrEnum
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import Any
 
-from harpia_formats.conversion.containers.row_writer import SPOOL_BYTES
+from harpia_formats.conversion.containers.row_writer import copy_spooled, spool
 from harpia_formats.evaluation.llm_judge.errors import JudgeError
 from harpia_formats.evaluation.llm_judge.run.verdicts import Verdict
 from harpia_formats.files.io.compressed_output import suffix_of
-from harpia_formats.files.io.reader import BLOCK
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.text.sanitize import escaped
 from harpia_formats.model.text.spelling import nearest
@@ -55,7 +53,7 @@ class VerdictWriter:
         #: How the verdicts are made, which is written with each of them.
         self._signature = signature
         self._shape = shape
-        self._metas: IO[bytes] = SpooledTemporaryFile(SPOOL_BYTES)  # noqa: SIM115 - closed by `drop`
+        self._metas = spool()
 
     def add(self, verdict: Verdict) -> None:
         """Write one verdict."""
@@ -66,22 +64,20 @@ class VerdictWriter:
         if self._shape is VerdictFormat.JSONL:
             self._write(encode({**meta, "result": result}) + b"\n")
             return
-        is_first = not self._metas.tell()
+        is_first = not self._metas
         self._write(b'{"results": [\n' if is_first else b",\n")
         self._write(encode(result))
-        self._metas.write((b"" if is_first else b",\n") + encode(meta))
+        self._metas.extend_bytes((b"" if is_first else b",\n") + encode(meta))
 
     def close(self) -> None:
         """Write the end of the file."""
         if self._shape is VerdictFormat.JSONL:
             return
-        if not self._metas.tell():
+        if not self._metas:
             self._write(b'{"results": [], "meta": null}\n')
             return
         self._write(b'\n], "meta": [\n')
-        self._metas.seek(0)
-        for block in iter(lambda: self._metas.read(BLOCK), b""):
-            self._write(block)
+        copy_spooled(self._metas, self._write)
         self._write(b"\n]}\n")
 
     def drop(self) -> None:

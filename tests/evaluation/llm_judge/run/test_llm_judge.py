@@ -1,13 +1,14 @@
 """The judge without a server: definition, prompts, replies, cache and budget."""
 
 import asyncio
+import errno
+import io
 import json
 import sqlite3
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ from harpia_formats.evaluation.llm_judge.definition.output_fields import (
     output_field,
 )
 from harpia_formats.evaluation.llm_judge.definition.prompt import template_of
-from harpia_formats.evaluation.llm_judge.run.progress import RowProgress, _new_bar
+from harpia_formats.evaluation.llm_judge.run.progress import RowProgress
 from harpia_formats.evaluation.llm_judge.run.threads import DaemonThreads
 from harpia_formats.evaluation.llm_judge.run.verdicts import JudgeRow, Verdict
 from harpia_formats.evaluation.llm_judge.run.write_verdicts import (
@@ -993,26 +994,48 @@ def test_a_bar_is_shown_on_a_terminal_that_lasts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A bar counts rows on a terminal, if it is wanted and the run lasts."""
-    seen: list[float] = []
-    bar = SimpleNamespace(
-        task_ids=[0],
-        add_task=lambda *_, **__: 0,
-        start=lambda: None,
-        stop=lambda: seen.append(-1),
-        update=lambda _, completed: seen.append(completed),
-    )
-    monkeypatch.setattr("harpia_formats.evaluation.llm_judge.run.progress.PATIENCE", 0)
-    monkeypatch.setattr(
-        "harpia_formats.evaluation.llm_judge.run.progress._new_bar", lambda: bar
-    )
-    monkeypatch.setattr(sys, "stderr", SimpleNamespace(isatty=lambda: True))
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    place = "harpia_formats.evaluation.llm_judge.run.progress"
+    monkeypatch.setattr(f"{place}.PATIENCE", 0)
+    monkeypatch.setattr(f"{place}.PICTURES", 0)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
     for shown in (False, True):
         with RowProgress(2, shown=shown) as counter:
             counter.step()
             counter.step()
+    monkeypatch.setenv("TERM", "dumb")
+    with RowProgress(2, shown=True) as counter:
+        counter.step()
 
-    assert seen == [1, 2, -1]
-    assert _new_bar().tasks == []
+    first, second, end = terminal.getvalue().split("\r\x1b[2K")[1:]
+    assert first.startswith("judging  ━")
+    assert "50 %, 1 of 2 rows, " in first
+    assert "100 %, 2 of 2 rows, " in second
+    assert end == ""
+
+
+def test_a_terminal_that_is_gone_ends_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bar that cannot be written is not shown."""
+
+    class Gone(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+        def write(self, _: str) -> int:
+            raise OSError(errno.EIO, "Input/output error")
+
+    place = "harpia_formats.evaluation.llm_judge.run.progress"
+    monkeypatch.setattr(f"{place}.PATIENCE", 0)
+    monkeypatch.setattr(sys, "stderr", Gone())
+    monkeypatch.setenv("TERM", "xterm")
+    with RowProgress(None, shown=True) as counter:
+        counter.step()
 
 
 def test_verdicts_are_written_as_json_has_them() -> None:
