@@ -117,7 +117,7 @@ def test_program_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_defaults_and_headings_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """Options stand below the heading of their panel, with their defaults."""
-    page = page_of("validate", capsys)
+    page = page_of("validate", capsys, "--help-all")
 
     assert "Usage: harpia-formats validate [OPTIONS] PATHS...\n" in page
     assert re.search(r"can multiply its work\.\n +\[default: 5\]\n", page)
