@@ -301,25 +301,15 @@ def convert(
     from harpia_formats.api.python_api.inputs import file_inputs
     from harpia_formats.api.python_api.make_options import make_options
     from harpia_formats.conversion.options import ConvertOptions
-    from harpia_formats.conversion.python_wording import (
-        errors_with_arguments,
-        with_arguments,
-    )
     from harpia_formats.conversion.run import Conversion
     from harpia_formats.evaluation.filling_measure import filling_measure
 
-    with errors_with_arguments():
-        chosen = replace(
-            make_options(ConvertOptions, _in_one_process(options)),
-            filling_measure=filling_measure,
-        )
-        run = Conversion(file_inputs(inputs), to, output, chosen)
-        problems = tuple(
-            replace(problem, help=with_arguments(problem.help))
-            if problem.help
-            else problem
-            for problem in run
-        )
+    chosen = replace(
+        make_options(ConvertOptions, _in_one_process(options)),
+        filling_measure=filling_measure,
+    )
+    run = Conversion(file_inputs(inputs), to, output, chosen)
+    problems = tuple(run)
     report = run.report()
     report = replace(report, report=replace(report.report, problems=problems))
     report.raise_for_errors()
@@ -468,27 +458,23 @@ def roundtrip(*inputs: Input, via: str, **options: Any) -> DifferenceReport:
 
     from harpia_formats.api.python_api.inputs import file_inputs
     from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.python_api.score_wording import with_score_arguments
     from harpia_formats.conversion.comparison.round_trip import RoundTrip
     from harpia_formats.conversion.options import ConvertOptions
-    from harpia_formats.conversion.python_wording import (
-        errors_with_arguments,
-        with_arguments,
-    )
     from harpia_formats.evaluation.filling_measure import filling_measure
 
-    with errors_with_arguments():
-        run = RoundTrip(
-            file_inputs(inputs),
-            via,
-            replace(
-                make_options(ConvertOptions, options, fields_of("roundtrip")),
-                filling_measure=filling_measure,
-            ),
-        )
-        problems = tuple(run)
+    run = RoundTrip(
+        file_inputs(inputs),
+        via,
+        replace(
+            make_options(ConvertOptions, options, fields_of("roundtrip")),
+            filling_measure=filling_measure,
+        ),
+    )
+    problems = tuple(run)
     report = _read_whole(run.report(), problems)
     for field in report.fields.values():
-        field.reason = with_arguments(field.reason)
+        field.reason = with_score_arguments(field.reason)
     return report
 
 
@@ -512,16 +498,14 @@ def diff(
     from harpia_formats.api.python_api.make_options import make_options
     from harpia_formats.conversion.comparison.diff import Comparison
     from harpia_formats.conversion.options import ConvertOptions
-    from harpia_formats.conversion.python_wording import errors_with_arguments
 
-    with errors_with_arguments():
-        run = Comparison(
-            file_inputs([left]),
-            file_inputs([right]),
-            make_options(ConvertOptions, options, fields_of("diff")),
-            to,
-        )
-        problems = tuple(run)
+    run = Comparison(
+        file_inputs([left]),
+        file_inputs([right]),
+        make_options(ConvertOptions, options, fields_of("diff")),
+        to,
+    )
+    problems = tuple(run)
     return _read_whole(run.report(), problems)
 
 
@@ -568,34 +552,32 @@ def score(
 
     from harpia_formats.api.python_api.inputs import file_inputs
     from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.api.python_api.score_wording import errors_with_score_arguments
     from harpia_formats.evaluation.scoring.options import ScoreOptions
     from harpia_formats.evaluation.scoring.stored_run import scoring_of
 
-    with errors_with_score_arguments():
-        notes: tuple[str, ...] = ()
-        if recipe is None:
-            chosen = make_options(ScoreOptions, _in_one_process(options))
-            run = scoring_of(file_inputs(inputs), to, output, chosen)
-        else:
-            from os import fspath
-            from typing import cast
+    notes: tuple[str, ...] = ()
+    if recipe is None:
+        chosen = make_options(ScoreOptions, _in_one_process(options))
+        run = scoring_of(file_inputs(inputs), to, output, chosen)
+    else:
+        from os import fspath
+        from typing import cast
 
-            from harpia_formats.api.recipes.apply import python_options
-            from harpia_formats.api.recipes.table import SCORE, ScoreRun
+        from harpia_formats.api.recipes.apply import python_options
+        from harpia_formats.api.recipes.table import SCORE, ScoreRun
 
-            place = "-" if output is None else output
-            given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
-            found = python_options(fspath(recipe), SCORE, options, given)
-            files, notes = found.run, found.notes
-            run = scoring_of(
-                file_inputs(files.inputs), files.to, files.output, found.options
-            )
-        for _ in run:
-            continue
-        scores = run.scores()
-        scores.raise_for_errors()
-        return replace(scores, said=(*notes, *scores.said)) if notes else scores
+        place = "-" if output is None else output
+        given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
+        found = python_options(fspath(recipe), SCORE, options, given)
+        files, notes = found.run, found.notes
+        run = scoring_of(
+            file_inputs(files.inputs), files.to, files.output, found.options
+        )
+    for _ in run:
+        continue
+    scores = run.scores()
+    scores.raise_for_errors()
+    return replace(scores, said=(*notes, *scores.said)) if notes else scores
 
 
 @_in_python_words
@@ -660,7 +642,6 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
 
     from harpia_formats.api.python_api.inputs import file_inputs
     from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.api.python_api.score_wording import errors_with_score_arguments
     from harpia_formats.evaluation.scoring.comparison_of import comparison_of
     from harpia_formats.evaluation.scoring.options import ScoreOptions
     from harpia_formats.evaluation.scoring.questions_needed import (
@@ -668,40 +649,39 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
         with_questions_needed,
     )
 
-    with errors_with_score_arguments():
-        notes: tuple[str, ...] = ()
-        known = fields_of("compare_scores")
-        chosen = make_options(ScoreOptions, _in_one_process(options), known)
-        if recipe is None:
-            run = comparison_of(
-                file_inputs(inputs), chosen, models, test, baseline, force=force
-            )
-        else:
-            from os import fspath
-            from typing import cast
+    notes: tuple[str, ...] = ()
+    known = fields_of("compare_scores")
+    chosen = make_options(ScoreOptions, _in_one_process(options), known)
+    if recipe is None:
+        run = comparison_of(
+            file_inputs(inputs), chosen, models, test, baseline, force=force
+        )
+    else:
+        from os import fspath
+        from typing import cast
 
-            from harpia_formats.api.recipes.apply import python_options
-            from harpia_formats.api.recipes.table import COMPARE, CompareRun
+        from harpia_formats.api.recipes.apply import python_options
+        from harpia_formats.api.recipes.table import COMPARE, CompareRun
 
-            given = CompareRun(
-                cast("Any", inputs), tuple(models), baseline, test, detect, force
-            )
-            found = python_options(fspath(recipe), COMPARE, options, given)
-            systems, notes, detect = found.run, found.notes, found.run.detect
-            run = comparison_of(
-                file_inputs(systems.inputs),
-                found.options,
-                systems.models,
-                systems.test,
-                systems.baseline,
-                force=systems.force,
-            )
-        check_difference(detect)
-        for _ in run:
-            continue
-        report = with_questions_needed(run.report(), detect)
-        report.raise_for_errors()
-        return replace(report, said=(*notes, *report.said)) if notes else report
+        given = CompareRun(
+            cast("Any", inputs), tuple(models), baseline, test, detect, force
+        )
+        found = python_options(fspath(recipe), COMPARE, options, given)
+        systems, notes, detect = found.run, found.notes, found.run.detect
+        run = comparison_of(
+            file_inputs(systems.inputs),
+            found.options,
+            systems.models,
+            systems.test,
+            systems.baseline,
+            force=systems.force,
+        )
+    check_difference(detect)
+    for _ in run:
+        continue
+    report = with_questions_needed(run.report(), detect)
+    report.raise_for_errors()
+    return replace(report, said=(*notes, *report.said)) if notes else report
 
 
 @_in_python_words
@@ -726,19 +706,17 @@ def score_agreement(
     """
     from harpia_formats.api.python_api.inputs import file_inputs
     from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.api.python_api.score_wording import errors_with_score_arguments
     from harpia_formats.evaluation.scoring.agreement import Agreement
     from harpia_formats.evaluation.scoring.options import ScoreOptions
 
-    with errors_with_score_arguments():
-        known = fields_of("score_agreement")
-        chosen = make_options(ScoreOptions, options, known)
-        run = Agreement(file_inputs(inputs), chosen, fields, labels, weights)
-        for _ in run:
-            continue
-        scores = run.scores()
-        scores.raise_for_errors()
-        return scores
+    known = fields_of("score_agreement")
+    chosen = make_options(ScoreOptions, options, known)
+    run = Agreement(file_inputs(inputs), chosen, fields, labels, weights)
+    for _ in run:
+        continue
+    scores = run.scores()
+    scores.raise_for_errors()
+    return scores
 
 
 @_in_python_words

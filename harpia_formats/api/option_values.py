@@ -32,8 +32,9 @@ def help_of(option: Option, most: int | None = None) -> str:
         said = "; ".join(f"{one.rstrip('=')}: {about}" for one, about in values)
         return text.replace("{}", said)
     names = [name for name, _ in values]
-    if most is not None and "{all}" in text and len(names) > most:
-        names[most:] = [f"and {len(names) - most} more"]
+    if most is not None and option.values and len(names) > most:
+        some = f"{', '.join(names[:most])} and {len(names) - most} more"
+        return text.replace("{}", some).replace("{all}", some)
     return text.replace("{}", listed(names)).replace("{all}", ", ".join(names))
 
 

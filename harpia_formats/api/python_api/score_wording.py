@@ -10,12 +10,12 @@ from contextlib import contextmanager, suppress
 from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
+from harpia_formats.api import options as table
+from harpia_formats.api.options import OPTIONS, Option
 from harpia_formats.model.errors import HarpiaFormatsError
 from harpia_formats.model.problem import Problem
 
 _Item = TypeVar("_Item")
-#: Parameters of the public functions that are no options.
-_PARAMETERS = ("output", "recipe", "to", "via")
 #: What errors hold that is no text for people.
 _KEPT = frozenset({"path", "name", "asked"})
 #: The fields of results that have such texts, or hold values that have them.
@@ -26,70 +26,40 @@ _TEXTS_OF_RESULTS = frozenset(
 #: The argument for `--from`, in functions that call it `from_` and in the others.
 _FROM, _FORMAT = "from_", "format"
 _FROM_ALONE = re.compile(r'(?<![\w"])from_(?!\w)')
-#: The arguments of functions that call it `format`.
-_OF_VALIDATION = "Unpack[ValidateArguments]"
-
-#: Options without a value.
-_FLAGS = "force pool redact skip-unknown stored".split()
-#: Options whose value is a text, with the pattern of it.
-_TEXTS = {
-    "missing": "skip|zero",
-    "model": "NAME",
-    "test": r"\w+",
-    "to": r"[\w@.-]+",
+#: The functions that call it `format`.
+_OF_FORMAT = frozenset(
+    name for one in OPTIONS if one.field == _FORMAT for name in one.all_functions()
+)
+#: The options that functions have, by their long names on the command line.
+_BY_WORD = {
+    word.removeprefix("--"): one
+    for one in reversed(OPTIONS)
+    if one.all_functions()
+    for word in one.all_words()
+    if word.startswith("--")
 }
-#: Options that messages show alone, too, whose argument has another name or the same.
-_ALONE = {
-    "field": "fields",
-    "name": "names",
-    "param": "parameters",
-    **{name: name for name in "by config labels metrics output profile".split()},
-    **{name: name for name in _TEXTS},
+_WORD = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?![\w-])")
+_END = r"(?![\w-])"
+#: Values that messages show behind an option, by its kind or by what it lists.
+_values = {
+    table.DELIMITER: r"'([^'])'|tab\b",
+    table.MAP: r"(\w+)=(COLUMN|KEY)(?=[,;.]?(?:\s|$))|'[^']*'|\w+=[^\s;']*[^\s;',]",
+    table.METRICS: r"[^\s,;]+(?:,[^\s,;]+)+",
+    table.NAMES: r"[^\s,;]+(?:,[^\s,;]+)+",
+    table.PARAMETERS: r"[^\s=]+=[^\s;]+",
+    "filling metrics": rf"(?:em|f1){_END}",
+    "formats": r"(?:[a-z]+(?:[-@][a-z0-9.]*[a-z0-9])+"
+    r"|\w+-csv|csv|json|parquet|record|harpia|helm)\b",
+    "written formats": rf"[\w@.-]+{_END}",
+    "tests": rf"\w+{_END}",
 }
-
-
-def _listed(names: str) -> str:
-    quoted = (f'"{name}"' for name in names.split(","))
-    return f"[{', '.join(quoted)}]"
-
-
-def _parameter(found: re.Match[str]) -> str:
-    value = _listed(found[2]) if "," in found[2] else found[2]
-    return f'parameters={{"{found[1]}": {value}}}'
-
-
-def _text(found: re.Match[str]) -> str:
-    return f'{_ALONE[found[1]]}="{found[2]}"'
-
-
-#: Any other option, as it is named in a sentence.
-_ANY = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?![\w-])")
-_RULES: list[tuple[re.Pattern[str], Callable[[re.Match[str]], str]]] = [
-    # What only the command line has.
-    (re.compile("NAME=FILE"), lambda _: "systems={FILE: NAME}"),
-    (re.compile(", or the definition of the judge with --definition"), lambda _: ""),
-    (
-        re.compile(r"score agreement --field (\S+)"),
-        lambda found: f"score_agreement with fields={_listed(found[1])}",
-    ),
-    (re.compile(r"--param (\S+?)=([^\s;]+)"), _parameter),
-    (
-        re.compile(r"--(labels|metrics) ([^\s,;]+(?:,[^\s,;]+)+)"),
-        lambda found: f"{found[1]}={_listed(found[2])}",
-    ),
-    *(
-        (re.compile(rf"(?<![\w-])--({name}) ({pattern})(?![\w-])"), _text)
-        for name, pattern in _TEXTS.items()
-    ),
-    (
-        re.compile(rf"(?<![\w-])--({'|'.join(_FLAGS)})(?![\w-])"),
-        lambda found: f"{found[1].replace('-', '_')}=True",
-    ),
-    (
-        re.compile(rf"(?<![\w-])--({'|'.join(_ALONE)})(?![\w-])"),
-        lambda found: _ALONE[found[1]],
-    ),
-]
+#: The same for single options.
+_values_of = {"group": r"\w+\b", "model": rf"NAME{_END}"}
+_CONSTANT = r"--set (\S+?)=VALUE"
+_CONSTANTS = re.compile(rf"{_CONSTANT}(?:(?:, | and ){_CONSTANT})*")
+#: Two arguments, without the comma between them.
+_NEIGHBOURS = re.compile(r'(?<=") (?=(?:columns|delimiter)=)')
+_AGREEMENT = re.compile(r"score agreement --field (\S+)")
 
 
 def with_score_arguments(message: str, source: str = _FROM) -> str:
@@ -99,31 +69,69 @@ def with_score_arguments(message: str, source: str = _FROM) -> str:
     """
     if "--" not in message:
         return message
-    from harpia_formats.conversion.python_wording import with_arguments  # noqa: PLC0415 - few errors need it
-
-    for pattern, replacement in _RULES:
-        message = pattern.sub(replacement, message)
-    message = _ANY.sub(_any_argument, with_arguments(message))
+    # What only the command line has.
+    message = message.replace("NAME=FILE", "systems={FILE: NAME}")
+    message = message.replace(", or the definition of the judge with --definition", "")
+    message = message.replace("--to/-t", "to")
+    message = _AGREEMENT.sub(_agreement, message)
+    message = _CONSTANTS.sub(_mapping, message)
+    parts, end = [], 0
+    for found in _WORD.finditer(message):
+        option = _BY_WORD.get(found[1])
+        if option is not None and found.start() >= end:
+            # `--format` and `--from` are one option, and both are arguments.
+            name = _FROM if option.field == _FORMAT else option.field
+            name = _FORMAT if found[1] == _FORMAT else name
+            text, length = _argument(option, name, message[found.end() :])
+            parts += [message[end : found.start()], text]
+            end = found.end() + length
+    message = _NEIGHBOURS.sub(", ", "".join([*parts, message[end:]]))
     return message if source == _FROM else _FROM_ALONE.sub(source, message)
 
 
-def _any_argument(found: re.Match[str]) -> str:
-    """Return the argument for an option that no rule above knows.
+def _argument(option: Option, name: str, behind: str) -> tuple[str, int]:
+    """Return the argument for an option, and how much of the text behind is in it."""
+    if option.kind == table.FLAG:
+        return f"{name}=True", 0
+    pattern = _values_of.get(option.field) or _values.get(option.kind)
+    pattern = pattern or _values.get(option.values)
+    if option.choices:
+        pattern = rf"(?:{'|'.join(option.choices.split())}){_END}"
+    value = re.compile(pattern).match(behind, 1) if pattern else None
+    if value is None or not behind.startswith(" "):
+        return name, 0
+    return f"{name}={_shown(option, value)}", value.end()
 
-    A word that is no argument of any function is returned as it is.
-    """
-    from harpia_formats.api.python_api import arguments  # noqa: PLC0415 - few errors need it
-    from harpia_formats.api.python_api.make_options import OTHER_NAMES  # noqa: PLC0415 - few errors need it
 
-    types: dict[str, Any] = dict.fromkeys(_PARAMETERS)
-    for group in vars(arguments).values():
-        if getattr(group, "__total__", None) is not None:
-            types.update(group.__annotations__)
-    name = found[1].replace("-", "_")
-    name = name if name in types else OTHER_NAMES.get(name, "")
-    wanted = types.get(name)
-    is_flag = getattr(wanted, "__forward_arg__", wanted) in {"bool", bool}
-    return f"{name}=True" if is_flag else name or found[0]
+def _shown(option: Option, found: re.Match[str]) -> str:
+    """Return the value of an option as Python writes it."""
+    value = found[0].strip("'")
+    if option.kind == table.MAP:
+        pairs = [pair.partition("=") for pair in value.split(",")]
+        if found[2]:
+            return f'{{"{found[1]}": {found[2]}}}'
+        members = ", ".join(f'"{name}": "{key}"' for name, _, key in pairs)
+        return f"{{{members}}}"
+    if option.kind == table.PARAMETERS:
+        name, _, value = value.partition("=")
+        return f'{{"{name}": {_listed(value) if "," in value else value}}}'
+    return _listed(value) if "," in value else f'"{value}"'
+
+
+def _listed(names: str) -> str:
+    quoted = (f'"{name}"' for name in names.split(","))
+    return f"[{', '.join(quoted)}]"
+
+
+def _agreement(found: re.Match[str]) -> str:
+    return f"score_agreement with fields={_listed(found[1])}"
+
+
+def _mapping(found: re.Match[str]) -> str:
+    """Return the argument for one or several options `--set FIELD=VALUE`."""
+    fields = re.findall(_CONSTANT, found[0])
+    members = ", ".join(f'"{field}": VALUE' for field in fields)
+    return f"constants={{{members}}}"
 
 
 @contextmanager
@@ -182,9 +190,7 @@ def in_python_words(
     function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
 ) -> Any:
     """Call a public function; its result and its errors name arguments, not options."""
-    annotations = function.__annotations__
-    has_format = _FORMAT in annotations or annotations.get("options") == _OF_VALIDATION
-    source = _FORMAT if has_format else _FROM
+    source = _FORMAT if function.__name__ in _OF_FORMAT else _FROM
     with errors_with_score_arguments(source):
         return reworded(function(*given, **named), source)
 

@@ -55,16 +55,13 @@ def settings_of_lines(lines: Sequence[str], root: str) -> Settings:
     """
     values: dict[str, Any] = {}
     for line in lines:
-        name, _, value = line.partition("=")
+        data = line.encode()
         try:
-            found = parse_settings(line.encode(), CONFIG, root, is_pyproject=False)
-        except TomlError as error:
-            text = json.dumps(value.strip(), ensure_ascii=False)
-            quoted = f"{name}={text}".encode()
-            try:
-                found = parse_settings(quoted, CONFIG, root, is_pyproject=False)
-            except TomlError:
-                raise error from None
+            toml_document(data, CONFIG)
+        except TomlError:
+            name, _, value = line.partition("=")
+            data = f"{name}={json.dumps(value.strip())}".encode()
+        found = parse_settings(data, CONFIG, root, is_pyproject=False)
         values.update(found.values if found else {})
     return Settings(CONFIG, root, values, frozenset(values))
 

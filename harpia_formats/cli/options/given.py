@@ -180,7 +180,8 @@ def _parameter(option: Option) -> inspect.Parameter:
         parser = one_of(option.choices.split())
     named: dict[str, Any] = {
         "metavar": option.noun,
-        "help": help_of(option),
+        # Lists of values take time: the page has them instead of their placeholder.
+        "help": option.help if option.values else help_of(option),
         "parser": parser,
         "min": option.least,
         "max": option.most,

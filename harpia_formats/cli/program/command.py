@@ -1,7 +1,7 @@
 """The classes of commands that typer makes: their help pages and their mistakes."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shutil import get_terminal_size
 from typing import Any
 
@@ -9,7 +9,7 @@ from typer import echo
 from typer.core import TyperCommand, TyperGroup
 
 from harpia_formats.api.option_values import help_of
-from harpia_formats.api.options import options_of
+from harpia_formats.api.options import Option, options_of
 from harpia_formats.cli.exit_codes import ExitCode, UsageError
 from harpia_formats.cli.program.values import with_converter
 
@@ -126,15 +126,23 @@ def _page(
     ctx.color = wants_color(sys.stdout)
     style = Style(get_terminal_size().columns, color=ctx.color)
     about, line = command.help or "", f"Usage: {' '.join(usage)}"
+    module = "_".join(ctx.command_path.split()[1:])
+    options = {one.field: one for one in options_of(module)}
+    _set_help(parameters, options, None)
     page = help_page(line, about, parameters, commands, style)
     if is_whole or commands or page.count("\n") <= MOST_LINES:
         return page
-    module = "_".join(ctx.command_path.split()[1:])
-    options = {one.field: one for one in options_of(module)}
     rare = {name for name, one in options.items() if one.words and not one.usual}
-    usual = [one for one in parameters if one.name not in rare]
-    for parameter in usual:
-        if parameter.name in options:
-            parameter.help = help_of(options[parameter.name], most=_LISTED)
+    often = [one for one in parameters if one.name not in rare]
+    _set_help(often, options, _LISTED)
     more = f"\n{ctx.command_path} {HELP_ALL} shows {len(rare)} more options.\n"
-    return help_page(line, about, usual, commands, style) + more
+    return help_page(line, about, often, commands, style) + more
+
+
+def _set_help(
+    parameters: Sequence[Any], options: Mapping[str, Option], most: int | None
+) -> None:
+    """Put the values of options, or the first `most` of all, into their help."""
+    for one in parameters:
+        if one.name in options:
+            one.help = help_of(options[one.name], most)

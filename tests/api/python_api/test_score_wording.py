@@ -1,5 +1,6 @@
 """Errors of the Python functions that score name arguments, not options."""
 
+import json
 from collections.abc import Callable
 from functools import partial
 from io import BytesIO
@@ -8,12 +9,15 @@ from typing import Any
 import pytest
 
 from harpia_formats import (
+    ConversionError,
     ScoreError,
     ValidationFailed,
     compare_scores,
     convert,
+    diff,
     iter_problems,
     read,
+    roundtrip,
     score,
     score_agreement,
     score_answers,
@@ -68,6 +72,35 @@ ONE, OTHER = rows(12, "acc|v1"), rows(24, "acc|v2")
         ("with --labels, or", "with labels, or"),
         ("leave out --missing zero", 'leave out missing="zero"'),
         ("--metrics a,b", 'metrics=["a", "b"]'),
+        ("nothing of options", "nothing of options"),
+        ("give --set a.b=VALUE", 'give constants={"a.b": VALUE}'),
+        (
+            "give --set a=VALUE, --set b=VALUE and --score em or --score f1",
+            'give constants={"a": VALUE, "b": VALUE} and score="em" or score="f1"',
+        ),
+        (
+            "give --set a=VALUE and --set b=VALUE",
+            'give constants={"a": VALUE, "b": VALUE}',
+        ),
+        ("is there; --overwrite replaces it", "is there; overwrite=True replaces it"),
+        ("--prefix-ids puts", "prefix_ids=True puts"),
+        ("--on-invalid skip leaves", 'on_invalid="skip" leaves'),
+        ("--group id makes", 'group="id" makes'),
+        ("choose with --responses", "choose with responses"),
+        ("take --responses expand", 'take responses="expand"'),
+        ("or take --turns transcript", 'or take turns="transcript"'),
+        ("name a file with --quarantine", "name a file with quarantine"),
+        ("say --from csv or --to csv", 'say from_="csv" or to="csv"'),
+        ("the limit with --max-row-bytes", "the limit with max_row_bytes"),
+        ("with --from csv --delimiter ';'", 'with from_="csv", delimiter=";"'),
+        ("with --delimiter tab", 'with delimiter="tab"'),
+        ("or give --delimiter", "or give delimiter"),
+        (
+            "with --map prompt=KEY, where KEY is one",
+            'with columns={"prompt": KEY}, where KEY is one',
+        ),
+        ("--map prompt=KEYS, or", 'columns={"prompt": "KEYS"}, or'),
+        ("a--set and --settle are words", "a--set and --settle are words"),
         ("a --word", "a --word"),
         ("x--test y", "x--test y"),
     ],
@@ -133,3 +166,27 @@ def test_stored_scores_are_compared() -> None:
         compare_scores(ONE, OTHER, stored=True)
     with pytest.raises(ScoreError, match=r"force=True is about .* needs stored=True"):
         compare_scores(ONE, OTHER, metrics=["em"], force=True)
+
+
+def lines_of(*rows: Any) -> bytes:
+    """Return rows as lines of JSON."""
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+INSTANCE = {"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}
+
+
+def test_round_trips_and_comparisons_name_arguments() -> None:
+    """Their errors, and the reasons in their reports, name arguments."""
+    row = {
+        "messages": [{"role": "user", "content": "q"}],
+        "model_outputs": [{"model_name": "m", "responses": [{"content": "x"}]}],
+    }
+    with pytest.raises(ConversionError, match=r'constants=\{"evaluation_id": VALUE'):
+        roundtrip(lines_of(INSTANCE), via="eee")
+    with pytest.raises(ConversionError, match='from_="csv" or to="csv"'):
+        diff(lines_of(INSTANCE), lines_of(INSTANCE), columns={"prompt": "q"})
+    report = roundtrip(lines_of(row), via="haystack")
+    (line,) = report.fields.values()
+
+    assert line.reason.endswith('give constants={"model_outputs.model_name": VALUE}')
