@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import convert
-from harpia_formats.conversion.options import ContainerKind, ConvertOptions
+from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.convert_ranges import RangeConversion
 from harpia_formats.conversion.parallel.job import Part
 from harpia_formats.conversion.reading import column_buffer, column_rows
@@ -89,7 +89,7 @@ def source_of(format_: str, folder: Path, count: int, seed: int = 0) -> Path:
     hub.write_bytes(records(count, seed))
     if format_ == "record":
         return hub
-    kinds = {ARRAY: ContainerKind.ARRAY, LINES: ContainerKind.LINES}
+    kinds: dict[str, Literal["array", "lines"]] = {ARRAY: "array", LINES: "lines"}
     report = convert(
         hub,
         to=format_,
