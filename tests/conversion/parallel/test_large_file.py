@@ -88,7 +88,7 @@ def source_of(format_: str, folder: Path, count: int, seed: int = 0) -> Path:
     hub.write_bytes(records(count, seed))
     if format_ == "record":
         return hub
-    kinds = {ARRAY: ContainerKind.ARRAY, LINES: ContainerKind.LINES}
+    kinds: dict[str, Any] = {ARRAY: ContainerKind.ARRAY, LINES: ContainerKind.LINES}
     report = convert(
         hub,
         to=format_,
