@@ -448,7 +448,8 @@ OPTIONS = (
            "Encoding of the inputs, such as gb18030 or big5; UTF-8 if not given.",
            functions=""),
     Option("stdin_filename", "--stdin-filename NAME", TEXT,
-           "validate convert roundtrip stats head sample split merge detect",
+           "validate convert roundtrip diff score score_compare score_agreement stats "
+           "judge head sample split merge detect schema_infer",
            "Name of what is piped in, which places show, and whose suffix decides as "
            "that of a file.", functions=""),
     Option("from_csv_safe", "--from-csv-safe", FLAG,

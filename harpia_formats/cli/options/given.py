@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -28,6 +28,8 @@ from harpia_formats.cli.options.values import (
 from harpia_formats.cli.output.progress import Progress
 
 _Options = TypeVar("_Options")
+#: The parameters that are inputs.
+INPUTS = frozenset({"paths", "path", "inputs", "left", "right"})
 #: What typer makes of the words of each kind of option, where it is no text.
 _types: dict[str, Any] = {
     table.FLAG: bool,
@@ -126,7 +128,7 @@ def given_to(command: str, values: Mapping[str, Any], context: Any) -> Given:
             raise UsageError("--skip-invalid and --on-invalid cannot be combined")
         found["on_invalid"] = "skip"
     if found.get("stdin_filename") is not None:
-        found = _with_named_stdin(found)
+        found = _with_named_stdin(command, found)
     sources = {name: context.get_parameter_source(name) for name in context.params}
     return Given(
         found,
@@ -138,23 +140,28 @@ def given_to(command: str, values: Mapping[str, Any], context: Any) -> Given:
     )
 
 
-def _with_named_stdin(values: dict[str, Any]) -> dict[str, Any]:
+def _with_named_stdin(command: str, values: dict[str, Any]) -> dict[str, Any]:
     """Return values with a name for standard input, where it is an input.
 
     Raises `UsageError` if it is none.
     """
-    from harpia_formats.files.io.inputs import sources_of_inputs  # noqa: PLC0415 - for few inputs
+    from harpia_formats.files.io.encodings import EncodedPath  # noqa: PLC0415 - for few inputs
 
-    field = "paths" if "paths" in values else "path"
-    given = values[field]
-    inputs = [given] if isinstance(given, str) else list(given or ["-"])
-    if "-" not in inputs:
+    # For scores it may have the name of a system, too: NAME=-.
+    is_score = command in {"score", "score_compare"}
+    changed, is_found = dict(values), False
+    for field in INPUTS & values.keys():
+        given = values[field]
+        inputs = [given] if isinstance(given, str) else list(given or ["-"])
+        for place, one in enumerate(inputs):
+            if one == "-" or (is_score and one.endswith("=-")):
+                encoding = getattr(one, "encoding", None)
+                name = values["stdin_filename"]
+                inputs[place], is_found = EncodedPath.of(one, encoding, name), True
+        changed[field] = inputs[0] if isinstance(given, str) else inputs
+    if not is_found:
         raise UsageError("--stdin-filename names what is piped in: give - as the input")
-    place = inputs.index("-")
-    (source,) = sources_of_inputs([inputs[place]])
-    name = values["stdin_filename"]
-    inputs[place] = replace(source, name=name)  # type: ignore[type-var]  # a source
-    return {**values, field: inputs if field == "paths" else inputs[0]}
+    return changed
 
 
 def signature_of(command: str) -> inspect.Signature:

@@ -8,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from harpia_formats.cli.exit_codes import UsageError
+from harpia_formats.cli.options.given import INPUTS
 
-#: The parameters that are inputs.
-_INPUTS = ("paths", "path", "inputs", "left", "right")
 #: Options with which the bytes of the inputs are written again, or compared.
 _OF_BYTES = {"fix": "--fix", "diff": "--diff"}
 
@@ -30,7 +29,7 @@ def with_encoding(arguments: Mapping[str, Any], encoding: str) -> dict[str, Any]
             )
     checked = checked_encoding(encoding)
     changed = dict(arguments)
-    for name in _INPUTS:
+    for name in INPUTS:
         given = changed.get(name)
         if isinstance(given, str):
             changed[name] = EncodedPath.of(given, checked)

@@ -188,7 +188,7 @@ def split_names(inputs: Iterable[str]) -> tuple[list[str], dict[str, str]]:
                 f"{path} is called {names[path]} and {name}: give it one name"
             )
         if isinstance(text, EncodedPath):
-            path = EncodedPath.of(path, text.encoding)
+            path = EncodedPath.of(path, text.encoding, text.name)
         paths.append(path)
     return paths, names
 

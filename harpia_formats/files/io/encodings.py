@@ -144,18 +144,26 @@ def checked_encoding(name: str) -> str:
 
 
 class EncodedPath(str):
-    """A path or URL of files whose text is in an encoding that the user named."""
+    """A path or URL with what the user says of it: its encoding, or its name."""
 
-    #: As `checked_encoding` returns it.
-    encoding: str
+    #: As `checked_encoding` returns it, None for UTF-8.
+    encoding: str | None
+    #: The name that standard input has, None for that of the file.
+    name: str | None
 
-    __slots__ = ("encoding",)
+    __slots__ = ("encoding", "name")
 
     @classmethod
-    def of(cls, place: str | os.PathLike[str], encoding: str) -> Self:
-        """Return a path with its encoding."""
+    def of(
+        cls,
+        place: str | os.PathLike[str],
+        encoding: str | None,
+        name: str | None = None,
+    ) -> Self:
+        """Return a path with its encoding and its name."""
         path = cls(os.fspath(place))
         path.encoding = encoding
+        path.name = name
         return path
 
 

@@ -143,7 +143,10 @@ def _sources_of(given: Input, unpackers: tuple[Unpacker, ...]) -> list[Source]:
         return [Source("<data>", given)]
     if isinstance(given, EncodedPath):
         found = find_sources([given], unpackers)
-        return [replace(source, encoding=given.encoding) for source in found]
+        return [
+            replace(source, encoding=given.encoding, name=given.name or source.name)
+            for source in found
+        ]
     if isinstance(given, (str, PathLike)):
         return find_sources([given], unpackers)
     return [Source(str(getattr(given, "name", "<stream>")), given)]

@@ -297,3 +297,32 @@ def test_piped_data_has_the_name_that_is_given() -> None:
 
     (file,) = report["files"]
     assert (file["path"], file["records"]) == ("data/rows.tsv", 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        (("stats", "-"), b"prompt"),
+        (("score", "-", "-m", "length"), b"length"),
+        (("score", "system=-", "-m", "length"), b"length"),
+        (("score", "compare", "a=-", "{file}", "-m", "length"), b"1 is a"),
+        (("score", "agreement", "{file}", "-", "--field", "references"), b"kappa"),
+        (("diff", "{file}", "-"), b"0 differ"),
+        (("schema", "infer", "-"), b"Rows of rows.tsv"),
+        (("judge", "-", "-d", "faithfulness", "--dry-run"), b"3 rows"),
+    ],
+)
+def test_each_command_takes_the_name_of_piped_data(
+    tmp_path: Path, command: tuple[str, ...], shown: bytes
+) -> None:
+    """By its suffix a table with tabs is read, which would be none with commas."""
+    data = b"id\tprompt\tresponse\treferences\n" + b"".join(
+        b"%d\tprompt %d\tanswer, %d\tb\n" % (number, number, number)
+        for number in range(3)
+    )
+    other = tmp_path / "other.tsv"
+    other.write_bytes(data)
+    words = [word.format(file=other) for word in command]
+    result = run(*words, "--stdin-filename", "data/rows.tsv", stdin=data)
+
+    assert shown in result.stdout + result.stderr
