@@ -13,7 +13,7 @@ from unpack import HEADER, sample
 
 from damage.damages import Change
 
-sys.path.append(str(ROOT / "tests" / "io" / "helpers"))
+sys.path.append(str(ROOT / "tests" / "files" / "io" / "helpers"))
 from damaged_archives import DAMAGES
 
 #: Samples of a log.
