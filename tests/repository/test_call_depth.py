@@ -7,6 +7,7 @@ module that only one other uses, makes that way longer.
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -76,23 +77,35 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.command[0])
-def test_a_row_has_a_short_way(limit: Limit, tmp_path: Path) -> None:
-    """From a command to the loop over rows there are so many frames and modules."""
-    (tmp_path / "row.jsonl").write_bytes(ROW)
-    command, *options = limit.command
+def counted(folder: Path, loops: Sequence[str], *words: str) -> tuple[int, int]:
+    """Return the frames above one of the `loops` of a command, and its modules."""
+    (folder / "row.jsonl").write_bytes(ROW)
     root = str(Path(harpia_formats.__file__).parent) + os.sep
     done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
-        [
-            *(sys.executable, "-c", COUNTING, root, " ".join(LOOPS)),
-            *(command, "row.jsonl", "--jobs", "1", *options),
-        ],
-        cwd=tmp_path,
+        [sys.executable, "-c", COUNTING, root, " ".join(loops), *words],
+        cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     )
     frames, modules = map(int, done.stderr.split()[-2:])
+    return frames, modules
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.command[0])
+def test_a_row_has_a_short_way(limit: Limit, tmp_path: Path) -> None:
+    """From a command to the loop over rows there are so many frames and modules."""
+    command, *options = limit.command
+    words = (command, "row.jsonl", "--jobs", "1", *options)
+    frames, modules = counted(tmp_path, LOOPS, *words)
 
     assert 0 < frames <= limit.frames
     assert 0 < modules <= limit.modules
+
+
+def test_a_judge_runs_at_the_fifth_frame(tmp_path: Path) -> None:
+    """The command line calls what judges rows without more functions in between."""
+    words = ("judge", "row.jsonl", "--definition", "faithfulness", "--dry-run")
+    frames, _ = counted(tmp_path, ["run_judge"], *words)
+
+    assert 0 < frames <= 5

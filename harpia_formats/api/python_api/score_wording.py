@@ -47,6 +47,7 @@ _values = {
     table.METRICS: r"[^\s,;]+(?:,[^\s,;]+)+",
     table.NAMES: r"[^\s,;]+(?:,[^\s,;]+)+",
     table.PARAMETERS: r"[^\s=]+=[^\s;]+",
+    table.WORKERS: rf"\d+{_END}",
     "filling metrics": rf"(?:em|f1){_END}",
     "formats": r"(?:[a-z]+(?:[-@][a-z0-9.]*[a-z0-9])+"
     r"|\w+-csv|csv|json|parquet|record|harpia|helm)\b",
@@ -55,8 +56,17 @@ _values = {
 }
 #: The same for single options.
 _values_of = {"group": r"\w+\b", "model": rf"NAME{_END}"}
-_CONSTANT = r"--set (\S+?)=VALUE"
+_CONSTANT = r"--set (\S+?)=(?:VALUE|NAME)(?![\w-])"
 _CONSTANTS = re.compile(rf"{_CONSTANT}(?:(?:, | and ){_CONSTANT})*")
+#: What only the command line has: parts of messages, and what is said in Python.
+_WITHOUT = (
+    (re.compile(r"read it with --encoding \S+, or convert"), "convert"),
+    (re.compile(r", or the definition of the judge with --definition"), ""),
+    (re.compile(r"; if it is data, write a preflight file for it with --init"), ""),
+    (re.compile(r"(?<![\w-])--fix(?![\w-])"), "fix()"),
+    (re.compile(r"--to/-t"), "to"),
+    (re.compile(r"NAME=FILE"), "systems={FILE: NAME}"),
+)
 #: Two arguments, without the comma between them.
 _NEIGHBOURS = re.compile(r'(?<=") (?=(?:columns|delimiter)=)')
 _AGREEMENT = re.compile(r"score agreement --field (\S+)")
@@ -69,10 +79,8 @@ def with_score_arguments(message: str, source: str = _FROM) -> str:
     """
     if "--" not in message:
         return message
-    # What only the command line has.
-    message = message.replace("NAME=FILE", "systems={FILE: NAME}")
-    message = message.replace(", or the definition of the judge with --definition", "")
-    message = message.replace("--to/-t", "to")
+    for pattern, instead in _WITHOUT:
+        message = pattern.sub(instead, message)
     message = _AGREEMENT.sub(_agreement, message)
     message = _CONSTANTS.sub(_mapping, message)
     parts, end = [], 0
@@ -115,6 +123,8 @@ def _shown(option: Option, found: re.Match[str]) -> str:
     if option.kind == table.PARAMETERS:
         name, _, value = value.partition("=")
         return f'{{"{name}": {_listed(value) if "," in value else value}}}'
+    if option.kind == table.WORKERS:
+        return value
     return _listed(value) if "," in value else f'"{value}"'
 
 

@@ -28,8 +28,6 @@ from harpia_formats.cli.options.values import (
 from harpia_formats.cli.output.progress import Progress
 
 _Options = TypeVar("_Options")
-#: The parameters that are inputs.
-INPUTS = frozenset({"paths", "path", "inputs", "left", "right"})
 #: What typer makes of the words of each kind of option, where it is no text.
 _types: dict[str, Any] = {
     table.FLAG: bool,
@@ -145,6 +143,7 @@ def _with_named_stdin(command: str, values: dict[str, Any]) -> dict[str, Any]:
 
     Raises `UsageError` if it is none.
     """
+    from harpia_formats.cli.program.encoding import INPUTS  # noqa: PLC0415 - for few inputs
     from harpia_formats.files.io.encodings import EncodedPath  # noqa: PLC0415 - for few inputs
 
     # For scores it may have the name of a system, too: NAME=-.

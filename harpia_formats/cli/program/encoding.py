@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from harpia_formats.cli.exit_codes import UsageError
-from harpia_formats.cli.options.given import INPUTS
+
+#: The parameters that are inputs.
+INPUTS = frozenset({"paths", "path", "inputs", "left", "right"})
 
 #: Options with which the bytes of the inputs are written again, or compared.
 _OF_BYTES = {"fix": "--fix", "diff": "--diff"}

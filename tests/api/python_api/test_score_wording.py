@@ -100,6 +100,13 @@ ONE, OTHER = rows(12, "acc|v1"), rows(24, "acc|v2")
             'with columns={"prompt": KEY}, where KEY is one',
         ),
         ("--map prompt=KEYS, or", 'columns={"prompt": "KEYS"}, or'),
+        ("(it failed); use --jobs 1", "(it failed); use jobs=1"),
+        ("give --set body.model=NAME", 'give constants={"body.model": VALUE}'),
+        (
+            "not UTF-8; read it with --encoding gb18030, or convert it with: iconv",
+            "not UTF-8; convert it with: iconv",
+        ),
+        ("--limit and --fix cannot", "limit and fix() cannot"),
         ("a--set and --settle are words", "a--set and --settle are words"),
         ("a --word", "a --word"),
         ("x--test y", "x--test y"),

@@ -1,0 +1,200 @@
+"""No error and no advice of a Python function names an option of the command line."""
+
+import ast
+import json
+import re
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harpia_formats as hf
+from harpia_formats.api.python_api.score_wording import with_score_arguments
+
+pytest.importorskip("numpy", reason="comparing needs the extra score")
+
+ROOT = Path(__file__).parents[3]
+_OPTION = re.compile(r"(?<![\w-])--[a-z]")
+#: Modules with options that no function shows, and why.
+_OF_COMMANDS = {
+    "harpia_formats/cli/": "it is the command line",
+    "harpia_formats/api/": "tables, and files for the command line",
+    "harpia_formats/evaluation/llm_judge/": "the command judge",
+    "harpia_formats/evaluation/plots/style.py": "properties of CSS",
+    "harpia_formats/formats/rules/": "pages on rules",
+    "harpia_formats/conversion/losses/field_map_markdown.py": "a page",
+    "harpia_formats/formats/schema/to_python.py": "a module that is written",
+    "harpia_formats/reporters/github.py": "the log of a CI job",
+    "converters/harpia_converters/haystack/judge_arguments.py": "the command judge",
+    "rules.py": "pages on rules",
+}
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Yield the texts in a module, X for each value in one, without docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    parts = {
+        id(part)
+        for node in ast.walk(tree)
+        for part in (
+            [node.value]
+            if isinstance(node, ast.Expr)
+            else node.values
+            if isinstance(node, ast.JoinedStr)
+            else []
+        )
+    }
+    for node in ast.walk(tree):
+        if id(node) in parts:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(
+                str(part.value) if isinstance(part, ast.Constant) else "X"
+                for part in node.values
+            )
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_each_option_in_a_message_has_words_for_python() -> None:
+    """A message with an option that Python cannot name is found before a user does."""
+    left = []
+    for folder in ("harpia_formats", "converters/harpia_converters"):
+        for path in (ROOT / folder).rglob("*.py"):
+            name = path.relative_to(ROOT).as_posix()
+            if name.startswith(tuple(_OF_COMMANDS)) or path.name in _OF_COMMANDS:
+                continue
+            left += [
+                f"{name}: {text}"
+                for text in _texts(path)
+                if _OPTION.search(text)
+                # A name that is put in is that of an option of both.
+                and _OPTION.search(with_score_arguments(text.replace("--X", "X")))
+            ]
+
+    assert left == []
+
+
+def lines(*rows: Any) -> bytes:
+    """Return rows as lines of JSON."""
+    return b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+
+
+ROW = {"id": "1", "prompt": "q", "references": ["r"], "outputs": [{"text": "a"}]}
+ONE = lines(ROW)
+TWO = lines(
+    {
+        "id": "1",
+        "prompt": "q",
+        "outputs": [{"text": "a", "model": "m"}, {"text": "b", "model": "n"}],
+    }
+)
+MANY = lines(*({**ROW, "id": f"{at}", "references": [f"x{at}"]} for at in range(120)))
+CHINESE = b'{"prompt":"' + "问题回答".encode("gb18030") * 20 + b'"}\n'
+DRAFT = b'{"$schema":"https://json-schema.org/draft/2020-12/schema"}'
+Call = Callable[[Path], Any]
+#: Calls by what their error or their advice says. The path is that of a file with rows.
+CALLS: dict[str, Call] = {
+    "convert it with: iconv": lambda _: hf.validate(CHINESE),
+    "UTF-16": lambda _: hf.validate(b'\xff\xfe{"a":1}'),
+    "cross_check=True and fix()": lambda at: hf.fix(at, cross_check=True),
+    "limit and fix()": lambda at: hf.fix(at, limit=3),
+    "leave out output or diff=True": lambda at: hf.fix(
+        at, diff=True, output=at.with_name("o")
+    ),
+    "redact=True and diff=True": lambda at: hf.fix(at, diff=True, redact=True),
+    "overwrite=True replaces it": lambda at: hf.convert(ONE, to="record", output=at),
+    "csv_safe=True is for": lambda _: hf.convert(
+        ONE, to="record", output=BytesIO(), csv_safe=True
+    ),
+    "name a file with quarantine": lambda _: hf.convert(
+        ONE, to="record", output=BytesIO(), on_invalid="quarantine"
+    ),
+    'and ids="number" replaces': lambda _: hf.convert(
+        ONE, to="record", output=BytesIO(), ids="number", prefix_ids=True
+    ),
+    'constants={"input.ideal_response": VALUE}': lambda _: hf.convert(
+        TWO, to="nemo-output", output=BytesIO()
+    ),
+    'constants={"body.model": VALUE}': lambda _: hf.convert(
+        ONE, to="openai-batch-input", output=BytesIO()
+    ),
+    'columns={"prompt": KEY}': lambda _: hf.convert(
+        lines({"frage": 1}), to="record", output=BytesIO()
+    ),
+    'delimiter=";"': lambda _: hf.convert(
+        b"frage;antwort\n1;2\n", to="record", output=BytesIO(), from_="csv"
+    ),
+    "or correct columns": lambda _: hf.validate(
+        lines({"frage": 1}), columns={"prompt": "x"}
+    ),
+    'validate it with format="record"': lambda _: hf.validate(
+        ONE, format="nemo-output"
+    ),
+    "redact=True and write_baseline": lambda at: hf.validate(
+        ONE, redact=True, write_baseline=at.with_name("b")
+    ),
+    "write it with write_baseline": lambda at: hf.validate(
+        ONE, baseline=at.with_name("b")
+    ),
+    "write one with write_baseline": lambda at: hf.validate(ONE, baseline=at),
+    "exclude '' names no file": lambda at: hf.validate(at.parent, exclude=[""]),
+    "validate schema takes": lambda _: hf.check_schema(DRAFT),
+    'give from_="csv"': lambda _: hf.head(b"abc\n\x00def", rows=1),
+    'convert to="parquet"': lambda at: hf.head(
+        ONE, rows=1, output=at.with_suffix(".parquet")
+    ),
+    'with from_="csv" or columns': lambda _: hf.stats(b"x;y\n1;2\n"),
+    'with format="csv" or columns': lambda _: list(hf.read(b"x;y\n1;2\n")),
+    'so with from_="csv"': lambda _: hf.detect(b"frage;x\n1;2\n"),
+    "the profile default takes no": lambda at: hf.score(ONE, config=at),
+    "without stored=True": lambda _: hf.score(ONE, stored=True),
+    "leave out profile": lambda _: hf.score(ONE, stored=True, profile="squad"),
+    "name one with to": lambda at: hf.score(ONE, metrics=["em"], output=at),
+    "choose one with model": lambda _: hf.score(
+        TWO, metrics=["length"], to="haystack-results", output=BytesIO()
+    ),
+    '"f1-macro.labels": ["A", "B", "C"]': lambda _: hf.score(
+        MANY, metrics=["f1-macro"]
+    ),
+    "and needs stored=True": lambda _: hf.compare_scores(
+        ONE, ONE, metrics=["em"], force=True
+    ),
+    "name them with labels": lambda _: hf.score_agreement(ONE, ONE, weights="linear"),
+    "are given with fields": lambda _: hf.score_agreement(ONE),
+    "fields names another value": lambda _: hf.score_agreement(ONE, ONE),
+    'from_="csv" or to="csv"': lambda _: hf.diff(ONE, ONE, columns={"prompt": "a"}),
+}
+
+
+def _said(result: Any) -> Iterator[str]:
+    """Yield the texts for people in a result or an error."""
+    if isinstance(result, Exception):
+        yield str(result)
+    for problem in getattr(result, "problems", ()):
+        yield problem.help
+    for file in getattr(result, "failures", ()):
+        yield str(file.reason)
+    if isinstance(result, (list, tuple)):
+        yield from (str(getattr(each, "nearest", "")) for each in result)
+    report = getattr(result, "report", None)
+    if report is not None:
+        yield from _said(report)
+
+
+@pytest.mark.parametrize("said", CALLS)
+def test_errors_and_advice_name_arguments(tmp_path: Path, said: str) -> None:
+    """They say which argument to use, and no option."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(ONE)
+    result: Any
+    try:
+        result = CALLS[said](path)
+    except hf.HarpiaFormatsError as error:
+        result = error
+    texts = list(_said(result))
+
+    assert any(said in text for text in texts), texts
+    assert not any("--" in text for text in texts)
