@@ -98,8 +98,10 @@ def _print_plan(speeds: dict[str, float], rate: float) -> None:
 
 def _rate(engine: str) -> float:
     """Return the number of empty tasks that the cluster runs in a second."""
-    from harpia_formats.files.workers.ordered import answers_in_order  # noqa: PLC0415 - only in the main process
-    from harpia_formats.files.workers.pool import WorkerPool  # noqa: PLC0415 - only in the main process
+    from harpia_formats.files.workers.pool import (  # noqa: PLC0415 - only in the main process
+        WorkerPool,
+        answers_in_order,
+    )
 
     count = 2_000
     with WorkerPool(0, name=engine) as pool:

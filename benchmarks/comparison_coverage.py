@@ -6,18 +6,18 @@ from typing import Any
 
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
-from harpia_formats.evaluation.metrics.mean import means
+from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL, SEED
-from harpia_formats.evaluation.scoring.known_labels import KnownLabels
+from harpia_formats.evaluation.scoring.label_totals import KnownLabels
+from harpia_formats.evaluation.scoring.number_stores import SpooledRows
 from harpia_formats.evaluation.scoring.p_values import MCNEMAR, PERMUTATION, PairedTest
-from harpia_formats.evaluation.scoring.paired import (
+from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.evaluation.scoring.paired_differences import (
     Comparison,
     compare_pairs,
     holm,
     questions_for,
 )
-from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.question_rows import SpooledRows
 
 MARKDOWN = """\
 ## Differences, several systems and sizes

@@ -23,8 +23,8 @@ from question_coverage import METRICS, WRONG, held_share
 from report.tables import table
 
 from harpia_formats.conversion.mapping.questions import digest_of
-from harpia_formats.evaluation.metrics.mean import means
-from harpia_formats.evaluation.metrics.pass_at_k import pass_at_k
+from harpia_formats.evaluation.metrics.metric import means
+from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
 from harpia_formats.evaluation.scoring.intervals import (
     FEW,
@@ -39,8 +39,8 @@ from harpia_formats.evaluation.scoring.p_values import (
     PERMUTATION,
     PairedTest,
 )
-from harpia_formats.evaluation.scoring.paired import compare_pairs
 from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.evaluation.scoring.paired_differences import compare_pairs
 
 MARKDOWN = """\
 # Coverage of intervals and false positives of tests

@@ -6,7 +6,7 @@ from typing import Any
 
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
-from harpia_formats.evaluation.metrics.label_reading import (
+from harpia_formats.evaluation.metrics.label_counts import (
     LabelCounts,
     LabelPair,
     LabelScores,
@@ -17,8 +17,7 @@ from harpia_formats.evaluation.scoring.bootstrap import (
     SEED,
     limits_of,
 )
-from harpia_formats.evaluation.scoring.label_bootstrap import LabelBootstrap
-from harpia_formats.evaluation.scoring.label_totals import FEW
+from harpia_formats.evaluation.scoring.label_totals import FEW, LabelBootstrap
 
 MARKDOWN = """\
 ## Intervals of labels

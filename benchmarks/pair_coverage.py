@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from harpia_formats.conversion.mapping.questions import digest_of
-from harpia_formats.evaluation.metrics.mean import means
+from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring.bootstrap import (
     LEVEL,
     REPLICATES,

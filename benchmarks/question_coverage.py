@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from math import comb, exp, factorial, lgamma
 from typing import Any
 
-from harpia_formats.evaluation.metrics.majority import majority_at_k
-from harpia_formats.evaluation.metrics.pass_at_k import pass_at_k
+from harpia_formats.evaluation.metrics.question_metrics import majority_at_k, pass_at_k
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL
 from harpia_formats.evaluation.scoring.intervals import wilson_interval
 from harpia_formats.evaluation.scoring.question_scores import QuestionTotals

@@ -3,35 +3,35 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, BinaryIO, Literal
 
-from harpia_formats.api.python_api.arguments import Input, Path, Progress
-from harpia_formats.api.python_api.arguments import Output as Destination
-from harpia_formats.conversion.comparison.report import DifferenceReport
-from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.api.arguments import Input, Path, Progress
+from harpia_formats.api.arguments import Output as Destination
+from harpia_formats.conversion.comparison.comparison_report import DifferenceReport
+from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.evaluation.statistics.result import Statistics
+from harpia_formats.evaluation.statistics.statistics_result import Statistics
 from harpia_formats.model.result import Result
-from harpia_formats.api.python_api.answers import Answers as Answers
-from harpia_formats.api.python_api.records import Records as Records
-from harpia_formats.api.recipes.error import RecipeError as RecipeError
-from harpia_formats.conversion.subsets.options import SubsetError as SubsetError
-from harpia_formats.conversion.subsets.result import Subset as Subset
-from harpia_formats.evaluation.figures.library import FigureError as FigureError
+from harpia_formats.api.answers import Answers as Answers
+from harpia_formats.api.arguments import Records as Records
+from harpia_formats.model.problem import RecipeError as RecipeError
+from harpia_formats.conversion.subsets.subset_options import SubsetError as SubsetError
+from harpia_formats.conversion.subsets.subset_options import Subset as Subset
+from harpia_formats.evaluation.figures.drawing import FigureError as FigureError
 from harpia_formats.evaluation.llm_judge import LLMJudge as LLMJudge
-from harpia_formats.expectations.error import PreflightError as PreflightError
+from harpia_formats.expectations.preflight_error import PreflightError as PreflightError
 from harpia_formats.files.io.sink import SinkError as SinkError
 from harpia_formats.formats.detection.result import Detected as Detected
-from harpia_formats.formats.extensions.entry_points import PluginError as PluginError
+from harpia_formats.formats.extensions import PluginError as PluginError
 from harpia_formats.formats.registry import UnknownFormat as UnknownFormat
 from harpia_formats.formats.rules import UnknownRule as UnknownRule
-from harpia_formats.formats.schema.load import SchemaError as SchemaError
-from harpia_formats.model.check import Check as Check
+from harpia_formats.formats.schema.bundled_schemas import SchemaError as SchemaError
+from harpia_formats.model.report import Check as Check
 from harpia_formats.model.column_map import MapError as MapError
-from harpia_formats.model.errors import ConversionError as ConversionError
-from harpia_formats.model.errors import EngineError as EngineError
-from harpia_formats.model.errors import HarpiaFormatsError as HarpiaFormatsError
-from harpia_formats.model.errors import OptionError as OptionError
-from harpia_formats.model.metric_profile import ScoreError as ScoreError
+from harpia_formats.model.problem import ConversionError as ConversionError
+from harpia_formats.model.problem import EngineError as EngineError
+from harpia_formats.model.problem import HarpiaFormatsError as HarpiaFormatsError
+from harpia_formats.model.problem import OptionError as OptionError
+from harpia_formats.model.vendor_metrics import ScoreError as ScoreError
 from harpia_formats.model.problem import Because as Because
 from harpia_formats.model.problem import Excerpt as Excerpt
 from harpia_formats.model.problem import Fix as Fix
@@ -47,10 +47,10 @@ from harpia_formats.model.report import Group as Group
 from harpia_formats.model.report import Report as Report
 from harpia_formats.model.report import ValidationFailed as ValidationFailed
 from harpia_formats.reporters import ReportError as ReportError
-from harpia_formats.validation.companion_error import CompanionError as CompanionError
-from harpia_formats.validation.inference.result import InferredSchema as InferredSchema
-from harpia_formats.validation.repair.fix import FixReport as FixReport
-from harpia_formats.validation.repair.result import Change as Change
+from harpia_formats.validation.options import CompanionError as CompanionError
+from harpia_formats.validation.inferred_schema import InferredSchema as InferredSchema
+from harpia_formats.validation.repair.run import FixReport as FixReport
+from harpia_formats.validation.repair.repaired_file import Change as Change
 
 __version__: str
 class_modules: dict[str, str]

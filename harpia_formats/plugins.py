@@ -18,26 +18,25 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
 
     from harpia_formats.api.testing import filled, mutants, records
     from harpia_formats.conversion.mapping.fields import FieldTable
-    from harpia_formats.conversion.mapping.tool_signature import tool_signature
-    from harpia_formats.evaluation.metrics.mean import (
-        mean_measure,
-        question_measure,
-        sample_mean_measure,
-    )
+    from harpia_formats.conversion.mapping.preparation import tool_signature
     from harpia_formats.evaluation.metrics.metric import (
         Measure,
         Metric,
         MetricError,
         Pair,
+        Parameters,
         QuestionMeasure,
         Sample,
         Statistics,
         UnscorableError,
+        mean_measure,
+        question_measure,
+        read_parameters,
+        sample_mean_measure,
+        score_over_references,
     )
-    from harpia_formats.evaluation.metrics.parameters import Parameters, read_parameters
-    from harpia_formats.evaluation.metrics.references import score_over_references
+    from harpia_formats.files.io.file_kinds import TextPart, Unpacker
     from harpia_formats.files.io.reader import SourceError
-    from harpia_formats.files.io.unpacking import TextPart, Unpacker
     from harpia_formats.formats.rules import Rule
     from harpia_formats.model.adapter import (
         DECLINED,
@@ -52,11 +51,7 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         RowCapacity,
         ValueCodec,
     )
-    from harpia_formats.model.expectation import (
-        Expectation,
-        ExpectationCheck,
-        ExpectationResult,
-    )
+    from harpia_formats.model.describe import short_json
     from harpia_formats.model.field_fates import (
         Fate,
         FieldFate,
@@ -74,13 +69,14 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         Lengths,
         Remark,
         Remarks,
+        Repair,
         Sniff,
+        UnsafeRepairs,
     )
-    from harpia_formats.model.metric_profile import (
-        MetricConfiguration,
-        MetricProfile,
-        MetricRequest,
-        ScoreError,
+    from harpia_formats.model.lint import (
+        Expectation,
+        ExpectationCheck,
+        ExpectationResult,
     )
     from harpia_formats.model.problem import (
         Because,
@@ -92,12 +88,15 @@ if TYPE_CHECKING:  # a name is loaded when it is first used
         Severity,
     )
     from harpia_formats.model.record import Header, Output, Record, Score
-    from harpia_formats.model.repair import Repair, UnsafeRepairs
     from harpia_formats.model.report import FileCount, Group, Report
     from harpia_formats.model.result import Result
-    from harpia_formats.model.text.describe import short_json
-    from harpia_formats.model.text.json_text import json_text
-    from harpia_formats.model.text.sanitize import safe
+    from harpia_formats.model.safe_text import json_text, safe
+    from harpia_formats.model.vendor_metrics import (
+        MetricConfiguration,
+        MetricProfile,
+        MetricRequest,
+        ScoreError,
+    )
     from harpia_formats.reporters.reporter import Options as ReporterOptions
     from harpia_formats.reporters.reporter import Reporter
 
@@ -190,11 +189,10 @@ _names_by_module = {
     # Formats: which files there are, how they are recognised and described.
     "harpia_formats.model.format": (
         "Advice Advise Companion Container Dialect FileSummary Format Lengths Remark "
-        "Remarks Sniff"
+        "Remarks Sniff Repair UnsafeRepairs"
     ),
-    "harpia_formats.model.repair": "Repair UnsafeRepairs",
     # Unpackers: how files that are no text, and folders, become text.
-    "harpia_formats.files.io.unpacking": "TextPart Unpacker",
+    "harpia_formats.files.io.file_kinds": "TextPart Unpacker",
     "harpia_formats.files.io.reader": "SourceError",
     # Adapters: how the rows of a format become records, and records rows.
     "harpia_formats.model.adapter": (
@@ -202,7 +200,7 @@ _names_by_module = {
         "FieldMapping FormatAdapter Row RowCapacity ValueCodec"
     ),
     "harpia_formats.conversion.mapping.fields": "FieldTable",
-    "harpia_formats.conversion.mapping.tool_signature": "tool_signature",
+    "harpia_formats.conversion.mapping.preparation": "tool_signature",
     "harpia_formats.model.field_fates": "Fate FieldFate FieldFates Unconvertible",
     "harpia_formats.model.record": "Header Output Record Score",
     "msgspec": "UNSET UnsetType",
@@ -212,27 +210,20 @@ _names_by_module = {
     # Metrics, and the profiles that name them.
     "harpia_formats.evaluation.metrics.metric": (
         "Measure Metric MetricError Pair QuestionMeasure Sample Statistics "
-        "UnscorableError"
+        "UnscorableError mean_measure question_measure sample_mean_measure Parameters "
+        "read_parameters score_over_references"
     ),
-    "harpia_formats.evaluation.metrics.mean": (
-        "mean_measure question_measure sample_mean_measure"
-    ),
-    "harpia_formats.evaluation.metrics.parameters": "Parameters read_parameters",
-    "harpia_formats.evaluation.metrics.references": "score_over_references",
-    "harpia_formats.model.metric_profile": (
+    "harpia_formats.model.vendor_metrics": (
         "MetricConfiguration MetricRequest MetricProfile ScoreError"
     ),
     # Expectations of preflight files.
-    "harpia_formats.model.expectation": (
-        "Expectation ExpectationCheck ExpectationResult"
-    ),
+    "harpia_formats.model.lint": ("Expectation ExpectationCheck ExpectationResult"),
     # Reporters, and the report that they print.
     "harpia_formats.reporters.reporter": "Reporter ReporterOptions=Options",
-    "harpia_formats.model.text.json_text": "json_text",
+    "harpia_formats.model.safe_text": ("json_text safe"),
     "harpia_formats.model.report": "FileCount Group Report",
     "harpia_formats.model.result": "Result",
-    "harpia_formats.model.text.describe": "short_json",
-    "harpia_formats.model.text.sanitize": "safe",
+    "harpia_formats.model.describe": "short_json",
     # Test support; `records` needs the extra `test` when it is called.
     "harpia_formats.api.testing": "filled mutants records",
 }

@@ -1,16 +1,14 @@
-"""The format adapters, one package for each vendor: formats, rules, profiles."""
+"""The format adapters, a package for each vendor: formats, rules, profiles."""
 
 from harpia_converters import (
-    alpaca,
-    arrow,
     deepeval,
     eee,
+    fine_tuning,
     harpia,
     haystack,
     helm,
     hub,
     inspect_ai,
-    llama_factory,
     lm_eval,
     mt_bench,
     nemo,
@@ -18,57 +16,55 @@ from harpia_converters import (
     openai_evals,
     promptfoo,
     ragas,
-    sharegpt,
-    table,
     tencent,
 )
-from harpia_formats.files.io.unpacking import Unpacker
+from harpia_formats.files.io.file_kinds import Unpacker
 
 #: Every format; the first of a family is its default.
 FORMATS = (
-    eee.v0_2_0.FORMAT,
-    eee.v0_2_0_tag.FORMAT,
-    eee.v0_3_0.FORMAT,
-    eee.aggregate.FORMAT,
-    harpia.lab_input.FORMAT,
-    harpia.output.FORMAT,
-    harpia.log.FORMAT,
-    nemo.input.FORMAT,
-    nemo.output.FORMAT,
-    nemo.results.FORMAT,
-    nemo.config.FORMAT,
-    tencent.messages.FORMAT,
-    tencent.outputs.FORMAT,
-    tencent.manual.FORMAT,
-    tencent.table.FORMAT,
-    haystack.columns.FORMAT,
-    haystack.results.FORMAT,
-    haystack.run.FORMAT,
-    haystack.evaluator.FORMAT,
-    lm_eval.samples.FORMAT,
-    lm_eval.results.FORMAT,
-    inspect_ai.log.FORMAT,
-    inspect_ai.dataset.FORMAT,
-    helm.run.FORMAT,
-    openai.chat.FORMAT,
-    openai.preference.FORMAT,
-    openai.batch_input.FORMAT,
-    openai.batch_output.FORMAT,
-    openai_evals.samples.FORMAT,
-    openai_evals.log.FORMAT,
-    mt_bench.questions.FORMAT,
-    mt_bench.answers.FORMAT,
-    mt_bench.judgements.FORMAT,
-    sharegpt.conversations.FORMAT,
-    alpaca.instructions.FORMAT,
-    ragas.samples.FORMAT,
-    deepeval.cases.FORMAT,
-    promptfoo.results.FORMAT,
-    hub.record.FORMAT,
-    hub.verdicts.FORMAT,
-    table.any_columns.FORMAT,
-    arrow.any_columns.FORMAT,
-    hub.any_keys.FORMAT,
+    eee.formats.V0_2_0_FORMAT,
+    eee.formats.V0_2_0_TAG_FORMAT,
+    eee.formats.V0_3_0_FORMAT,
+    eee.formats.AGGREGATE_FORMAT,
+    harpia.formats.LAB_INPUT_FORMAT,
+    harpia.formats.OUTPUT_FORMAT,
+    harpia.formats.LOG_FORMAT,
+    nemo.formats.INPUT_FORMAT,
+    nemo.formats.OUTPUT_FORMAT,
+    nemo.formats.RESULTS_FORMAT,
+    nemo.formats.CONFIG_FORMAT,
+    tencent.formats.MESSAGES_FORMAT,
+    tencent.formats.OUTPUTS_FORMAT,
+    tencent.formats.MANUAL_FORMAT,
+    tencent.formats.TABLE_FORMAT,
+    haystack.formats.COLUMNS_FORMAT,
+    haystack.formats.RESULTS_FORMAT,
+    haystack.formats.RUN_FORMAT,
+    haystack.formats.EVALUATOR_FORMAT,
+    lm_eval.formats.SAMPLES_FORMAT,
+    lm_eval.formats.RESULTS_FORMAT,
+    inspect_ai.formats.LOG_FORMAT,
+    inspect_ai.formats.DATASET_FORMAT,
+    helm.formats.FORMAT,
+    openai.formats.CHAT_FORMAT,
+    openai.formats.PREFERENCE_FORMAT,
+    openai.formats.BATCH_INPUT_FORMAT,
+    openai.formats.BATCH_OUTPUT_FORMAT,
+    openai_evals.formats.SAMPLES_FORMAT,
+    openai_evals.formats.LOG_FORMAT,
+    mt_bench.formats.QUESTIONS_FORMAT,
+    mt_bench.formats.ANSWERS_FORMAT,
+    mt_bench.formats.JUDGEMENTS_FORMAT,
+    fine_tuning.formats.SHAREGPT_FORMAT,
+    fine_tuning.formats.ALPACA_FORMAT,
+    ragas.formats.FORMAT,
+    deepeval.formats.FORMAT,
+    promptfoo.formats.FORMAT,
+    hub.formats.RECORD_FORMAT,
+    hub.formats.VERDICTS_FORMAT,
+    hub.formats.CSV_FORMAT,
+    hub.formats.PARQUET_FORMAT,
+    hub.formats.JSON_FORMAT,
 )
 
 #: Every vendor's own rules.
@@ -76,27 +72,27 @@ RULES = (
     *eee.rules.RULES,
     *harpia.rules.RULES,
     *nemo.rules.RULES,
-    *tencent.rules.RULES,
+    *tencent.formats.RULES,
     *haystack.rules.RULES,
     *lm_eval.rules.RULES,
-    *inspect_ai.rules.RULES,
-    *helm.rules.RULES,
-    *openai.rules.RULES,
-    *openai_evals.rules.RULES,
-    *mt_bench.rules.RULES,
-    *sharegpt.rules.RULES,
-    *alpaca.rules.RULES,
-    *ragas.rules.RULES,
-    *deepeval.rules.RULES,
-    *promptfoo.rules.RULES,
+    *inspect_ai.formats.RULES,
+    *helm.formats.RULES,
+    *openai.formats.RULES,
+    *openai_evals.formats.RULES,
+    *mt_bench.formats.RULES,
+    *fine_tuning.formats.SHAREGPT_RULES,
+    *fine_tuning.formats.ALPACA_RULES,
+    *ragas.formats.RULES,
+    *deepeval.formats.RULES,
+    *promptfoo.formats.RULES,
 )
 
 #: The kinds of files that are told from the formats that they look like, and not read.
 UNREAD = (
-    *llama_factory.chats.UNREAD,
-    *sharegpt.conversations.UNREAD,
-    *alpaca.instructions.UNREAD,
-    *promptfoo.results.UNREAD,
+    *fine_tuning.formats.LLAMA_FACTORY_UNREAD,
+    *fine_tuning.formats.SHAREGPT_UNREAD,
+    *fine_tuning.formats.ALPACA_UNREAD,
+    *promptfoo.formats.UNREAD,
 )
 
 #: Where the `MetricProfile` of each name is, as `module:name`, loaded only to
@@ -115,7 +111,7 @@ PROFILES: dict[str, str] = {
 
 #: Functions that read definitions of LLM judges in a vendor's format, as
 #: `module:name`, loaded only to read one.
-DEFINITIONS = ("harpia_converters.haystack.judge_arguments:definitions_in",)
+DEFINITIONS = ("harpia_converters.haystack.judges:definitions_in",)
 
 #: Where the included definition of an LLM judge of each name is, as `module:name`,
 #: loaded only to use one.
@@ -127,10 +123,10 @@ JUDGES: dict[str, str] = {
 #: What makes text of files that are not text, and of folders that are one input; the
 #: first that recognizes a file or folder reads it.
 UNPACKERS: tuple[Unpacker, ...] = (
-    helm.run.UNPACKER,
-    inspect_ai.archive.UNPACKER,
-    openai_evals.log.UNPACKER,
-    arrow.unpacker.UNPACKER,
+    helm.formats.UNPACKER,
+    inspect_ai.formats.UNPACKER,
+    openai_evals.formats.UNPACKER,
+    hub.formats.UNPACKER,
 )
 
 __all__ = [

@@ -11,13 +11,13 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin
 
-from harpia_formats.api.recipes.parse import PARAMETERS
-from harpia_formats.api.recipes.table import COMMANDS, Command, Key
+from harpia_formats.api.recipe_file import PARAMETERS
+from harpia_formats.api.recipe_keys import COMMANDS, Command, Key
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "schemas" / "harpia-formats"
 #: The modules with the dataclasses of options.
-MODULES = ("evaluation/scoring/options.py", "api/recipes/table.py")
+MODULES = ("evaluation/scoring/options.py", "api/recipe_keys.py")
 _simple = {bool: "boolean", int: "integer", float: "number"}
 _comment = re.compile(r"    #: ?(.*)")
 _field = re.compile(r"    (\w+):")

@@ -8,15 +8,15 @@ from typing import Any
 import typer
 from page_examples import ROOT, environment
 
-from harpia_formats.api.option_values import help_of
 from harpia_formats.api.options import (
     FUNCTIONS,
     REQUIRED,
     Option,
     arguments_of,
+    help_of,
     options_of,
 )
-from harpia_formats.api.settings.table import SETTINGS, Setting
+from harpia_formats.api.settings_file import SETTINGS, Setting
 from harpia_formats.cli.app import app_for
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.formats.registry import all_formats, all_rules

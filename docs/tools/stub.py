@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, BinaryIO, Literal
 
-from harpia_formats.api.python_api.arguments import Input, Path, Progress
-from harpia_formats.api.python_api.arguments import Output as Destination
-from harpia_formats.conversion.comparison.report import DifferenceReport
-from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.api.arguments import Input, Path, Progress
+from harpia_formats.api.arguments import Output as Destination
+from harpia_formats.conversion.comparison.comparison_report import DifferenceReport
+from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.evaluation.statistics.result import Statistics
+from harpia_formats.evaluation.statistics.statistics_result import Statistics
 from harpia_formats.model.result import Result
 """
 

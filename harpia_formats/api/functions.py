@@ -14,16 +14,15 @@ if TYPE_CHECKING:  # each function imports what it needs when it is called
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, BinaryIO, TypeVar
 
-    from harpia_formats.api.python_api.answers import Answers
-    from harpia_formats.api.python_api.arguments import Input, Path
-    from harpia_formats.api.python_api.arguments import Output as Destination
-    from harpia_formats.api.python_api.records import Records
-    from harpia_formats.conversion.comparison.report import DifferenceReport
-    from harpia_formats.conversion.report import ConversionReport
-    from harpia_formats.conversion.subsets.result import Subset
+    from harpia_formats.api.answers import Answers
+    from harpia_formats.api.arguments import Input, Path, Records
+    from harpia_formats.api.arguments import Output as Destination
+    from harpia_formats.conversion.comparison.comparison_report import DifferenceReport
+    from harpia_formats.conversion.losses.conversion_report import ConversionReport
+    from harpia_formats.conversion.subsets.subset_options import Subset
     from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
     from harpia_formats.evaluation.scoring.scores import Scores
-    from harpia_formats.evaluation.statistics.result import Statistics
+    from harpia_formats.evaluation.statistics.statistics_result import Statistics
     from harpia_formats.formats.detection.result import Detected
     from harpia_formats.model.problem import (
         Problem,
@@ -31,8 +30,8 @@ if TYPE_CHECKING:  # each function imports what it needs when it is called
     from harpia_formats.model.record import Record
     from harpia_formats.model.report import Report
     from harpia_formats.model.result import Result
-    from harpia_formats.validation.inference.result import InferredSchema
-    from harpia_formats.validation.repair.fix import FixReport
+    from harpia_formats.validation.inferred_schema import InferredSchema
+    from harpia_formats.validation.repair.run import FixReport
 
     Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -41,7 +40,7 @@ def _in_python_words(function: Function) -> Function:
     """Return a public function whose errors and results name arguments, not options."""
 
     def call(*given: Any, **named: Any) -> Any:
-        from harpia_formats.api.python_api.score_wording import in_python_words
+        from harpia_formats.api.keyword_options import in_python_words
 
         return in_python_words(function, given, named)
 
@@ -69,8 +68,8 @@ def validate(*inputs: Input, **options: Any) -> Report:
     """
     from dataclasses import replace
 
-    from harpia_formats.api.python_api.inputs import file_inputs, with_mapped_format
-    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.arguments import file_inputs, with_mapped_format
+    from harpia_formats.api.keyword_options import make_options
     from harpia_formats.validation.options import Options
     from harpia_formats.validation.run import Validation
 
@@ -88,10 +87,10 @@ def iter_problems(*inputs: Input, **options: Any) -> Iterator[Problem]:
     `max_problems` are 0 by default, so that nothing is left out. Raises
     `ValidationFailed` at the end if an input could not be read completely.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs, with_mapped_format
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.api.python_api.score_wording import (
+    from harpia_formats.api.arguments import file_inputs, with_mapped_format
+    from harpia_formats.api.keyword_options import (
         errors_with_score_arguments,
+        make_options,
         reworded,
     )
     from harpia_formats.model.report import validation_failed
@@ -128,7 +127,7 @@ def preflight(
 
     Its `checks` are the expectations of the file with what was found, and it is `ok` if
     all of them are met. The options are the fields of
-    `harpia_formats.expectations.options.PreflightOptions`, such as
+    `harpia_formats.expectations.preflight_plan.PreflightOptions`, such as
     `variables={"RUN": "2026-11-23"}`. The reports that the file names are not written:
     `write_report` writes one; the file that `state` names is written if all is well. It
     runs in one process unless `jobs`, `executor` or
@@ -142,10 +141,10 @@ def preflight(
     from dataclasses import replace
     from os import PathLike, fspath
 
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.expectations.options import PreflightOptions
-    from harpia_formats.expectations.parse import plan_of_values, read_plan
-    from harpia_formats.expectations.run import Preflight
+    from harpia_formats.api.keyword_options import make_options
+    from harpia_formats.expectations.preflight_file import plan_of_values, read_plan
+    from harpia_formats.expectations.preflight_plan import PreflightOptions
+    from harpia_formats.expectations.preflight_run import Preflight
     from harpia_formats.reporters.report_file import named_report
 
     chosen = make_options(PreflightOptions, _in_one_process(options))
@@ -173,8 +172,8 @@ def check_schema(*inputs: Input, **options: Any) -> Report:
     """
     from dataclasses import replace
 
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
     from harpia_formats.validation.schema_check import SchemaCheck, SchemaCheckOptions
 
     check = SchemaCheck(file_inputs(inputs), make_options(SchemaCheckOptions, options))
@@ -202,11 +201,11 @@ def fix(
     for an output that cannot be written, `ValueError` for options that exclude each
     other, and what `validate` raises.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs, with_mapped_format
-    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.arguments import file_inputs, with_mapped_format
+    from harpia_formats.api.keyword_options import make_options
     from harpia_formats.validation.options import Options
-    from harpia_formats.validation.repair.fix import fixed
-    from harpia_formats.validation.repair.options import FixOptions
+    from harpia_formats.validation.repair.repaired_file import FixOptions
+    from harpia_formats.validation.repair.run import fixed
 
     files = file_inputs(inputs)
     given = with_mapped_format(files, _in_one_process(options))
@@ -220,7 +219,7 @@ def infer_schema(*inputs: Input, **options: Any) -> InferredSchema:
     """Infer a draft-07 schema from all rows of `inputs`; it is the result's `schema`.
 
     The inputs are those of `validate`; the options are the fields of
-    `harpia_formats.validation.inference.options.InferOptions`, such as `enum_limit=0`.
+    `harpia_formats.validation.inferred_schema.InferOptions`, such as `enum_limit=0`.
     Raises `ValidationFailed` if an input cannot be read or a row is no JSON,
     `SchemaError` if there is no row, `ValueError` if there is no input or an option
     cannot be used, and `TypeError` for an unknown option and for an input of another
@@ -228,10 +227,10 @@ def infer_schema(*inputs: Input, **options: Any) -> InferredSchema:
     """
     from dataclasses import replace
 
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.validation.inference.options import InferOptions
-    from harpia_formats.validation.inference.run import Inference
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
+    from harpia_formats.validation.inferred_schema import InferOptions
+    from harpia_formats.validation.schema_inference import Inference
 
     run = Inference(file_inputs(inputs), make_options(InferOptions, options))
     problems = tuple(run)
@@ -257,8 +256,8 @@ def detect(
     if `delimiter` is none or a pattern is empty, and `TypeError` for an input of
     another type.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.files.io.exclude import Exclusion, check_patterns
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.files.io.discovery import Exclusion, check_patterns
     from harpia_formats.files.io.inputs import checked_inputs
     from harpia_formats.formats.detection.detect_files import detect_files
 
@@ -267,7 +266,7 @@ def detect(
     found = detect_files(checked, delimiter, Exclusion(exclude))
     if not redact:
         return tuple(found)
-    from harpia_formats.validation.redaction.detected import redacted_detection
+    from harpia_formats.validation.redaction.redacted_reports import redacted_detection
 
     return tuple(map(redacted_detection, found))
 
@@ -298,8 +297,8 @@ def convert(
     """
     from dataclasses import replace
 
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.run import Conversion
     from harpia_formats.evaluation.filling_measure import filling_measure
@@ -330,10 +329,12 @@ def read(
     `to_pandas()` and `to_polars()` return all records as a data frame, with the columns
     of `to_table`.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options, with_own_names
-    from harpia_formats.api.python_api.records import Records
-    from harpia_formats.api.python_api.score_wording import in_words
+    from harpia_formats.api.arguments import Records, file_inputs
+    from harpia_formats.api.keyword_options import (
+        in_words,
+        make_options,
+        with_own_names,
+    )
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.conversion.reading.records import records_in
 
@@ -370,7 +371,7 @@ def write_report(
     result keeps as examples. Raises `ReportError` if there is no such reporter, or if
     it writes only what `validate` returns, `PluginError`, and `SinkError`.
     """
-    from harpia_formats.api.python_api.reports import write_result
+    from harpia_formats.api.results import write_result
 
     write_result(result, output, reporter)
 
@@ -387,7 +388,7 @@ def write_picture(
     such picture of the result, or if matplotlib (the extra `report`) is not installed,
     and `SinkError`.
     """
-    from harpia_formats.api.python_api.pictures import draw_result
+    from harpia_formats.api.results import draw_result
 
     return tuple(draw_result(result, output, kind))
 
@@ -398,7 +399,7 @@ def to_table(records: Iterable[Record]) -> Any:
     The types of its columns are the same for any records, and `from_table` returns
     these exactly. Raises `HarpiaFormatsError` if the extra `arrow` is not installed.
     """
-    from harpia_formats.api.python_api.tables import table_of_records
+    from harpia_formats.api.arguments import table_of_records
 
     return table_of_records(records)
 
@@ -409,7 +410,7 @@ def to_pandas(records: Iterable[Record]) -> Any:
     It does not need the extra `arrow`. What a record does not have is None. Raises
     `ImportError` if pandas is not installed.
     """
-    from harpia_formats.api.python_api.tables import frame_of_records
+    from harpia_formats.api.arguments import frame_of_records
 
     return frame_of_records(records)
 
@@ -420,7 +421,7 @@ def to_polars(records: Iterable[Record]) -> Any:
     Raises `ImportError` if polars is not installed, and `HarpiaFormatsError` if the
     extra `arrow` is not.
     """
-    from harpia_formats.api.python_api.tables import polars_of_records
+    from harpia_formats.api.arguments import polars_of_records
 
     return polars_of_records(records)
 
@@ -441,7 +442,7 @@ def from_table(
     input. The options and errors are those of `read`, and `TypeError` for what is no
     table.
     """
-    from harpia_formats.api.python_api.tables import table_input
+    from harpia_formats.api.arguments import table_input
 
     return read(table_input(table), format=format, **options)
 
@@ -456,9 +457,8 @@ def roundtrip(*inputs: Input, via: str, **options: Any) -> DifferenceReport:
     """
     from dataclasses import replace
 
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.api.python_api.score_wording import with_score_arguments
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options, with_score_arguments
     from harpia_formats.conversion.comparison.round_trip import RoundTrip
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.evaluation.filling_measure import filling_measure
@@ -494,8 +494,8 @@ def diff(
     or "skip"), `max_row_bytes` and `progress` of `convert`. The errors are those of
     `convert`.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
     from harpia_formats.conversion.comparison.diff import Comparison
     from harpia_formats.conversion.options import ConvertOptions
 
@@ -550,8 +550,8 @@ def score(
     """
     from dataclasses import replace
 
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
     from harpia_formats.evaluation.scoring.options import ScoreOptions
     from harpia_formats.evaluation.scoring.stored_run import scoring_of
 
@@ -563,8 +563,8 @@ def score(
         from os import fspath
         from typing import cast
 
-        from harpia_formats.api.recipes.apply import python_options
-        from harpia_formats.api.recipes.table import SCORE, ScoreRun
+        from harpia_formats.api.apply_recipe import python_options
+        from harpia_formats.api.recipe_keys import SCORE, ScoreRun
 
         place = "-" if output is None else output
         given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
@@ -590,10 +590,12 @@ def score_answers(*inputs: Input, **options: Any) -> Answers:
     has what `score` returns. A score of questions that needs several answers, such as
     `pass@2`, is None for each answer.
     """
-    from harpia_formats.api.python_api.answers import Answers
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.api.python_api.score_wording import errors_with_score_arguments
+    from harpia_formats.api.answers import Answers
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import (
+        errors_with_score_arguments,
+        make_options,
+    )
     from harpia_formats.evaluation.scoring.options import ScoreOptions
 
     with errors_with_score_arguments():
@@ -640,14 +642,14 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
     """
     from dataclasses import replace
 
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.evaluation.scoring.comparison_of import comparison_of
-    from harpia_formats.evaluation.scoring.options import ScoreOptions
-    from harpia_formats.evaluation.scoring.questions_needed import (
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
+    from harpia_formats.evaluation.scoring.compare_report import (
         check_difference,
         with_questions_needed,
     )
+    from harpia_formats.evaluation.scoring.compare_runs import comparison_of
+    from harpia_formats.evaluation.scoring.options import ScoreOptions
 
     notes: tuple[str, ...] = ()
     known = fields_of("compare_scores")
@@ -660,8 +662,8 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
         from os import fspath
         from typing import cast
 
-        from harpia_formats.api.recipes.apply import python_options
-        from harpia_formats.api.recipes.table import COMPARE, CompareRun
+        from harpia_formats.api.apply_recipe import python_options
+        from harpia_formats.api.recipe_keys import COMPARE, CompareRun
 
         given = CompareRun(
             cast("Any", inputs), tuple(models), baseline, test, detect, force
@@ -704,8 +706,8 @@ def score_agreement(
     Raises `ScoreError` if there are no two labels of one answer, or kappa is not
     defined, and the errors of `score` for inputs that cannot be read.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
     from harpia_formats.evaluation.scoring.agreement import Agreement
     from harpia_formats.evaluation.scoring.options import ScoreOptions
 
@@ -730,15 +732,15 @@ def head(
     """Copy the first `rows` rows of a file to `output`, byte for byte.
 
     `given` is one input of `validate`, `output` as in `convert`; the options are the
-    fields of `harpia_formats.conversion.subsets.options.SubsetOptions`. Nothing behind
-    the rows is read, unless a document stands around them. Raises `SubsetError` for
-    what has no rows that can be copied, and `SourceError`, `SinkError` or
+    fields of `harpia_formats.conversion.subsets.subset_options.SubsetOptions`. Nothing
+    behind the rows is read, unless a document stands around them. Raises `SubsetError`
+    for what has no rows that can be copied, and `SourceError`, `SinkError` or
     `UnknownFormat`.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.conversion.subsets.head import copy_head
-    from harpia_formats.conversion.subsets.options import SubsetOptions
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
+    from harpia_formats.conversion.subsets.head_and_sample import copy_head
+    from harpia_formats.conversion.subsets.subset_options import SubsetOptions
 
     (file,) = file_inputs([given])
     return copy_head(file, output, rows, make_options(SubsetOptions, options))
@@ -758,10 +760,10 @@ def sample(
     The rows keep their order, and are the same for a seed on every machine. If there
     are fewer, all are copied, and the result is not `ok`. The rest is as in `head`.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.conversion.subsets.options import SubsetOptions
-    from harpia_formats.conversion.subsets.sample import copy_sample
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
+    from harpia_formats.conversion.subsets.head_and_sample import copy_sample
+    from harpia_formats.conversion.subsets.subset_options import SubsetOptions
 
     (file,) = file_inputs([given])
     chosen = make_options(SubsetOptions, options)
@@ -773,17 +775,16 @@ def split(given: Input, *, output: Path | None = None, **options: Any) -> Subset
     """Divide the rows of a file among several files, byte for byte.
 
     The options are those of `head` and the fields of
-    `harpia_formats.conversion.subsets.division.Division`: `valid` and `invalid` are
-    files, or `by="category"` or `ratio={"train": 0.8, "test": 0.2}` names parts, whose
-    files are called `output` with the part in the place of `{value}`. All files appear,
-    or none. Raises what `head` raises, `ValidationFailed` if a row cannot be read by a
-    field, and `OptionError` for options that contradict each other.
+    `harpia_formats.conversion.subsets.subset_options.Division`: `valid` and `invalid`
+    are files, or `by="category"` or `ratio={"train": 0.8, "test": 0.2}` names parts,
+    whose files are called `output` with the part in the place of `{value}`. All files
+    appear, or none. Raises what `head` raises, `ValidationFailed` if a row cannot be
+    read by a field, and `OptionError` for options that contradict each other.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.conversion.subsets.division import Division
-    from harpia_formats.conversion.subsets.options import SubsetOptions
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
     from harpia_formats.conversion.subsets.split import Split
+    from harpia_formats.conversion.subsets.subset_options import Division, SubsetOptions
 
     names = SubsetOptions.__dataclass_fields__
     reading = {name: value for name, value in options.items() if name in names}
@@ -813,10 +814,10 @@ def merge(
     "fail", "skip" or "keep". Raises what `head` raises, `SubsetError` for files that
     are not alike, and `ValueError` for another word.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
     from harpia_formats.conversion.subsets.merge import merge_files
-    from harpia_formats.conversion.subsets.options import SubsetOptions
+    from harpia_formats.conversion.subsets.subset_options import SubsetOptions
 
     chosen = make_options(SubsetOptions, options)
     return merge_files(file_inputs(inputs), output, on_duplicate, chosen)
@@ -827,18 +828,21 @@ def stats(*inputs: Input, **options: Any) -> Statistics:
     """Count what `inputs` hold, and return the statistics of all records.
 
     The inputs are those of `validate`. The options are the fields of
-    `harpia_formats.evaluation.statistics.options.StatsOptions`, such as `limit=1000` or
-    `top=20`. It runs in one process unless `jobs`, `executor` or `engine` is given.
+    `harpia_formats.evaluation.statistics.statistics_run.StatsOptions`, such as
+    `limit=1000` or `top=20`. It runs in one process unless `jobs`, `executor` or
+    `engine` is given.
 
     Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
     `on_invalid="skip"`; and `ConversionError` for a document without records,
     `EngineError`, `UnknownFormat`, `MapError` or `ValueError` for a run that is not
     possible.
     """
-    from harpia_formats.api.python_api.inputs import file_inputs
-    from harpia_formats.api.python_api.make_options import make_options
-    from harpia_formats.evaluation.statistics.options import StatsOptions
-    from harpia_formats.evaluation.statistics.run import StatisticsRun
+    from harpia_formats.api.arguments import file_inputs
+    from harpia_formats.api.keyword_options import make_options
+    from harpia_formats.evaluation.statistics.statistics_run import (
+        StatisticsRun,
+        StatsOptions,
+    )
 
     run = StatisticsRun(
         file_inputs(inputs), make_options(StatsOptions, _in_one_process(options))

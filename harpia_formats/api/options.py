@@ -1,12 +1,14 @@
 """Every option of the commands and of the Python functions, each declared once.
 
-From this table come the parameters of commands (`cli.options.parameters`), the keyword
+From this table come the parameters of commands (`cli.command_options`), the keyword
 arguments of functions and their stub (`api.signatures`), the keys of settings
-(`api.settings.table`), completion, the pages of reference, and how messages name an
-option. It imports nothing, since each start of a command reads it.
+(`api.settings_file`), completion, the pages of reference, and how messages name an
+option. Its import is cheap, since each start of a command reads it: the values that
+options take, beside others, are imported when help pages and shells list them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 #: What an option takes on the command line, and what becomes of it: whether it is
@@ -31,6 +33,8 @@ FUNCTIONS = {
     "schema_check": "check_schema",
     "schema_infer": "infer_schema",
 }
+#: The names of files with settings; in one folder the first counts.
+OWN_FILE, PYPROJECT = "harpia-formats.toml", "pyproject.toml"
 #: Words that are no options, by what takes their place.
 INSTEAD = {
     "--column": "--map FIELD=COLUMN",
@@ -62,7 +66,7 @@ class Option(NamedTuple):
     default: Any = None
     #: The words of a choice.
     choices: str = ""
-    #: Which of `api.option_values` it takes, beside others.
+    #: Which of the lists below of what is installed it takes, beside others.
     values: str = ""
     #: The range of a number.
     least: float | None = None
@@ -711,3 +715,158 @@ def arguments_of(function: str) -> list[Option]:
 def fields_of(function: str) -> frozenset[str]:
     """Return the names of the options of the Python function with this name."""
     return frozenset(option.field for option in arguments_of(function))
+
+
+#: A value, and what is said of it.
+Value = tuple[str, str]
+
+
+def values_of(option: Option) -> list[Value]:
+    """Return the values of an option, none if any text is one."""
+    if option.choices:
+        return [(word, "") for word in option.choices.split()]
+    return list(_values[option.values]()) if option.values else []
+
+
+def listed(choices: Iterable[str]) -> str:
+    """Return choices as a part of a sentence: `first, expand or fail`."""
+    *others, last = (str(choice) for choice in choices)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def help_of(option: Option, most: int | None = None) -> str:
+    """Return what is said of an option, with its values, or the first `most` of all."""
+    text = option.help
+    if "{}" not in text and "{all}" not in text:
+        return text
+    values = values_of(option)
+    if option.values.startswith("pictures"):
+        said = "; ".join(f"{one.rstrip('=')}: {about}" for one, about in values)
+        return text.replace("{}", said)
+    names = [name for name, _ in values]
+    if most is not None and option.values and len(names) > most:
+        some = f"{', '.join(names[:most])} and {len(names) - most} more"
+        return text.replace("{}", some).replace("{all}", some)
+    return text.replace("{}", listed(names)).replace("{all}", ", ".join(names))
+
+
+def _formats() -> Iterator[Value]:
+    from harpia_formats.formats.registry import FAMILIES, installed_formats  # noqa: PLC0415 - imported for what is asked only
+
+    for name, format_ in installed_formats().items():
+        yield name, format_.vendor
+    for name, members in FAMILIES.items():
+        yield name, " or ".join(members)
+
+
+def _written_formats() -> Iterator[Value]:
+    from harpia_formats.formats.registry import FAMILIES, writable_formats  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, format_.vendor) for name, format_ in writable_formats().items())
+    for name, members in FAMILIES.items():
+        yield name, " or ".join(members)
+
+
+def _result_formats() -> Iterator[Value]:
+    from harpia_formats.formats.registry import result_formats  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, "") for name in result_formats())
+
+
+def _rules() -> Iterator[Value]:
+    from harpia_formats.formats.registry import installed_rules  # noqa: PLC0415 - imported for what is asked only
+
+    rules = installed_rules()
+    yield from ((code, rule.summary) for code, rule in rules.items())
+    yield from ((rule.name, rule.summary) for rule in rules.values())
+
+
+def _metrics() -> Iterator[Value]:
+    from harpia_formats.evaluation.metrics import METRICS  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, metric.summary) for name, metric in METRICS.items())
+
+
+def _metric_parameters() -> Iterator[Value]:
+    from harpia_formats.evaluation.metrics import METRICS  # noqa: PLC0415 - imported for what is asked only
+
+    for name, metric in METRICS.items():
+        yield from ((f"{name}.{each}=", "") for each in metric.parameters)
+
+
+def _filling_metrics() -> Iterator[Value]:
+    from harpia_formats.conversion.options import FILLING_METRICS  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, "") for name in FILLING_METRICS)
+
+
+def _profiles() -> Iterator[Value]:
+    from harpia_formats.evaluation.scoring.profiles import profile_names  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, "") for name in profile_names())
+
+
+def _reporters() -> Iterator[Value]:
+    from harpia_formats.reporters import REPORTERS  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, each.summary) for name, each in REPORTERS.items())
+
+
+def _compressions() -> Iterator[Value]:
+    from harpia_formats.files.io.encodings import CODECS  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((codec.suffix, "") for codec in CODECS)
+
+
+def _pictures(command: str) -> Iterator[Value]:
+    from harpia_formats.evaluation.figures.picture_kinds import kinds_of  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((f"{one.name}=", one.summary) for one in kinds_of(command).values())
+
+
+def _fields() -> Iterator[Value]:
+    from harpia_formats.conversion.mapping.answer_groups import GROUPED  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, "") for name in (*GROUPED, "metadata."))
+
+
+def _tests() -> Iterator[Value]:
+    from harpia_formats.evaluation.scoring.p_values import TESTS  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, "") for name in TESTS)
+
+
+def _dialects() -> Iterator[Value]:
+    from harpia_formats.formats.registry import installed_formats  # noqa: PLC0415 - imported for what is asked only
+
+    for name, format_ in installed_formats().items():
+        yield from (
+            (dialect.name, name) for dialect in format_.dialects if dialect.name
+        )
+
+
+def _schemas() -> Iterator[Value]:
+    from harpia_formats.formats.registry import installed_formats  # noqa: PLC0415 - imported for what is asked only
+
+    yield from ((name, format_.vendor) for name, format_ in installed_formats().items())
+
+
+#: The functions that list values, by the names that the table of options has for them.
+_values: dict[str, Callable[[], Iterable[Value]]] = {
+    "compressions": _compressions,
+    "dialects": _dialects,
+    "fields": _fields,
+    "filling metrics": _filling_metrics,
+    "formats": _formats,
+    "formats only": _schemas,
+    "metric parameters": _metric_parameters,
+    "metrics": _metrics,
+    "pictures of score": partial(_pictures, "score"),
+    "pictures of score compare": partial(_pictures, "score compare"),
+    "profiles": _profiles,
+    "reporters": _reporters,
+    "result formats": _result_formats,
+    "rules": _rules,
+    "tests": _tests,
+    "written formats": _written_formats,
+}

@@ -7,8 +7,7 @@ from typing import Any
 
 from harpia_formats.api import functions
 from harpia_formats.api import options as table
-from harpia_formats.api.option_values import help_of
-from harpia_formats.api.options import REQUIRED, Option, arguments_of
+from harpia_formats.api.options import REQUIRED, Option, arguments_of, help_of
 
 #: The types of the arguments of each kind that are not None without a default.
 _types = {

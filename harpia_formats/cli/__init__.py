@@ -1,10 +1,15 @@
 """The command line: parse, call, report, exit code.
 
 What comes in: words. What goes out: one call of another package, its report, and an
-exit code. To read in this order: `app` (the commands), `commands` (a module each),
-`options` (what a command is given), `output` (what is printed), `program` and
-`completion` (Typer and shells).
+exit code. To read in this order: `app` (the table of commands), `commands` (a module
+for each, or for some that are alike), `command_options` (what a command is given);
+`help_page` and `completion_answer`; `streams_and_exit_codes`, `progress_and_problems`
+and `report` (what all print, and end with); `fitted_table`, `score_table` and
+`comparison_table`; `run_fix` and `run_judge` (what few runs need).
 """
+
+#: The variable of the environment by which a shell asks for completions.
+REQUEST = "_HARPIA_FORMATS_COMPLETE"
 
 
 def main() -> None:
@@ -16,15 +21,14 @@ def main() -> None:
         import sys  # noqa: PLC0415 - for the reason above
 
         from harpia_formats._version import __version__  # noqa: PLC0415 - for the reason above
-        from harpia_formats.cli.completion.scripts import REQUEST  # noqa: PLC0415 - for the reason above
-        from harpia_formats.cli.exceptions import exceptions_to_exit_codes  # noqa: PLC0415 - for the reason above
+        from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes  # noqa: PLC0415 - for the reason above
 
         try:
             with exceptions_to_exit_codes():
                 if sys.argv[1:] in (["--version"], ["-V"]):
                     sys.stdout.write(f"harpia-formats {__version__}\n")
                 elif REQUEST in os.environ:
-                    from harpia_formats.cli.completion.answer import print_answer  # noqa: PLC0415 - for the scripts of shells only
+                    from harpia_formats.cli.completion_answer import print_answer  # noqa: PLC0415 - for the scripts of shells only
 
                     print_answer()
                 else:

@@ -5,21 +5,24 @@ from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from harpia_formats.cli.output.progress import Progress
-from harpia_formats.cli.output.streams import print_error, write_stderr
+from harpia_formats.cli.progress_and_problems import Progress
+from harpia_formats.cli.streams_and_exit_codes import print_error, write_stderr
 from harpia_formats.files.io.inputs import Input, rewind_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.sink import standard_output
-from harpia_formats.model.text.sanitize import safe
-from harpia_formats.model.text.words import with_noun
-from harpia_formats.reporters.text import position
+from harpia_formats.model.describe import with_noun
+from harpia_formats.model.safe_text import safe
+from harpia_formats.reporters.phrases import position
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.repair.companions import ChangedFile
-from harpia_formats.validation.repair.line_diff import LineTooLong
-from harpia_formats.validation.repair.options import FixOptions
-from harpia_formats.validation.repair.result import Change, RepairedFile
+from harpia_formats.validation.repair.repaired_file import (
+    Change,
+    FixOptions,
+    RepairedFile,
+    inputs_to_repair,
+)
 from harpia_formats.validation.repair.run import Fixing
-from harpia_formats.validation.repair.target import inputs_to_repair
+from harpia_formats.validation.repair.text_edits import LineTooLong
 from harpia_formats.validation.run_plans import FileOptions
 
 #: Code points of what a line says of one change.

@@ -6,19 +6,30 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.cli.exit_codes import ExitCode, Terminated
-from harpia_formats.cli.output.problems import print_failures
-from harpia_formats.cli.output.progress import Progress, UnitsDone, When
-from harpia_formats.cli.output.streams import print_error, text_writer, write_stderr
-from harpia_formats.evaluation.llm_judge.errors import JudgeError, RowError
-from harpia_formats.evaluation.llm_judge.run.file_job import FileJob, file_job
-from harpia_formats.evaluation.llm_judge.run.llm_judge import LLMJudge
-from harpia_formats.evaluation.llm_judge.run.summary import resume_hint, summary_of
-from harpia_formats.evaluation.llm_judge.run.verdicts import Verdict
-from harpia_formats.evaluation.llm_judge.run.write_verdicts import verdict_format
+from harpia_formats.cli.progress_and_problems import (
+    Progress,
+    UnitsDone,
+    When,
+    print_failures,
+)
+from harpia_formats.cli.streams_and_exit_codes import (
+    ExitCode,
+    Terminated,
+    print_error,
+    text_writer,
+    write_stderr,
+)
+from harpia_formats.evaluation.llm_judge.judge import LLMJudge, resume_hint, summary_of
+from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError, RowError
+from harpia_formats.evaluation.llm_judge.judge_files import (
+    FileJob,
+    file_job,
+    verdict_format,
+)
+from harpia_formats.evaluation.llm_judge.row_verdicts import Verdict
 from harpia_formats.files.io.sink import standard_output
 from harpia_formats.model.report import Report, ValidationFailed
-from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.safe_text import safe
 from harpia_formats.validation.redaction import errors_shown, redacting
 
 #: Rows without a verdict that are printed one by one; the others are counted.

@@ -6,19 +6,21 @@ from typing import Any
 
 import msgspec
 
-from harpia_formats.conversion.mapping.carried_values import may_write_floats
-from harpia_formats.conversion.mapping.direct_read import DirectRead, direct_read
+from harpia_formats.conversion.destination import RecordSteps, WrittenRowCheck
+from harpia_formats.conversion.mapping.answer_groups import ModelSelection
+from harpia_formats.conversion.mapping.direct_read import (
+    DirectRead,
+    direct_read,
+    may_write_floats,
+)
+from harpia_formats.conversion.mapping.extra_fields import ReadRow
 from harpia_formats.conversion.mapping.record_program import (
     NO_FATES,
     Outcome,
     RecordProgram,
     WholeRecord,
 )
-from harpia_formats.conversion.mapping.row_reader import ReadRow
-from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.conversion.record_steps import RecordSteps
-from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of

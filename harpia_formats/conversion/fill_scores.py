@@ -11,8 +11,8 @@ from harpia_formats.conversion.options import (
     ConvertOptions,
     FillingMeasure,
 )
-from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Output, Record, Score
 
 

@@ -15,14 +15,18 @@ from harpia_formats.conversion.mapping.choices import (
     Responses,
     Turns,
 )
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.io.exclude import check_patterns
+from harpia_formats.files.io.discovery import check_patterns
+from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.parsing.csv_delimiter import check_delimiter
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
+from harpia_formats.files.workers.engine import (
+    CLUSTER_TIMEOUT,
+    check_cluster_timeout,
+    check_engine,
+)
 from harpia_formats.model.column_map import check_field_names
-from harpia_formats.model.errors import ConversionError, OptionError
-from harpia_formats.model.text.spelling import hint_on
+from harpia_formats.model.problem import ConversionError, OptionError
+from harpia_formats.model.spelling import hint_on
 
 if TYPE_CHECKING:  # it loads multiprocessing
     from concurrent.futures import Executor
@@ -189,8 +193,6 @@ class ConvertOptions:
             raise ValueError("jobs, max_row_bytes and min_records must not be negative")
         check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
-            from harpia_formats.files.workers.engine import check_engine  # noqa: PLC0415 - only runs with an engine need it
-
             check_engine(self.engine, self.executor)
 
     def choices(self, constants: Mapping[str, Any]) -> Choices:

@@ -9,11 +9,13 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import cast
 
-from harpia_formats.conversion.containers.array import ArrayWriter, WrappedArrayWriter
-from harpia_formats.conversion.containers.columns import ColumnWriter
-from harpia_formats.conversion.containers.csv_lines import TableEncoder
-from harpia_formats.conversion.containers.csv_table import CsvWriter
-from harpia_formats.conversion.containers.lines import LineWriter
+from harpia_formats.conversion.containers.csv_writers import CsvWriter, TableEncoder
+from harpia_formats.conversion.containers.json_writers import (
+    ArrayWriter,
+    ColumnWriter,
+    LineWriter,
+    WrappedArrayWriter,
+)
 from harpia_formats.conversion.containers.row_writer import (
     EncodedRows,
     RowEncoder,
@@ -22,20 +24,24 @@ from harpia_formats.conversion.containers.row_writer import (
 )
 from harpia_formats.conversion.mapping.targets import header_needs_rows
 from harpia_formats.conversion.options import ContainerKind, ConvertOptions, Output
-from harpia_formats.files.io.compressed_output import suffix_of
-from harpia_formats.files.io.file_names import path_component
-from harpia_formats.files.io.output_group import OutputGroup
+from harpia_formats.files.io.outputs import OutputGroup, path_component
 from harpia_formats.files.io.reader import error_reason
-from harpia_formats.files.io.sink import Sink, SinkError, StreamSink, standard_output
+from harpia_formats.files.io.sink import (
+    Sink,
+    SinkError,
+    StreamSink,
+    standard_output,
+    suffix_of,
+)
 from harpia_formats.files.io.urls import is_url, masked
-from harpia_formats.formats.detection.file_name import delimiter_of
-from harpia_formats.formats.extensions.formats_and_rules import imported
+from harpia_formats.formats.detection.sample import delimiter_of
+from harpia_formats.formats.extensions import imported
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.column_map import column_names
-from harpia_formats.model.errors import ConversionError, ConversionOptionsError
 from harpia_formats.model.format import Container, Format
-from harpia_formats.model.text.spelling import is_near
+from harpia_formats.model.problem import ConversionError, ConversionOptionsError
+from harpia_formats.model.spelling import is_near
 
 #: Is replaced in the name of an output by the model whose answers are in the file.
 MODEL = "{model}"
@@ -300,7 +306,7 @@ def check_output(output: Output, *, overwrite: bool) -> None:
     if MODEL in fspath(output):
         return
     if is_url(fspath(output)):
-        from harpia_formats.files.io.remote.sink import check_remote_output  # noqa: PLC0415 - for remote files only
+        from harpia_formats.files.io.remote_sink import check_remote_output  # noqa: PLC0415 - for remote files only
 
         check_remote_output(fspath(output), overwrite=overwrite)
         return

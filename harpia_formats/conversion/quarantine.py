@@ -5,11 +5,10 @@ from os import PathLike, fspath
 from typing import Any
 
 from harpia_formats.conversion.output_files import MODEL, check_output
-from harpia_formats.files.io.output_group import OutputGroup
+from harpia_formats.files.io.outputs import OutputGroup
 from harpia_formats.files.io.sink import Sink
 from harpia_formats.files.io.urls import file_name_of, is_same_place, masked, sibling_of
-from harpia_formats.model.errors import ConversionError
-from harpia_formats.model.problem import Problem
+from harpia_formats.model.problem import ConversionError, Problem
 from harpia_formats.model.report import problem_as_dict
 
 
@@ -75,7 +74,7 @@ class Quarantine:
 
 def finding_line(problem: Problem) -> bytes:
     """Return a problem as a line of JSON."""
-    from harpia_formats.model.text.json_text import json_text  # noqa: PLC0415 - only data with problems needs it
+    from harpia_formats.model.safe_text import json_text  # noqa: PLC0415 - only data with problems needs it
 
     return (json_text(problem_as_dict(problem)) + "\n").encode()
 

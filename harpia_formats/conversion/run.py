@@ -1,20 +1,32 @@
 """Convert files: from bytes to records to rows of another format."""
 
-from collections.abc import Generator, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from harpia_formats.conversion.by_record import RecordConverter, record_groups
-from harpia_formats.conversion.chunks import ChunkConverter
-from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.header import header_row
-from harpia_formats.conversion.losses.problems import ConversionProblems
-from harpia_formats.conversion.mapping.constants import check_constants
+from msgspec import UNSET
+
+from harpia_formats.conversion.destination import Destination, header_error
+from harpia_formats.conversion.losses.conversion_problems import (
+    ConversionProblems,
+    remedies_for_losses,
+)
+from harpia_formats.conversion.losses.conversion_report import (
+    ConversionReport,
+    ConversionTotals,
+    FileLosses,
+    StopConversion,
+)
+from harpia_formats.conversion.mapping.answer_groups import ModelSelection
+from harpia_formats.conversion.mapping.field_constants import check_constants
 from harpia_formats.conversion.mapping.requirements import holds_answers
-from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.mapping.targets import (
     SAMPLED_RECORDS,
     choose_target,
     depends_on_answers,
+    header_needs_rows,
     targets_named,
 )
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss, Output
@@ -29,27 +41,173 @@ from harpia_formats.conversion.output_files import (
 from harpia_formats.conversion.reading.mapped_keys import REPLACED
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.conversion.remedies import remedies_for_losses
-from harpia_formats.conversion.report import (
-    ConversionReport,
-    ConversionTotals,
-    StopConversion,
+from harpia_formats.conversion.row_conversion import (
+    ChunkConverter,
+    RecordConverter,
+    record_groups,
 )
-from harpia_formats.conversion.side_outputs import side_outputs
 from harpia_formats.files.io.inputs import Input, is_one_file
+from harpia_formats.files.io.outputs import FilesRead, OutputGroup
+from harpia_formats.files.io.sink import SinkError
+from harpia_formats.files.io.urls import is_same_place, is_url, masked
 from harpia_formats.files.workers.pool import WorkerPool, open_pool
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import maps_output_columns
 from harpia_formats.formats.registry import adapter_of, all_unpackers
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
 from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.model.record import Header
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.redaction import problems_shown, redaction_of
 
-if TYPE_CHECKING:  # loaded only for the option --score, and for several processes
+if TYPE_CHECKING:  # loaded only for the option --on-invalid quarantine
     from harpia_formats.conversion.fill_scores import ScoreFiller
     from harpia_formats.conversion.parallel.convert_ranges import ConversionWorkers
+    from harpia_formats.conversion.quarantine import Quarantine
+
+
+def header_row(
+    destination: Destination,
+    files: Sequence[FileLosses],
+    headers: Sequence[Sequence[Header]],
+) -> Row:
+    """Return the header as the target writes it, and add what it loses to `files`.
+
+    `headers` are those of each file. The first of them is written.
+    """
+    chosen = _first_header(files, headers)
+    if chosen is None:
+        return {}
+    file, header = chosen
+    fates = FieldFates()
+    row: Row = {}
+    names = [
+        name for name in header.__struct_fields__ if getattr(header, name) is not UNSET
+    ]
+    if header_needs_rows(destination.target) and not destination.written:
+        for name in names:
+            fates.dropped(f"header.{name}", "there is no record to carry it")
+    else:
+        adapter = destination.adapter
+        if adapter.write_header is not None:
+            row = adapter.write_header(header, fates)
+            _drop_invalid(row, destination.target, fates)
+        carried = {path.partition(".")[0] for path in adapter.header_fields}
+        for name in names:
+            if name not in carried:
+                fates.dropped(f"header.{name}")
+    paths = tuple(f"header.{name}" for name in names)
+    file.losses.add(paths, tuple(fates.entries), lambda: None)
+    return row
+
+
+def _drop_invalid(row: Row, target: Format, fates: FieldFates) -> None:
+    """Remove the members of a written header that `target` refuses, as dropped."""
+    for key in list(row):
+        problem = header_error(target, key, row[key])
+        if problem is not None:
+            del row[key]
+            fates.dropped(f"header.{key}", f"not valid: {problem.message}")
+
+
+def _first_header(
+    files: Sequence[FileLosses], headers: Sequence[Sequence[Header]]
+) -> tuple[FileLosses, Header] | None:
+    """Return the first header with its file; count the others as dropped."""
+    found = [
+        (file, header)
+        for file, own in zip(files, headers, strict=False)
+        for header in own
+    ]
+    for file, header in found[1:]:
+        if header != found[0][1]:
+            dropped = FieldFate(Fate.DROPPED, "header", "another one came first")
+            file.losses.add((), (dropped,), lambda: None)
+    return found[0] if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class SideOutputs:
+    """The outputs of a conversion beside its rows, in one group with them."""
+
+    group: OutputGroup
+    #: Where invalid rows go; None if they are not put aside.
+    quarantine: "Quarantine | None"
+    #: The path or URL of the report of losses; None if none is written.
+    loss_report: str | None
+
+    def complete(
+        self,
+        report: ConversionReport,
+        companions: Iterable[str],
+        *,
+        with_quarantine: bool,
+    ) -> None:
+        """Write what is missing of the outputs, and commit all outputs of the group.
+
+        `companions` are the documents that were found and read. Raises `SinkError`.
+        """
+        self.group.check_apart(companions)
+        if self.quarantine is not None and with_quarantine:
+            self.quarantine.complete()
+        elif self.quarantine is not None:
+            self.quarantine.discard()
+        if self.loss_report is not None:
+            from harpia_formats.conversion.losses.loss_report import loss_report  # noqa: PLC0415 - few conversions write it
+
+            self.group.open(self.loss_report).write(loss_report(report))
+        self.group.commit()
+
+
+def side_outputs(
+    options: ConvertOptions, output: Output, inputs: Iterable[Any]
+) -> SideOutputs:
+    """Return the outputs beside `output` that the options ask for.
+
+    Nothing is written yet. Raises `ConversionError` and `SinkError` for a place that
+    cannot be written, or that is an input or another output.
+    """
+    reads = FilesRead(
+        inputs,
+        [options.companion],
+        exclude=options.exclude,
+        unpackers=all_unpackers(),
+        rewritten=fspath(output) if isinstance(output, (str, PathLike)) else None,
+    )
+    group = OutputGroup(overwrite=options.overwrite, reads=reads)
+    quarantine = None
+    if options.on_invalid is OnInvalid.QUARANTINE:
+        from harpia_formats.conversion.quarantine import Quarantine  # noqa: PLC0415 - few conversions put rows aside
+
+        quarantine = Quarantine.beside(
+            options.quarantine, output, group, overwrite=options.overwrite
+        )
+    if options.loss_report is None:
+        return SideOutputs(group, quarantine, None)
+    report = fspath(options.loss_report)
+    others = [*reads.named]
+    if isinstance(output, (str, PathLike)):
+        others.append(fspath(output))
+    _check_loss_report(report, others, overwrite=options.overwrite)
+    group.claim(report)
+    return SideOutputs(group, quarantine, report)
+
+
+def _check_loss_report(place: str, others: Iterable[str], *, overwrite: bool) -> None:
+    """Raise `SinkError` if the losses cannot be written to `place`.
+
+    That is an existing file unless `overwrite`, a file in a missing folder, and each
+    of `others`: the inputs and the output of the conversion.
+    """
+    check_output(place, overwrite=overwrite)
+    if not is_url(place) and not Path(place).absolute().parent.is_dir():
+        raise SinkError(place, "its folder does not exist")
+    if any(is_same_place(place, other) for other in others):
+        reason = "is an input or the output of the conversion"
+        raise SinkError(masked(place), reason)
 
 
 class Conversion:
@@ -351,7 +509,7 @@ class Conversion:
         )
         if self._redaction is None:
             return found
-        from harpia_formats.conversion.losses.redacted import redacted_conversion  # noqa: PLC0415 - most runs show values
+        from harpia_formats.conversion.losses.loss_report import redacted_conversion  # noqa: PLC0415 - most runs show values
 
         return redacted_conversion(found, self._redaction, name_of(self._output))
 

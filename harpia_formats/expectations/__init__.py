@@ -1,7 +1,8 @@
 """Preflight: whether data sets meet the expectations that a file states.
 
 What comes in: a file of expectations and its data sets. What goes out: a report with a
-check for each expectation. To read in this order: `table` (the keys), `parse` (a file
-to a `plan`), `run` (data sets to outcomes), `describe` and `init` (words, and a file
-for data as it is).
+check for each expectation. To read in this order: `preflight_keys` (the keys),
+`preflight_file` (a file to a `preflight_plan`), `preflight_run` (data sets to
+`outcomes`), `data_set_run` with `record_limits`, `field_limits`, `data_set_limits` and
+`relations` (each kind of expectation), `propose_preflight` (a file for data as it is).
 """

@@ -12,42 +12,39 @@ from harpia_formats.conversion.reading.merged_rows import has_several_parts
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import fields_by_column, partners_in
 from harpia_formats.conversion.reading.record_stream import RecordStream
-from harpia_formats.expectations.checkable import (
-    Asked,
-    asked_by,
-    check_data_set,
-    check_format,
-    field_path,
-)
-from harpia_formats.expectations.counts import (
+from harpia_formats.expectations.data_set_limits import (
     Counts,
     count_outcomes,
+    file_outcomes,
     has_unread_records,
 )
-from harpia_formats.expectations.error import PreflightError
 from harpia_formats.expectations.field_limits import (
+    FieldValues,
     MissingValues,
     Pattern,
     Unique,
     ValueRange,
 )
-from harpia_formats.expectations.field_values import FieldValues
-from harpia_formats.expectations.file_limits import file_outcomes
-from harpia_formats.expectations.findings import RecordFindings
-from harpia_formats.expectations.options import PreflightOptions
-from harpia_formats.expectations.outcome import Outcome
-from harpia_formats.expectations.own import OwnExpectation
-from harpia_formats.expectations.plan import DataSet
-from harpia_formats.expectations.question_answers import AnswersPerQuestion
+from harpia_formats.expectations.outcomes import Outcome, RecordFindings, row_paths
+from harpia_formats.expectations.plugin_expectations import OwnExpectation
+from harpia_formats.expectations.preflight_error import PreflightError
+from harpia_formats.expectations.preflight_plan import (
+    Asked,
+    DataSet,
+    PreflightOptions,
+    asked_by,
+    check_data_set,
+    check_format,
+    field_path,
+)
 from harpia_formats.expectations.record_limits import (
     MissingAnswers,
     Models,
     PromptLength,
     RecordLimit,
 )
-from harpia_formats.expectations.relations import Keys
-from harpia_formats.expectations.row_places import row_paths
-from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.expectations.relations import AnswersPerQuestion, Keys
+from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import (
@@ -56,9 +53,8 @@ from harpia_formats.formats.detection.mapped_format import (
     takes_map,
 )
 from harpia_formats.formats.registry import adapter_of, all_formats, formats_named
-from harpia_formats.formats.rules.preflight import CODES
-from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.problem import Problem
+from harpia_formats.formats.rules.preflight_rules import CODES
+from harpia_formats.model.problem import HarpiaFormatsError, Problem
 from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation

@@ -1,30 +1,124 @@
 """Expectations on single records: models, missing answers, lengths, values."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
 
 from msgspec import UNSET
 
+from harpia_formats.conversion.mapping.questions import digest_of, prompt_text
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.expectations.findings import RecordFindings
-from harpia_formats.expectations.limit import Limit
-from harpia_formats.expectations.outcome import Outcome
-from harpia_formats.expectations.plan import DataSet
-from harpia_formats.expectations.prompts import prompt_texts
-from harpia_formats.expectations.row_places import RowPaths, where_of
-from harpia_formats.formats.rules.preflight import (
+from harpia_formats.expectations.outcomes import (
+    Limit,
+    Outcome,
+    RecordFindings,
+    RowPaths,
+    where_of,
+)
+from harpia_formats.expectations.preflight_plan import DataSet
+from harpia_formats.formats.rules.cross_record_lints import FEW, SaidTexts
+from harpia_formats.formats.rules.preflight_rules import (
     MISSING_ANSWER,
     MISSING_MODEL,
     OTHER_MODEL,
     PROMPT_LENGTH,
 )
 from harpia_formats.model.adapter import FormatAdapter
-from harpia_formats.model.record import Output
+from harpia_formats.model.describe import short_literal, with_noun
+from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.model.text.describe import short_literal
-from harpia_formats.model.text.spelling import nearest
-from harpia_formats.model.text.words import with_noun
+from harpia_formats.model.spelling import nearest
+
+
+class Comparison(StrEnum):
+    """How the prompts of two data sets are compared, from strict to loose."""
+
+    EXACT = "exact"
+    #: But for case, white space and punctuation without a meaning; of a chat, the user
+    #: turns.
+    NORMALISED = "normalised"
+    #: Likewise, with the same characters in any order.
+    NEAR = "near"
+
+
+#: Normalises one text as rule X102 does.
+_said = SaidTexts(0, 1, ((),))
+#: Numbers, which are kept whole, and other characters.
+_parts = re.compile(r"[0-9]+|[^0-9]")
+
+
+def prompt_texts(record: Record) -> list[str]:
+    """Return the texts of a prompt: with the system message and the contexts."""
+    found = [text for text in (record.system, record.prompt) if isinstance(text, str)]
+    found += record.contexts or ()
+    # The prompt of a chat is one of its messages.
+    if not isinstance(record.prompt, str):
+        for message in record.messages or ():
+            found += _texts(message.get("content"))
+    return found
+
+
+def _texts(content: Any) -> Iterator[str]:
+    """Yield the texts of a message: one, or those of its parts."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for part in content:
+            text = part.get("text") if isinstance(part, dict) else part
+            if isinstance(text, str):
+                yield text
+
+
+def prompt_digest(record: Record) -> bytes:
+    """Return the digest of the prompt of a record, b"" if it has none.
+
+    An empty text is a prompt.
+    """
+    if not (isinstance(record.prompt, str) or record.messages):
+        return b""
+    return digest_of(prompt_text(record))
+
+
+def compared_digests(record: Record, how: Comparison) -> Iterator[tuple[bytes, bool]]:
+    """Yield the digests of a prompt, each with whether it is of all of it.
+
+    A chat with several user turns has one digest of all turns, and one of each turn.
+    There are none if the record has no prompt.
+    """
+    if how is Comparison.EXACT:
+        if digest := prompt_digest(record):
+            yield digest, True
+        return
+    turns = _asked_texts(record)
+    if turns:
+        yield digest_of(*(_compared_text(turn, how) for turn in turns)), True
+    for turn in dict.fromkeys(turns if len(turns) > 1 else ()):
+        yield digest_of(_compared_text(turn, how)), False
+
+
+def _asked_texts(record: Record) -> list[str]:
+    """Return the prompt, or the text of each user turn: of each turn if none is one."""
+    if isinstance(record.prompt, str):
+        return [record.prompt]
+    messages = record.messages or []
+    asked = [message for message in messages if message.get("role") == "user"]
+    found = ["\n".join(_texts(each.get("content"))) for each in asked or messages]
+    return [text for text in found if text]
+
+
+def _compared_text(text: str, how: Comparison) -> str:
+    """Return what two texts share that are the same in this comparison."""
+    said = _said.exactly(text)
+    letters = said.strip("\0") if said else ""
+    if not letters:  # a text of punctuation only is compared as it is
+        return f"\0{text.strip()}"
+    if how is Comparison.NEAR and len(letters) >= FEW:
+        return "".join(sorted(_parts.findall(letters)))
+    return letters
+
 
 #: Different names of models, or values, that are remembered; further ones are counted
 #: together.

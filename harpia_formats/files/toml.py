@@ -12,8 +12,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from harpia_formats.model.errors import TomlError
-from harpia_formats.model.text.describe import short_json
+from harpia_formats.model.describe import short_json
+from harpia_formats.model.problem import TomlError
 
 #: Characters of a value in a message.
 _SHOWN = 60

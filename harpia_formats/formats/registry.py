@@ -8,39 +8,37 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import harpia_converters
-from harpia_formats.formats.extensions import entry_points
-from harpia_formats.formats.extensions.formats_and_rules import (
+from harpia_formats.formats import extensions
+from harpia_formats.formats.extensions import (
+    OF_PLUGINS,
     imported,
     plugin_adapter,
     plugin_format,
     plugin_rules,
 )
-from harpia_formats.formats.extensions.unpackers import OF_PLUGINS
-from harpia_formats.formats.rules import (
-    Rule,
-    UnknownRule,
-    across,
-    doubtful_text,
-    loss,
-    preflight,
-    rules_matching,
-    samples,
-    schema,
-    schema_check,
-    schema_file,
-    scoring,
-    shape,
-    table,
-    text,
+from harpia_formats.formats.rules import Rule, UnknownRule, rules_matching
+from harpia_formats.formats.rules.json_rules import (
+    CSV_RULES,
+    DOUBTFUL_TEXT_RULES,
+    TEXT_RULES,
 )
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.formats.rules.loss_rules import LOSS_RULES
+from harpia_formats.formats.rules.preflight_rules import PREFLIGHT_RULES
+from harpia_formats.formats.rules.sample_rules import CROSS_RECORD_RULES, SAMPLE_RULES
+from harpia_formats.formats.rules.schema_rules import (
+    SCHEMA_CHECK_RULES,
+    SCHEMA_FILE_RULES,
+)
+from harpia_formats.formats.rules.scoring_rules import SCORING_RULES
+from harpia_formats.formats.rules.structure_rules import FORMAT_RULES, RECORD_RULES
 from harpia_formats.model.format import Dialect, Format, UnreadFiles
+from harpia_formats.model.problem import HarpiaFormatsError
 
 if TYPE_CHECKING:  # only conversions load the adapters' types
-    from harpia_formats.files.io.unpacking import Unpacker
+    from harpia_formats.files.io.file_kinds import Unpacker
     from harpia_formats.model.adapter import FormatAdapter
     from harpia_formats.model.lint import Lints
-    from harpia_formats.model.metric_profile import MetricProfile
+    from harpia_formats.model.vendor_metrics import MetricProfile
 
 #: The ids of the versions of each family of formats, the default first.
 FAMILIES: dict[str, tuple[str, ...]] = {}
@@ -63,7 +61,7 @@ class UnknownFormat(HarpiaFormatsError):  # noqa: N818 - part of the public API 
     def __str__(self) -> str:
         from difflib import get_close_matches  # noqa: PLC0415 - for mistakes only
 
-        from harpia_formats.model.text.spelling import hint_on  # noqa: PLC0415 - for mistakes only
+        from harpia_formats.model.spelling import hint_on  # noqa: PLC0415 - for mistakes only
 
         names = self.names or [*FAMILIES, *all_formats(), *plugin_format_names()]
         near = get_close_matches(self.asked.lower(), names, 1)
@@ -119,7 +117,7 @@ def all_unpackers() -> "tuple[Unpacker, ...]":
 
 def plugin_format_names() -> tuple[str, ...]:
     """Return the names of the formats of plug-ins; loads none of them."""
-    return entry_points.plugin_names(entry_points.FORMATS)
+    return extensions.plugin_names(extensions.FORMATS)
 
 
 def installed_formats() -> dict[str, Format]:
@@ -231,21 +229,21 @@ def result_formats() -> dict[str, str]:
 @cache
 def all_rules() -> dict[str, Rule]:
     """Return every built-in rule by its code, those of vendors last."""
-    modules = (
-        text,
-        doubtful_text,
-        table,
-        schema,
-        schema_file,
-        schema_check,
-        shape,
-        samples,
-        across,
-        loss,
-        scoring,
-        preflight,
+    tables = (
+        TEXT_RULES,
+        DOUBTFUL_TEXT_RULES,
+        CSV_RULES,
+        RECORD_RULES,
+        SCHEMA_FILE_RULES,
+        SCHEMA_CHECK_RULES,
+        FORMAT_RULES,
+        SAMPLE_RULES,
+        CROSS_RECORD_RULES,
+        LOSS_RULES,
+        SCORING_RULES,
+        PREFLIGHT_RULES,
+        harpia_converters.RULES,
     )
-    tables = (*(module.RULES for module in modules), harpia_converters.RULES)
     return {rule.code: rule for table in tables for rule in table}
 
 

@@ -1,5 +1,8 @@
 """The values that all other packages use; it imports none of them.
 
-To read in this order: `record` (one evaluated sample), `problem` and `report` (what is
-found), `format` and `adapter` (how rows become records), `text` (words for people).
+To read in this order: `record` (one evaluated sample), `problem`, `report` and `result`
+(what is found; `notebook` and `no_verdict` show it), `format` and `adapter` (how rows
+become records), `field_fates` (what becomes of fields), `lint`, `vendor_metrics`,
+`column_map` and `value_path` (values by names that a user gives), `exact_json`, `bins`;
+words for people: `describe`, `spelling`, `safe_text`, `text_columns`.
 """

@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 
 from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.problem import Path
-from harpia_formats.model.record import Header, Record, Score
+from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, Header, Record, Score
 
 #: A decoded row: a JSON object.
 Row = dict[str, Any]
@@ -323,3 +323,31 @@ def at_path(owner: Any, path: Path) -> Any:
             return UNSET
         owner = owner[key]
     return owner
+
+
+#: The column of a field whose column does not have its name.
+_columns = {"outputs.text": "response", "outputs.scores.value": "score"}
+#: A column cannot hold the extra of two vendors under one name.
+_no_columns = frozenset({"extra", "outputs.extra"})
+
+
+def _texts(value: Any) -> Any:
+    """Return a list of texts; one text is a list of one."""
+    if type(value) is str:
+        return [value]
+    is_texts = type(value) is list and all(type(item) is str for item in value)
+    return value if is_texts else DECLINED
+
+
+_TEXTS = ValueCodec(_texts, as_is, "text is a list of one")
+
+#: The fields that a row of any columns can hold.
+COLUMN_FIELDS = tuple(
+    FieldMapping(
+        (_columns.get(path, path.rpartition(".")[2]),),
+        path,
+        *((_TEXTS,) if path in TEXT_LISTS else ()),
+    )
+    for path in FIELD_TYPES
+    if path not in _no_columns
+)

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.text.spelling import hint_on, nearest
+from harpia_formats.model.problem import HarpiaFormatsError
+from harpia_formats.model.spelling import hint_on, nearest
 
 if TYPE_CHECKING:  # validation loads this module without adapters
     from harpia_formats.model.adapter import FormatAdapter

@@ -3,12 +3,9 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from harpia_formats.model.problem import Path, Severity
-
-if TYPE_CHECKING:  # most runs repair nothing
-    from harpia_formats.model.repair import Repair
 
 
 class Container(Enum):
@@ -303,3 +300,32 @@ class Format:
         if not self.id_key or self.ids_repeat:
             return ()
         return ((self.id_key,), *self.id_with)
+
+
+#: What a repair does with the value at its path, or with the key of it.
+REMOVE, REPLACE, RENAME_KEY, ADD = "remove", "replace", "rename-key", "add"
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A change of one value in a record, made because the record breaks a rule."""
+
+    #: The code of the rule.
+    code: str
+    #: "remove", "replace", "rename-key", or "add" for a key that is not there.
+    kind: str
+    #: The value; for "add" the value that is to be there.
+    path: Path
+    #: What was done, in the past tense, such as `removed "formatted"`.
+    what: str
+    #: The new value, or the new key.
+    value: Any = None
+    #: Whether text is lost that stands nowhere else in the record; `what` says which.
+    loses_text: bool = False
+    #: Whether the value is counted in other values of the record: it is not while the
+    #: record breaks a condition (a rule of the letter C), since either may be wrong.
+    is_count: bool = False
+
+
+#: Given a decoded record: repairs that may hide what was wrong with it.
+UnsafeRepairs = Callable[[Any], Iterator[Repair]]

@@ -2,19 +2,105 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from errno import ENOENT
 from os import strerror
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from harpia_formats.model.check import Check, State
-from harpia_formats.model.errors import MISSING, HarpiaFormatsError
-from harpia_formats.model.first_errors import PATH, first_errors
-from harpia_formats.model.problem import Because, Problem, Severity
+from harpia_formats.model.problem import (
+    MISSING,
+    Because,
+    HarpiaFormatsError,
+    Problem,
+    Severity,
+)
 from harpia_formats.model.result import Result
-from harpia_formats.model.text.sanitize import escaped, safe
+from harpia_formats.model.safe_text import escaped, safe
 
 if TYPE_CHECKING:  # most runs count no lengths: start-up time
     from harpia_formats.model.bins import LengthCounts
+
+
+class State(StrEnum):
+    """Whether an expectation is met."""
+
+    MET = "met"
+    BROKEN = "broken"
+    #: Not met, or not known, which the preflight file allows with a warning.
+    WARNED = "warned"
+    #: Not known, because a file, or a record of it, could not be read, or nothing was
+    #: there to be compared.
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One expectation on a data set, and what was found."""
+
+    #: The name of the data set.
+    data_set: str
+    #: The key that states it, "" for one that holds without being stated.
+    key: str
+    #: What is expected, such as "records at least 1,000".
+    expected: str
+    #: What was found, such as "1,204".
+    found: str
+    state: State
+    #: The file that states it, and the line there.
+    path: str = ""
+    line: int = 1
+    #: Whether `found` certainly holds no value of a record.
+    hides_values: bool = False
+    #: Why it is not known whether it is met, "" if not all records were read.
+    reason: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the check by the report contract."""
+        return {
+            "data_set": self.data_set,
+            "key": self.key,
+            "expected": self.expected,
+            "found": self.found,
+            "state": self.state.value,
+            "path": self.path,
+            "line": self.line,
+        }
+
+
+#: How many errors are shown, and the most code points of the path and message of one.
+SHOWN, PATH, MESSAGE = 3, 4096, 300
+
+
+def first_errors(count: int, problems: Iterable[Problem]) -> str:
+    """Return how many errors there are, and the first ones of the examples.
+
+    The first is in the first line, so that a log that shows one line has it. Of equal
+    errors in a file, such as a key that is missing in many records, one is shown.
+    """
+    first: dict[tuple[str, ...], Problem] = {}
+    for problem in problems:
+        if problem.severity is Severity.ERROR and len(first) < SHOWN:
+            place = problem.place
+            first.setdefault((place.path, problem.code, problem.cause), problem)
+    noun = "error" if count == 1 else "errors"
+    line = f"{count:,} {noun}"
+    if not first:
+        return line
+    shown = [_line(problem) for problem in first.values()]
+    more = count - len(shown)
+    lines = [f"{line}, first {shown[0]}", *shown[1:]]
+    if more > 0:
+        lines.append(f"and {more:,} more")
+    return "\n  ".join(lines)
+
+
+def _line(problem: Problem) -> str:
+    """Return the place, the rule and the message of a problem in one line."""
+    place = problem.place
+    message = safe(" ".join(problem.message.splitlines()), MESSAGE)
+    path = safe(place.full_path, PATH)
+    return f"{path}:{place.line}:{place.column} {safe(problem.code)}: {message}"
+
 
 SCHEMA = "harpia-formats/report/1"
 #: The rule on records on which harpia-formats itself failed.
@@ -209,8 +295,6 @@ class Report(Result):
 
     def no_verdict_lines(self) -> list[str]:
         """Return why records have no verdict if no finding and no unread file says."""
-        from harpia_formats.model.no_verdict import no_verdict_lines  # noqa: PLC0415 - most records have a verdict
-
         has_reason = bool(self.errors or self.failures)
         return no_verdict_lines(self.files, has_reason=has_reason)
 
@@ -400,3 +484,60 @@ def report_as_dict(report: Report, problems: list[dict[str, Any]]) -> dict[str, 
     if report.checks:
         found["checks"] = [check.as_dict() for check in report.checks]
     return found
+
+
+#: The rule on files in no known format, and the one on another delimiter of a table.
+UNKNOWN_FORMAT, OTHER_DELIMITER = "S301", "J307"
+#: Files that are named.
+NAMED = 3
+_of_code = {
+    UNKNOWN_FORMAT: (
+        "the format is not known",
+        "name it with --format, or use --skip-unrecognised",
+    ),
+    OTHER_DELIMITER: (
+        "the table has another delimiter",
+        "name it with --delimiter",
+    ),
+}
+
+
+class CountedFile(Protocol):
+    """A file with the number of its records that have no verdict."""
+
+    path: str
+    undetermined: int
+    unreported: tuple[str, ...]
+
+
+def no_verdict_lines(counts: Iterable[CountedFile], *, has_reason: bool) -> list[str]:
+    """Return a sentence for each rule that is not reported and leaves no verdict.
+
+    Without such a rule one sentence has the number of the records without a verdict,
+    unless the report `has_reason` to be not `ok`: an error, or an unread file.
+    """
+    files = [file for file in counts if file.undetermined]
+    codes = sorted({code for file in files for code in file.unreported})
+    if codes:
+        return [_of_rule(code, files) for code in codes]
+    return [_records_of(files)] if files and not has_reason else []
+
+
+def _of_rule(code: str, files: Iterable[CountedFile]) -> str:
+    """Return which records a rule leaves without a verdict, and what can be done."""
+    left = [file for file in files if code in file.unreported]
+    cause, cure = _of_code.get(code, ("", ""))
+    why = f"{cause}, by {code}, which" if cause else f"{code} was found, which"
+    select = f"report {code}: add it to --select, or take it out of --ignore"
+    cures = f"{cure}, or {select}" if cure else select
+    return f"{_records_of(left)}: {why} is not reported; {cures}"
+
+
+def _records_of(files: list[CountedFile]) -> str:
+    """Return how many records of some files have no verdict."""
+    records = sum(file.undetermined for file in files)
+    names = ", ".join(file.path for file in files[:NAMED]) + ", …" * (
+        len(files) > NAMED
+    )
+    are = "record has" if records == 1 else "records have"
+    return f"{names}: {records:,} {are} no verdict"

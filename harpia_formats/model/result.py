@@ -3,8 +3,24 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from importlib import import_module
 from os import PathLike, fspath
 from typing import Any, ClassVar
+
+
+def frame_library(name: str) -> Any:
+    """Return the module of a library of data frames.
+
+    Raises `ImportError`, whose message names the extra, if it is not installed.
+    """
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        hint = "pip install 'harpia-formats[notebook]'"
+        message = f"a data frame of {name} needs {name}: {hint}"
+        raise ModuleNotFoundError(message, name=name) from None
 
 
 class Result:
@@ -37,19 +53,13 @@ class Result:
 
     def to_pandas(self) -> Any:
         """Return `table` as a data frame; raises `ImportError` without pandas."""
-        from harpia_formats.model.frames import frame_library  # noqa: PLC0415 - few results become frames
-
         frame = frame_library("pandas").DataFrame
-
         rows = self.table()
         return frame(rows) if rows else frame(columns=list(self.columns))
 
     def to_polars(self) -> Any:
         """Return `table` as a data frame; raises `ImportError` without polars."""
-        from harpia_formats.model.frames import frame_library  # noqa: PLC0415 - few results become frames
-
         frame = frame_library("polars").DataFrame
-
         rows = self.table()
         if not rows:
             return frame(schema=list(self.columns))

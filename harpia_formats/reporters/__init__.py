@@ -1,15 +1,16 @@
-"""All reporters: one module for each output format, in one table.
+"""All reporters, in one table by the name of their output format.
 
 What comes in: a result. What goes out: text, JSON, HTML, or what a CI system reads. To
-read in this order: `reporter` (what one is), `text` (phrases), the modules in the table
-below, `score_tables` (tables of scores), `html` (pages), `report_file` (files).
+read in this order: `reporter` (what one is), `phrases` and `equal_findings` (what
+several share), the modules in the table below, `score_tables` (tables of scores),
+`html` (pages), `report_file` (files).
 """
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 
-from harpia_formats.formats.extensions import entry_points
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.formats import extensions
+from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.reporters.reporter import Options, Reporter
 
 __all__ = [
@@ -21,17 +22,18 @@ __all__ = [
     "reporter_named",
 ]
 
-#: The module of each built-in reporter by its name, in the order of the help.
+#: The module of each built-in reporter by its name, in the order of the help. The
+#: reporter is its `REPORTER`, or what is named behind a colon.
 _modules = {
     "full": "full",
     "concise": "concise",
     "json": "json_report",
-    "jsonl": "jsonl",
+    "jsonl": "json_report:LINES_REPORTER",
     "html": "html",
-    "markdown": "markdown",
-    "github": "github",
-    "gitlab": "gitlab",
-    "junit": "junit",
+    "markdown": "pull_request_report",
+    "github": "pull_request_report:ANNOTATIONS_REPORTER",
+    "gitlab": "ci_reports:GITLAB_REPORTER",
+    "junit": "ci_reports:JUNIT_REPORTER",
     "sarif": "sarif",
 }
 
@@ -43,8 +45,9 @@ class _Reporters(Mapping[str, Reporter]):
     """
 
     def __getitem__(self, name: str) -> Reporter:
-        module = import_module(f"{__name__}.{_modules[name]}")
-        reporter: Reporter = module.REPORTER
+        module, _, constant = _modules[name].partition(":")
+        found = import_module(f"{__name__}.{module}")
+        reporter: Reporter = getattr(found, constant or "REPORTER")
         return reporter
 
     def __iter__(self) -> Iterator[str]:
@@ -75,9 +78,9 @@ class UnknownReporter(ReportError):  # noqa: N818 - named like the other unknown
         self.asked = asked
 
     def __str__(self) -> str:
-        from harpia_formats.model.text.spelling import hint_on  # noqa: PLC0415 - only to report a mistake
+        from harpia_formats.model.spelling import hint_on  # noqa: PLC0415 - only to report a mistake
 
-        names = [*REPORTERS, *entry_points.plugin_names(entry_points.REPORTERS)]
+        names = [*REPORTERS, *extensions.plugin_names(extensions.REPORTERS)]
         return f"no reporter is called {self.asked!r}{hint_on(self.asked, names)}"
 
 
@@ -88,12 +91,12 @@ def reporter_named(name: str) -> Reporter:
     """
     if name in REPORTERS:
         return REPORTERS[name]
-    group = entry_points.REPORTERS
-    entry_points.check_names(group, REPORTERS)
-    reporter: Reporter | None = entry_points.plugin_named(group, name, Reporter)
+    group = extensions.REPORTERS
+    extensions.check_names(group, REPORTERS)
+    reporter: Reporter | None = extensions.plugin_named(group, name, Reporter)
     if reporter is None:
         raise UnknownReporter(name)
     if reporter.name != name:
         reason = f"the reporter is called {reporter.name!r}"
-        raise entry_points.plugin_error(group, name, reason)
+        raise extensions.plugin_error(group, name, reason)
     return reporter

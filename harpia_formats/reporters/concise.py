@@ -5,30 +5,28 @@ from collections.abc import Callable, Iterable
 
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
-from harpia_formats.model.text.sanitize import safe
-from harpia_formats.reporters.fold import (
-    FoldedFindings,
-    FolderFindings,
-    PartlyShown,
-    Shown,
-    note_shown,
-    of_baseline,
-    partly_shown_groups,
-)
-from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.reporters.text import (
+from harpia_formats.model.safe_text import safe
+from harpia_formats.reporters.phrases import (
     BOLD,
     COLORS,
     PATH,
     SENTENCE,
+    FoldedFindings,
+    FolderFindings,
+    PartlyShown,
+    Shown,
     dotted_path,
     fitted,
     label,
+    note_shown,
+    of_baseline,
     painted,
+    partly_shown_groups,
     position,
     rule,
     statistics_lines,
 )
+from harpia_formats.reporters.reporter import Options, Reporter
 
 #: Without colours.
 _PLAIN = Options()

@@ -1,36 +1,78 @@
 """Each problem with its line, its reason and help, for people."""
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 
-from harpia_formats.model.problem import Because, Place, Problem
+from harpia_formats.model.problem import Because, Excerpt, Place, Problem
 from harpia_formats.model.report import Report
-from harpia_formats.model.text.sanitize import digits, safe
-from harpia_formats.reporters.fold import (
-    FoldedFindings,
-    FolderFindings,
-    PartlyShown,
-    Shown,
-    note_shown,
-    of_baseline,
-    partly_shown_groups,
-)
-from harpia_formats.reporters.frame import frame
-from harpia_formats.reporters.reporter import Options, Reporter
-from harpia_formats.reporters.text import (
+from harpia_formats.model.safe_text import digits, escaped, safe
+from harpia_formats.model.text_columns import columns, columns_of
+from harpia_formats.reporters.phrases import (
     BOLD,
     COLORS,
     DIM,
     PATH,
     SENTENCE,
+    FoldedFindings,
+    FolderFindings,
+    PartlyShown,
+    Shown,
     dotted_path,
     fitted,
     label,
+    note_shown,
+    of_baseline,
     painted,
+    partly_shown_groups,
     position,
     statistics_lines,
     summary_lines,
 )
+from harpia_formats.reporters.reporter import Options, Reporter
+
+
+def frame(excerpt: Excerpt, room: int) -> tuple[str, str]:
+    """Return the text of an excerpt in `room` columns, and the carets below it."""
+    before, marked, after = excerpt_parts(excerpt, room)
+    marked = _start_of(marked, room)
+    rest = room - columns(marked)
+    after = _start_of(after, max(rest - columns(before), rest // 2))
+    before = _end_of(before, rest - columns(after))
+    carets = "^" * max(1, columns(marked))
+    return before + marked + after, " " * columns(before) + carets
+
+
+def excerpt_parts(excerpt: Excerpt, room: int) -> tuple[str, str, str]:
+    """Return the text before, in and after the marked part, escaped.
+
+    Each part is cut to little more than `room` characters. The text is escaped as a
+    whole, because an unsafe sequence may span two parts.
+    """
+    first = max(0, excerpt.start - room - 1)
+    last = min(excerpt.end, excerpt.start + room + 1)
+    text = excerpt.text[first : last + room + 1]
+    shown = escaped(text)
+    start = len(shown) - len(escaped(text[excerpt.start - first :]))
+    end = len(shown) - len(escaped(text[last - first :]))
+    return shown[:start], shown[start:end], shown[end:]
+
+
+def _start_of(text: str, room: int) -> str:
+    """Return the start of `text` that fits into `room` columns."""
+    if columns(text) <= room:
+        return text
+    if room < 1:
+        return ""
+    ends = list(accumulate(map(columns_of, text)))
+    return text[: bisect_right(ends, room - 1)] + "…"
+
+
+def _end_of(text: str, room: int) -> str:
+    """Return the end of `text` that fits into `room` columns."""
+    return _start_of(text[::-1], room)[::-1]
+
 
 #: The most code points of the id of a record.
 _ID = 80
@@ -99,7 +141,7 @@ def _headline(problem: Problem, options: Options) -> list[str]:
     shown = [part for part in parts if part]
     if not options.wraps:
         return ["  ".join(shown)]
-    from harpia_formats.model.text.columns import joined  # noqa: PLC0415 - for terminals only
+    from harpia_formats.model.text_columns import joined  # noqa: PLC0415 - for terminals only
 
     spaces = ["", *["  "] * (len(shown) - 1)]
     return joined(zip(spaces, shown, strict=True), options.width, "    ")

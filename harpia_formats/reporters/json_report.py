@@ -1,15 +1,23 @@
-"""The whole report as one JSON object, by the schema of reports."""
+"""Reports as JSON: one object, or a line for each problem and then the summary."""
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import Report, problem_as_dict, report_as_dict
+from harpia_formats.model.report import (
+    SCHEMA,
+    Report,
+    file_as_dict,
+    group_as_dict,
+    problem_as_dict,
+    report_as_dict,
+)
 from harpia_formats.model.result import Result
-from harpia_formats.model.text.json_text import json_text
+from harpia_formats.model.safe_text import json_text
 from harpia_formats.reporters.reporter import Options, Reporter
 
 
-def write(
+def write_object(
     problems: Iterable[Problem],
     finish: Callable[[], Report],
     write_text: Callable[[str], None],
@@ -37,8 +45,39 @@ _BEGINS = (
 REPORTER = Reporter(
     name="json",
     summary="the whole report as one JSON object",
-    write=write,
+    write=write_object,
     suffixes=(".json",),
     begins=_BEGINS,
     write_result=write_result,
+)
+
+
+def write_lines(
+    problems: Iterable[Problem],
+    finish: Callable[[], Report],
+    write_text: Callable[[str], None],
+    _options: Options,
+) -> None:
+    """Write a line for each problem, then one with the exact counts."""
+    for problem in problems:
+        write_text(json_text({"kind": "problem", **problem_as_dict(problem)}) + "\n")
+    report = finish()
+    last: dict[str, Any] = {
+        "kind": "summary",
+        "schema": SCHEMA,
+        "files": [file_as_dict(file) for file in report.files],
+        "groups": [group_as_dict(group) for group in report.groups],
+        "summary": report.summary(),
+    }
+    if report.checks:
+        last["checks"] = [check.as_dict() for check in report.checks]
+    write_text(json_text(last) + "\n")
+
+
+LINES_REPORTER = Reporter(
+    name="jsonl",
+    summary="a JSON object in each line: each problem, then the summary",
+    write=write_lines,
+    suffixes=(".jsonl", ".ndjson"),
+    begins=rb'\{"kind":"(problem","path":|summary","schema":"harpia-formats/)',
 )

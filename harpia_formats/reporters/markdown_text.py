@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from harpia_formats.model.text.sanitize import safe
-from harpia_formats.model.text.text_table import markdown_head
+from harpia_formats.model.safe_text import safe
+from harpia_formats.model.text_columns import markdown_head
 
 #: What is written as it is. Every other ASCII character could begin or end something:
 #: markup, HTML, a cell, a mention, a reference to an issue, a link.

@@ -7,16 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.files.io.compression import CODECS
-from harpia_formats.files.io.data_names import OTHER_SUFFIXES, is_data_name
-from harpia_formats.files.io.discovery import find_sources
-from harpia_formats.files.io.extra_output import check_extra_output
-from harpia_formats.files.io.output_group import OutputGroup
+from harpia_formats.files.io.discovery import OTHER_SUFFIXES, find_sources, is_data_name
+from harpia_formats.files.io.encodings import CODECS
+from harpia_formats.files.io.outputs import OutputGroup, check_extra_output
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.sink import Sink, SinkError
 from harpia_formats.files.io.source import open_source
 from harpia_formats.files.io.urls import file_name_of, is_url, masked
-from harpia_formats.formats.extensions import entry_points
+from harpia_formats.formats import extensions
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
 from harpia_formats.reporters import REPORTERS, ReportError, reporter_named
@@ -97,7 +95,7 @@ def _with_suffix(name: str, reporters: Iterable[Reporter]) -> list[Reporter]:
 
 
 def _plugins() -> Iterator[Reporter]:
-    for name in entry_points.plugin_names(entry_points.REPORTERS):
+    for name in extensions.plugin_names(extensions.REPORTERS):
         yield reporter_named(name)
 
 

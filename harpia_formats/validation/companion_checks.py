@@ -7,20 +7,20 @@ from itertools import chain, takewhile
 from pathlib import PurePath
 from typing import Any
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor
-from harpia_formats.files.framing.columns import DocumentFrames, DocumentHeader
-from harpia_formats.files.framing.constants import with_nulls
-from harpia_formats.files.framing.container import open_container
-from harpia_formats.files.framing.numbered import (
+from harpia_formats.files.framing.chunk import Chunk, Cursor, with_nulls
+from harpia_formats.files.framing.columns import (
+    DocumentFrames,
+    DocumentHeader,
     NumberedRecord,
     decoded_or_none,
     numbered_records,
 )
-from harpia_formats.files.io.reread import RereadableSource
+from harpia_formats.files.framing.container import open_container
+from harpia_formats.files.io.inputs import RereadableSource
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.formats.detection.candidates import FormatVariant
-from harpia_formats.formats.detection.file_name import without_compression
 from harpia_formats.formats.detection.recognize import recognize
+from harpia_formats.formats.detection.sample import without_compression
 from harpia_formats.formats.detection.sampled_file import (
     Framing,
     framing_of,
@@ -34,16 +34,15 @@ from harpia_formats.model.format import (
     Remark,
     Totals,
 )
-from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.dedup.digests import Digests, digest_of
-from harpia_formats.validation.dedup.key_text import key_text
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.dedup.identity import key_text
+from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
-from harpia_formats.validation.options import Options
+from harpia_formats.validation.one_file import ValidatedFile
+from harpia_formats.validation.options import CompanionError, Options
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.result import Findings
-from harpia_formats.validation.validated_file import ValidatedFile
+from harpia_formats.validation.unit.findings import Findings
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,23 +9,22 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from harpia_formats.files.io.discovery import find_sources
+from harpia_formats.files.io.inputs import is_lasting
 from harpia_formats.files.io.reader import SourceError, error_reason
-from harpia_formats.files.io.remote.file import RemoteFile
-from harpia_formats.files.io.reread import is_lasting
+from harpia_formats.files.io.remote_file import RemoteFile
 from harpia_formats.files.io.side_input import check_readable
 from harpia_formats.files.io.source import Source
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.formats.detection.candidates import FormatVariant
-from harpia_formats.formats.detection.file_name import without_compression
+from harpia_formats.formats.detection.sample import without_compression
 from harpia_formats.model.problem import Problem, Severity
-from harpia_formats.validation.companion_error import CompanionError
-from harpia_formats.validation.merge.places import in_members
+from harpia_formats.validation.merge.file_merge import in_members
 from harpia_formats.validation.merge.tally import Tally
-from harpia_formats.validation.options import Options
+from harpia_formats.validation.options import CompanionError, Options
 
 if TYPE_CHECKING:  # most runs have no pairs
     from harpia_formats.validation.companion_checks import CompanionFile
-    from harpia_formats.validation.validated_file import ValidatedFile
+    from harpia_formats.validation.one_file import ValidatedFile
 
 #: The folder of a file, and its name without the suffix of its compression.
 PlaceName = tuple[str, str]
@@ -173,7 +172,7 @@ class CompanionPairs:
         """Return the names that files checked against `validated` may have."""
         if validated.names is not None:
             return validated.names
-        from harpia_formats.validation.companion_names import companion_names  # noqa: PLC0415 - only where files are paired by name
+        from harpia_formats.validation.one_file import companion_names  # noqa: PLC0415 - only where files are paired by name
 
         document = _document_of(validated, self._options)
         return companion_names(validated.format.id, validated.source.name, document)

@@ -1,15 +1,28 @@
-"""Validate the units of a planned file in this process, one after the other."""
+"""Validate the rows of a file in this process, and then what only all of them show."""
 
-from collections.abc import Generator, Iterator
+from array import array
+from collections.abc import Callable, Generator, Iterator
+from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 
-from harpia_formats.files.framing.columns import DocumentHeader, RowArray
+from harpia_formats.files.framing.chunk import Chunk, Cursor, rows_with_nulls
+from harpia_formats.files.framing.columns import (
+    DocumentFrames,
+    DocumentHeader,
+    RowArray,
+)
+from harpia_formats.files.framing.container import open_container
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.io.inputs import RereadableSource
 from harpia_formats.formats.detection.candidates import FormatVariant
-from harpia_formats.formats.detection.sample import Sample
+from harpia_formats.formats.detection.sample import Sample, delimiter_of
+from harpia_formats.formats.detection.sampled_file import Framing, reread_frames
+from harpia_formats.formats.rules.sample_rules import REPEATED_ID
 from harpia_formats.validation.merge.file_merge import FileMerge, Frame
-from harpia_formats.validation.merge.repeated_ids import RepeatedIds
+from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import (
     Broken,
     CutRows,
@@ -17,17 +30,72 @@ from harpia_formats.validation.plan.units import (
     TableRecords,
     TableRows,
 )
-from harpia_formats.validation.unit.broken import report_broken
-from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.result import Findings, UnitResult
+from harpia_formats.validation.unit.collector import Collector, report_broken
+from harpia_formats.validation.unit.findings import Findings, UnitResult
 from harpia_formats.validation.unit.rows import ValidatedRows, validate_rows
 from harpia_formats.validation.unit.validators import FileValidators
 
-if TYPE_CHECKING:  # only for tables and lints: start-up time
-    from array import array
-
-    from harpia_formats.validation.merge.across_rows import AcrossDigests
+if TYPE_CHECKING:  # imported only if repeated ids are looked for: start-up time
+    from harpia_formats.files.parsing.csv_blocks import TableBlock, TablePiece
+    from harpia_formats.validation.dedup.repeated_digests import (
+        DuplicateId,
+        DuplicateIdFinder,
+    )
+    from harpia_formats.validation.diagnosis.root_causes import Finding
+    from harpia_formats.validation.merge.across_rows import AcrossDigests, PlacedRow
+    from harpia_formats.validation.plan.table_units import TableBatch
     from harpia_formats.validation.unit.table import TableRecord
+
+
+class RepeatedIds(msgspec.Struct, frozen=True):
+    """The digests of the ids of a file's records, and which ids are repeated."""
+
+    ids: "DuplicateIdFinder"
+
+    def add_digests(self, digests: "array[int]") -> None:
+        """Add digests of ids. Raises `SourceError` if they cannot be stored."""
+        if digests:
+            self.ids.add_digests(digests)
+
+    def close(self) -> None:
+        """Delete what was stored."""
+        self.ids.close()
+
+    def report(
+        self, merge: FileMerge, collector: Collector, id_key: str
+    ) -> Iterator[None]:
+        """Report the records with repeated ids to `collector`; yield after each one."""
+        outcomes = merge.outcomes
+        is_error = collector.is_error(REPEATED_ID)
+        for repeat in self.ids.repeats(merge.records, outcomes.are_valid):
+            if is_error:
+                outcomes.add_invalid(repeat.record.number)
+            if not collector.count_only(REPEATED_ID, (id_key,)):
+                _collect(repeat, collector, id_key)
+            yield
+
+
+def _collect(repeat: "DuplicateId", collector: Collector, id_key: str) -> None:
+    """Add the finding on a record with a repeated id to the collector."""
+    from harpia_formats.validation.dedup.repeated_digests import duplicate_id_remark  # noqa: PLC0415 - only for repeated ids
+    from harpia_formats.validation.diagnosis.root_causes import Finding  # noqa: PLC0415 - only for repeated ids
+    from harpia_formats.validation.diagnosis.row_context import RowContext  # noqa: PLC0415 - only for repeated ids
+
+    record = repeat.record
+
+    def row_of(finding: "Finding") -> RowContext:
+        return RowContext(
+            path=collector.name,
+            text=record.chunk.rows[record.row],
+            start=record.chunk.start_of(record.row),
+            number=record.number,
+            value=finding.value,
+            id_key=id_key,
+        )
+
+    remark = duplicate_id_remark(repeat, id_key, collector.record_text)
+    finding = Finding(REPEATED_ID, record.row, remark, repeat.value)
+    collector.add_findings([finding], row_of, schema=True)
 
 
 class RowConsumer(Protocol):
@@ -177,7 +245,7 @@ class LocalValidation(msgspec.Struct, frozen=True):
         linter = self.validators.linter()
         if linter is None:
             return ()
-        from harpia_formats.validation.unit.table_linter import lint_block  # noqa: PLC0415 - only if rules are selected that are not checked by default
+        from harpia_formats.validation.unit.row_linter import lint_block  # noqa: PLC0415 - only if rules are selected that are not checked by default
 
         return lint_block(linter, unit.block, unit.columns)
 
@@ -193,3 +261,155 @@ class LocalValidation(msgspec.Struct, frozen=True):
         self.merge.add(report_broken(unit, self.collector, limit))
         if unit.fault.record and self.consumer is not None:
             self.consumer.lost(unit.before + 1)
+
+
+#: How many problems are reported together.
+REPORTED = 64
+
+
+def table_frames(
+    buffer: ByteBuffer,
+    start: Cursor,
+    plan: FilePlan,
+    belongs: "Callable[[TablePiece], bool] | None" = None,
+) -> "Iterator[TableBatch | TableBlock]":
+    """Yield the records of a table from `start` on, some at once.
+
+    They end before the first piece for which `belongs` is false; then none is a block.
+    """
+    from harpia_formats.files.parsing.csv_records import table_pieces, table_rows  # noqa: PLC0415 - only for tables: start-up time
+    from harpia_formats.validation.plan.table_units import table_batches  # noqa: PLC0415 - only for tables: start-up time
+
+    options = plan.run.options
+    delimiter = delimiter_of(options.delimiter, plan.name)
+    limit, is_safe = options.max_row_bytes, options.from_csv_safe
+    if belongs is None:
+        return table_batches(
+            table_pieces(buffer, start, limit, delimiter, csv_safe=is_safe)
+        )
+    rows = table_rows(buffer, start, limit, delimiter, csv_safe=is_safe)
+    wanted = takewhile(belongs, rows)
+    return table_batches(wanted)
+
+
+def rereading(plan: FilePlan, again: RereadableSource) -> Callable[[], DocumentFrames]:
+    """Return a function that reads and cuts a file once more."""
+    limit = plan.run.options.max_row_bytes
+    frames = partial(reread_frames, again.blocks, plan.cut, plan.variant, limit)
+    if not plan.reads_nan:
+        return frames
+
+    def frames_with_nulls() -> DocumentFrames:
+        for frame in frames():
+            yield rows_with_nulls(frame) if isinstance(frame, Chunk) else frame
+
+    return frames_with_nulls
+
+
+def repeated_ids(plan: FilePlan, again: RereadableSource) -> RepeatedIds | None:
+    """Return what finds repeated ids, None if they are not looked for."""
+    if not plan.checks_ids:
+        return None
+    from harpia_formats.validation.dedup.repeated_digests import duplicate_id_finder  # noqa: PLC0415 - only if repeated ids are looked for
+
+    ids = duplicate_id_finder(plan.variant, rereading(plan, again))
+    return None if ids is None else RepeatedIds(ids)
+
+
+def second_pass(local: LocalValidation, again: RereadableSource) -> Iterator[Findings]:
+    """Yield the problems that only all records of a file show.
+
+    Those that its companion may decide are left in `FileMerge.pending`.
+    """
+    if local.repeated_ids is not None:
+        yield from _with_repeated_ids(local, local.repeated_ids)
+    if local.across is not None:
+        yield from _with_disagreements(local, local.across, again)
+    merge = local.merge
+    linter = local.validators.linter() if merge.held or merge.counts else None
+    if linter is None or (local.validators.options.fail_fast and merge.stopped):
+        return
+    from harpia_formats.validation.merge.whole_file import (  # noqa: PLC0415 - only for files with such remarks or counts
+        file_remarks,
+        held_findings,
+        placed_findings,
+    )
+
+    rows = partial(_placed_rows, local, again)
+    yield from held_findings(linter, merge, local.collector, rows)
+    remarks = file_remarks([reader.lint for reader in linter.files], merge.counts)
+    if remarks:
+        placed = ((row.context(row.value), row.value) for row in rows())
+        merge.pending = placed_findings(remarks, placed, local.collector)
+
+
+def _with_repeated_ids(local: LocalValidation, ids: RepeatedIds) -> Iterator[Findings]:
+    """Yield the problems of records whose id an earlier one has, some at once."""
+    merge, options = local.merge, local.validators.options
+    if options.fail_fast and merge.stopped:
+        return
+    collector = local.collector
+    reported = ids.report(merge, collector, local.validators.id_key)
+    for number, _ in enumerate(reported, 1):
+        if options.fail_fast:
+            merge.stopped = True
+            break
+        if number % REPORTED == 0:
+            yield collector.take()
+    yield collector.take()
+
+
+def across_digests_of(validators: FileValidators) -> "AcrossDigests | None":
+    """Return what collects what rules across rows compare, None without such rules."""
+    linter = validators.linter()
+    if linter is None or not (linter.across or linter.files or linter.decisions):
+        return None
+    from harpia_formats.validation.merge.across_rows import across_digests  # noqa: PLC0415 - only if rules are selected that are not checked by default
+
+    rules = tuple(reader.rule for reader in linter.across)
+    return across_digests(rules, linter.same)
+
+
+def _with_disagreements(
+    local: LocalValidation, across: "AcrossDigests", again: RereadableSource
+) -> Iterator[Findings]:
+    """Yield the problems of records that do not agree with others, some at once."""
+    merge, options = local.merge, local.validators.options
+    if options.fail_fast and merge.stopped:
+        return
+    collector = local.collector
+    reported = across.report(merge, collector, partial(_placed_rows, local, again))
+    for number, _ in enumerate(reported, 1):
+        if number % REPORTED == 0 or options.fail_fast:
+            yield collector.take()
+        if options.fail_fast and merge.count.errors:
+            merge.stopped = True
+            break
+    yield collector.take()
+
+
+def _placed_rows(
+    local: LocalValidation, again: RereadableSource
+) -> "Iterator[PlacedRow]":
+    """Yield the rows of a file once more, with their places."""
+    from harpia_formats.validation.merge.across_rows import json_rows, table_rows  # noqa: PLC0415 - only if rules are selected that are not checked by default
+
+    plan = local.merge.plan
+    if plan.cut is not Framing.TABLE:
+        validators = local.validators
+        return json_rows(
+            rereading(plan, again)(),
+            plan.name,
+            validators.id_key,
+            validators.part().validator,
+        )
+    from harpia_formats.files.parsing.csv_records import rows_of_block  # noqa: PLC0415 - only for tables: start-up time
+
+    opened = open_container(again.blocks())
+    frames = table_frames(opened.buffer, opened.start, plan)
+    pieces = (
+        piece
+        for frame in frames
+        for piece in (frame if isinstance(frame, tuple) else rows_of_block(frame))
+    )
+    return table_rows(pieces, plan.name)

@@ -1,54 +1,202 @@
-"""Validate one file: settle its plan, validate its units, merge their results."""
+"""Validate one file: make its plan, validate its units, merge their results.
 
-from collections.abc import Callable, Generator, Iterator
+A file that was validated is kept as its check against a companion file needs it.
+"""
+
+import os
+import re
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import msgspec
 
 from harpia_formats.files.framing.chunk import Cursor, FramingFault
+from harpia_formats.files.framing.columns import DocumentFrames
 from harpia_formats.files.framing.container import (
     Layout,
     OpenedContainer,
     open_container,
 )
-from harpia_formats.files.io.reader import BLOCK
-from harpia_formats.files.io.reread import RereadableSource
+from harpia_formats.files.io.discovery import is_data_name
+from harpia_formats.files.io.file_kinds import OtherKindError, counted_kinds
+from harpia_formats.files.io.inputs import Input, RereadableSource, input_of
+from harpia_formats.files.io.reader import BLOCK, SourceError
 from harpia_formats.files.io.source import (
     ReadProgress,
     Source,
     SourceReader,
     open_source,
 )
-from harpia_formats.formats.detection.file_name import misleading_suffix
-from harpia_formats.formats.detection.read_blocks import ReadBlocks, complete_frames
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.detection.sample import (
+    misleading_suffix,
+    without_compression,
+)
 from harpia_formats.formats.detection.sampled_file import (
     Framing,
+    ReadBlocks,
     SampledFile,
+    complete_frames,
     sample_file,
 )
-from harpia_formats.formats.registry import all_formats
-from harpia_formats.model.errors import ConversionOptionsError
-from harpia_formats.model.report import FileCount
-from harpia_formats.validation.local import LocalValidation, RowConsumer
-from harpia_formats.validation.merge.file_merge import FileMerge, Frame
-from harpia_formats.validation.merge.places import in_members
-from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
-from harpia_formats.validation.plan.run_plan import RunPlan
-from harpia_formats.validation.plan.units import Broken, Demand
-from harpia_formats.validation.second_pass import (
+from harpia_formats.formats.detection.unexpected_format import DetectionNote
+from harpia_formats.formats.registry import all_formats, all_unpackers, rules_of
+from harpia_formats.model.format import Companion, Format
+from harpia_formats.model.problem import ConversionOptionsError, Problem
+from harpia_formats.model.report import TOO_FEW_RECORDS, FileCount
+from harpia_formats.validation.local import (
+    LocalValidation,
+    RowConsumer,
     across_digests_of,
     repeated_ids,
+    rereading,
     second_pass,
     table_frames,
 )
-from harpia_formats.validation.skipped_files import note_if_own, note_if_skipped
-from harpia_formats.validation.unit.broken import report_broken
-from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.merge.file_merge import (
+    FileMerge,
+    Frame,
+    Outcomes,
+    in_members,
+)
+from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.plan.file_plan import FilePlan, RunPlan, plan_file
+from harpia_formats.validation.plan.units import Broken, Demand
+from harpia_formats.validation.unit.collector import Collector, report_broken
+from harpia_formats.validation.unit.findings import (
+    NO_FINDINGS,
+    FileResult,
+    Findings,
+)
 from harpia_formats.validation.unit.validators import (
     SharedValidators,
 )
+
+UNKNOWN_FORMAT, SKIPPED_FILES = "S301", "J114"
+#: What the JSON files that harpia-formats writes about data are called, by the word in
+#: their `schema`, and the bytes of a file among which that is.
+_OWN_KINDS = {
+    b"agreement": "agreement report",
+    b"baseline": "baseline",
+    b"config": "list of settings",
+    b"detection": "detection report",
+    b"report": "report",
+    b"score-comparison": "comparison report",
+    b"scores": "score report",
+    b"statistics": "statistics report",
+}
+_NAMED_IN = 200
+_own_schema = re.compile(rb'\{"schema":"harpia-formats/([a-z-]+)/')
+#: How the reports that have no `schema` begin, without white space.
+_OWN_OBJECTS = (
+    (re.compile(rb'\{"ok":\w+,"target":"[^"]*","outputs":\['), "conversion report"),
+    (re.compile(rb'\{"ok":\w+,"records":\d+,"differing":'), "difference report"),
+)
+#: How each line of a report in JSON Lines begins, one of which may be its first.
+_OWN_LINES = (
+    b'{"kind":"problem","path":"',
+    b'{"kind":"summary","schema":"harpia-formats/',
+)
+
+
+def note_if_skipped(
+    count: FileCount,
+    run: RunPlan,
+    error: SourceError | None,
+    notes: Sequence[DetectionNote],
+    *,
+    is_found: bool,
+) -> None:
+    """Note in the counts of a file if it is passed over, and what it is.
+
+    A file of another kind, which its `error` says, is passed over if it was found in a
+    folder. But where records are read, one that is called like a data file is an error:
+    its records would be missing. `notes` are those on its format.
+    """
+    asked = run.options.skip_unrecognised
+    if isinstance(error, OtherKindError):
+        is_needed = run.for_reading and is_data_name(count.path, all_unpackers())
+        if asked or (is_found and not is_needed):
+            count.skipped, count.reason = error.kind.name, error.reason
+    elif asked and any(note.code == UNKNOWN_FORMAT for note in notes):
+        count.skipped = "a file in no known format"
+        count.reason = "is in no known format"
+
+
+def note_if_own(count: FileCount, beginning: bytes) -> None:
+    """Note that a file is passed over if harpia-formats wrote it about data.
+
+    `beginning` are the first bytes of a file that was found in a folder.
+    """
+    head = b"".join(beginning[:_NAMED_IN].split())
+    kind = _own_kind(head)
+    if kind:
+        count.skipped = f"a harpia-formats {kind}"
+        count.reason = f"is {count.skipped}, and no data"
+
+
+def _own_kind(head: bytes) -> str:
+    """Return what a file that harpia-formats wrote is called, "" for any other.
+
+    `head` is how it begins, without white space.
+    """
+    if found := _own_schema.match(head):
+        return _OWN_KINDS.get(found[1], "")
+    if head.startswith(_OWN_LINES):
+        return _OWN_KINDS[b"report"]
+    return next((kind for begins, kind in _OWN_OBJECTS if begins.match(head)), "")
+
+
+def end_of_run(
+    tally: Tally, run: RunPlan, min_records: int, inputs: Sequence[Input]
+) -> Iterator[Problem]:
+    """Yield the problems of all files together: those passed over, too few records.
+
+    They are placed at the input, such as a folder, and not at one of its files. If all
+    files were passed over, the first is one that could not be read, unless the options
+    allow that no file is left.
+    """
+    skipped = [count for count in tally.files if count.skipped]
+    is_none_left = len(skipped) == len(tally.files)
+    if skipped and is_none_left and not run.options.allow_no_files:
+        kinds = counted_kinds(count.skipped for count in skipped)
+        skipped[0].skipped = ""
+        skipped[0].reason = f"{skipped[0].reason} (no file is left; all are {kinds})"
+    elif skipped and SKIPPED_FILES in run.rules:
+        help_ = "--exclude PATTERN leaves files out; name a file to have it as an error"
+        message = f"passed over: {counted_kinds(file.skipped for file in skipped)}"
+        name = input_of(inputs, skipped[0].path)
+        yield from _problem(tally, run, skipped[0], name, SKIPPED_FILES, message, help_)
+    records = sum(
+        count.valid if run.for_reading else count.records for count in tally.files
+    )
+    if records < min_records and tally.files:
+        what = "valid records" if run.for_reading else "records"
+        message = f"there are {records:,} {what}, fewer than {min_records:,}"
+        help_ = "see what is missing; --min-records asks for so many"
+        first = next((one for one in tally.files if not one.skipped), tally.files[0])
+        name = input_of(inputs, tally.files[0].path)
+        yield from _problem(tally, run, first, name, TOO_FEW_RECORDS, message, help_)
+
+
+def _problem(  # noqa: PLR0913, PLR0917 - a problem has so many parts
+    tally: Tally,
+    run: RunPlan,
+    count: FileCount,
+    name: str,
+    code: str,
+    message: str,
+    help_: str,
+) -> Iterator[Problem]:
+    """Yield a problem of the input `name`, which is counted with one of its files."""
+    rules = run.active_rules()
+    collector = Collector(rules if code in rules else rules_of([code]), name, 0)
+    collector.add(code, message, help_, collector.place(Cursor()))
+    yield from tally.keep(count, collector.take())
+
 
 BLANK_LINES = "J202"
 MISLEADING_NAME = "J203"
@@ -261,7 +409,7 @@ def _closing(
         place = collector.place(merge.first_blank)
         collector.add(BLANK_LINES, f"{lines} passed over", "", place)
     if all(merge.line_ends):
-        from harpia_formats.validation.unit.line_ends import report_mixed  # noqa: PLC0415 - for such files only
+        from harpia_formats.validation.unit.collector import report_mixed  # noqa: PLC0415 - for such files only
 
         report_mixed(merge.line_ends, collector)
     if _holds_nothing(merge, file):
@@ -305,3 +453,135 @@ def _read_until(file: OpenFile, last_line: int) -> str:
     records = f"{count.records:,} record{'s' * (count.records != 1)}"
     line = f"line {last_line:,}" if places is None else places.line_text(last_line)
     return f" (after {records}, the last in {line})"
+
+
+def companion_names(format_id: str, name: str, document: Any) -> tuple[str, ...]:
+    """Return the names of files that are checked against a file called `name`.
+
+    `document` is what it holds, of the format with this id.
+    """
+    for companion in _companions_by_name():
+        if companion.format == format_id and companion.file_names is not None:
+            plain = without_compression(os.path.basename(name))  # noqa: PTH119 - several times as fast
+            return companion.file_names(plain, companion.expect(document))
+    return ()
+
+
+def names_beside(local: LocalValidation, name: str) -> tuple[str, ...] | None:
+    """Return the names of files that are checked against the validated file `name`.
+
+    None if they cannot be known without reading it again: only of a valid document its
+    sample is certainly all that it holds.
+    """
+    merge = local.merge
+    plan, sample, count = merge.plan, local.sample, merge.count
+    if plan.variant is None:
+        return None
+    if all(companion.format != plan.format for companion in _companions_by_name()):
+        return ()
+    is_valid = count.records == 1 and not (count.invalid or count.undetermined)
+    is_document = plan.cut is Framing.VALUES and not plan.is_rows
+    if sample is None or not (is_valid and is_document and sample.is_one_document):
+        return None
+    (document,) = sample.rows
+    return companion_names(
+        plan.format, name, document if isinstance(document, dict) else {}
+    )
+
+
+@cache
+def _companions_by_name() -> tuple[Companion, ...]:
+    """Return the companions of all formats that are found by their names."""
+    companions = (format_.companion for format_ in all_formats().values())
+    return tuple(
+        companion
+        for companion in companions
+        if companion is not None and companion.file_names is not None
+    )
+
+
+class ValidatedFile(msgspec.Struct, frozen=True):
+    """A file of a known format that was validated, and its outcomes."""
+
+    source: Source
+    plan: FilePlan
+    variant: FormatVariant
+    outcomes: Outcomes
+    #: Returns the frames of the file once more.
+    frames: Callable[[], DocumentFrames]
+    #: The number of the last record that was validated.
+    until: int
+    #: Whether all records were validated.
+    whole: bool
+    #: The names that files may have that are checked against it; None if not known.
+    names: tuple[str, ...] | None = None
+    #: What lints of the file count, and what they find if it has no companion.
+    counts: dict[str, int] = msgspec.field(default_factory=dict)
+    pending: Findings = NO_FINDINGS
+
+    @property
+    def count(self) -> FileCount:
+        """The counts of the file."""
+        return self.outcomes.count
+
+    @property
+    def format(self) -> Format:
+        """The format of the file."""
+        return self.variant.format
+
+    @property
+    def companion(self) -> Companion | None:
+        """How files of the format are checked against another file."""
+        return self.variant.format.companion
+
+    def collector(self, demand: Callable[[], Demand]) -> Collector:
+        """Return a collector of problems of the file."""
+        run = self.plan.run
+        return Collector(
+            run.active_rules(),
+            self.plan.name,
+            run.options.examples,
+            demand,
+            hides_values=run.options.redact,
+        )
+
+
+def validated_file(file: OpenFile, local: LocalValidation) -> ValidatedFile | None:
+    """Return the file that was validated here, None if no check can follow."""
+    merge, plan = local.merge, local.merge.plan
+    failed = merge.stopped and plan.run.options.fail_fast
+    if plan.variant is None or failed:
+        return None
+    return ValidatedFile(
+        file.source,
+        plan,
+        plan.variant,
+        merge.outcomes,
+        rereading(plan, file.again),
+        until=merge.records,
+        whole=not (merge.stopped or merge.gap or file.blocks.error),
+        names=names_beside(local, file.source.name),
+        counts=merge.counts,
+        pending=in_members(merge.pending, file.count.path, file.reader.places),
+    )
+
+
+def file_of_result(
+    source: Source, result: FileResult, outcomes: Outcomes
+) -> ValidatedFile | None:
+    """Return the file that a worker validated, None if no check can follow."""
+    plan = result.plan
+    if plan.variant is None:
+        return None
+    return ValidatedFile(
+        source,
+        plan,
+        plan.variant,
+        outcomes,
+        rereading(plan, RereadableSource(source)),
+        until=result.until,
+        whole=result.whole,
+        names=result.names,
+        counts=result.counts,
+        pending=result.pending,
+    )

@@ -1,20 +1,26 @@
-"""The options of a validation."""
+"""The options of a validation, and the error on a companion file that they name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.io.exclude import check_patterns
+from harpia_formats.files.io.discovery import check_patterns
+from harpia_formats.files.io.file_kinds import OtherKindError
+from harpia_formats.files.io.reader import ROW_LIMIT, SourceError
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.parsing.csv_delimiter import check_delimiter
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
+from harpia_formats.files.workers.engine import (
+    CLUSTER_TIMEOUT,
+    check_cluster_timeout,
+    check_engine,
+)
 from harpia_formats.model.column_map import check_field_names
-from harpia_formats.model.errors import OptionError
+from harpia_formats.model.problem import HarpiaFormatsError, OptionError
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
+
 
 #: Seconds that a row may take by default.
 ROW_TIMEOUT = 5.0
@@ -122,8 +128,6 @@ class Options:
             raise ValueError(f"row_timeout must be above 0, not {self.row_timeout}")
         check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
-            from harpia_formats.files.workers.engine import check_engine  # noqa: PLC0415 - most runs have none
-
             check_engine(self.engine, self.executor)
         if self.limit is not None:
             _at_least(1, limit=self.limit)
@@ -163,3 +167,25 @@ def _at_least(least: int, **numbers: int) -> None:
     for name, number in numbers.items():
         if number < least:
             raise ValueError(f"{name} must be at least {least}, not {number}")
+
+
+class CompanionError(HarpiaFormatsError):
+    """A file cannot be used to check other files against it: which one, and why."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(path, reason)
+        self.path = path
+        self.reason = reason
+
+    @classmethod
+    def of(cls, error: SourceError) -> "CompanionError":
+        """Return the error for a companion file that cannot be read.
+
+        No table and no archive is one, also not of a kind that is read otherwise.
+        """
+        if isinstance(error, OtherKindError):
+            return cls(error.path, f"is {error.kind.name}, with which no rows are read")
+        return cls(error.path, error.reason)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}"

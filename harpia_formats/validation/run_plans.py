@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.files.io.exclude import Exclusion
+from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import all_formats, formats_named, rules_for
 from harpia_formats.formats.rules import (
@@ -14,14 +14,14 @@ from harpia_formats.formats.rules import (
     rules_matching,
     selected_rules,
 )
-from harpia_formats.formats.rules.samples import (
+from harpia_formats.formats.rules.sample_rules import (
     EMPTY_ANSWER,
     EMPTY_QUESTION,
     EMPTY_REFERENCE,
 )
 from harpia_formats.model.format import Format
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
+from harpia_formats.validation.plan.file_plan import RunPlan, run_plan_of
 
 if TYPE_CHECKING:  # imported only with a schema of the user: start-up time
     from harpia_formats.validation.unit.given_schema import GivenSchema

@@ -7,19 +7,19 @@ from typing import Any
 import msgspec
 
 from harpia_formats.files.framing.chunk import BOM, Cursor, FramingFault, is_blank
-from harpia_formats.files.io.exclude import Exclusion, check_patterns
+from harpia_formats.files.io.discovery import Exclusion, check_patterns
 from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.side_input import LARGEST
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.formats.registry import rules_for
 from harpia_formats.formats.rules import selected_rules
+from harpia_formats.formats.schema.bundled_schemas import SchemaError
 from harpia_formats.formats.schema.check.find_mistakes import find_mistakes
-from harpia_formats.formats.schema.load import SchemaError
 from harpia_formats.formats.schema.user_schema import check_depth
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import JSON_SCHEMA, FileCount, Report
-from harpia_formats.validation.diagnosis.finding import (
+from harpia_formats.validation.diagnosis.root_causes import (
     Finding,
     find_json_fault,
     find_repeated_keys,
@@ -27,8 +27,7 @@ from harpia_formats.validation.diagnosis.finding import (
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.merge.tally import Tally
 from harpia_formats.validation.plan.units import Broken
-from harpia_formats.validation.unit.broken import report_broken
-from harpia_formats.validation.unit.collector import Collector
+from harpia_formats.validation.unit.collector import Collector, report_broken
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from command_runs import (
     error_lines,
     joined,
 )
-from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 
 
 def started(script: str, *arguments: object, **pipes: Any) -> subprocess.Popen[bytes]:

@@ -100,7 +100,7 @@ main()
     [
         ("validation.run", ["validate"]),
         ("conversion.run", ["convert", "--to", "record"]),
-        ("evaluation.statistics.run", ["stats"]),
+        ("evaluation.statistics.statistics_run", ["stats"]),
     ],
 )
 def test_few_functions_stand_before_the_core(

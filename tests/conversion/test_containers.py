@@ -10,15 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.conversion.containers import row_writer
-from harpia_formats.conversion.containers.array import ArrayWriter, WrappedArrayWriter
-from harpia_formats.conversion.containers.columns import ColumnWriter
-from harpia_formats.conversion.containers.csv_table import CsvWriter
-from harpia_formats.conversion.containers.lines import LineWriter
+from harpia_formats.conversion.containers.csv_writers import CsvWriter
+from harpia_formats.conversion.containers.json_writers import (
+    ArrayWriter,
+    ColumnWriter,
+    LineWriter,
+    WrappedArrayWriter,
+)
 from harpia_formats.conversion.containers.row_writer import (
     RowWriter,
     WriteBytes,
 )
-from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
+from harpia_formats.conversion.mapping.extra_fields import COMPONENT_KEY
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import encode
 

@@ -25,18 +25,17 @@ from conversion_laws import (
     options_for,
     sources,
 )
-from harpia_formats.conversion.losses.specimens import FILLED
+from harpia_formats.conversion.losses.specimen_records import FILLED
 from harpia_formats.conversion.mapping.choices import (
     Choices,
     References,
     Responses,
     Turns,
 )
-from harpia_formats.conversion.mapping.constants import constants_by_path
+from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.fields import FieldTable
-from harpia_formats.conversion.mapping.misfits import misfits_of
 from harpia_formats.conversion.mapping.record_program import RecordProgram
-from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.to_rows import RecordMapper, misfits_of
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.formats.registry import adapter_of, format_of, writable_formats
 from harpia_formats.model.adapter import FormatAdapter

@@ -21,7 +21,7 @@ from harpia_formats import (
     write,
 )
 from harpia_formats.model.record import Output
-from harpia_formats.model.text.csv_safe import would_run
+from harpia_formats.model.safe_text import would_run
 
 CELLS = st.text(alphabet="'=+-@ \t\n;\"a1,\uff1d", min_size=1, max_size=6)
 

@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.conversion.containers.csv_lines import TableEncoder
-from harpia_formats.conversion.containers.csv_table import RUN_BYTES, CsvWriter
-from harpia_formats.conversion.parallel.collected import RowBlocks
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.conversion.containers.csv_writers import (
+    RUN_BYTES,
+    CsvWriter,
+    TableEncoder,
+)
+from harpia_formats.conversion.parallel.converted_rows import RowBlocks
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.parsing.csv_pieces import TableRow
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.io.reader import ROW_LIMIT
+from harpia_formats.files.parsing.csv_blocks import TableRow
 from harpia_formats.files.parsing.csv_records import table_rows
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.column_map import MapError

@@ -7,7 +7,7 @@ import pytest
 from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.destination import RECORDS_PER_BLOCK, Destination
 from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.conversion.parallel.collected import RowBlocks
+from harpia_formats.conversion.parallel.converted_rows import RowBlocks
 from harpia_formats.files.io.reader import BLOCK
 from harpia_formats.formats.registry import format_of
 

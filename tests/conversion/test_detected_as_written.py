@@ -18,11 +18,11 @@ from harpia_formats.api.testing import filled, records
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.formats.registry import readable_formats, writable_formats
-from harpia_formats.formats.schema.dialect import record_schema
+from harpia_formats.formats.schema.bundled_schemas import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
-from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Container
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record, as_dict
 from row_files import file_of, with_rows
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from harpia_formats import ConversionError, read
-from harpia_formats.conversion.losses.specimens import FILLED
-from harpia_formats.conversion.mapping.question import HASH_DIGITS
+from harpia_formats.conversion.losses.specimen_records import FILLED
+from harpia_formats.conversion.mapping.questions import HASH_DIGITS
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.validation.parallel import ranges
 from unchecked import convert

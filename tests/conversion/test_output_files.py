@@ -12,11 +12,11 @@ import pytest
 
 import harpia_formats
 from harpia_formats import SinkError, convert
+from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.conversion.output_files import check_output
-from harpia_formats.conversion.report import ConversionReport
-from harpia_formats.evaluation.scoring.results.files import ResultFiles
-from harpia_formats.model.errors import ConversionError
+from harpia_formats.evaluation.scoring.result_files import ResultFiles
 from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.problem import ConversionError
 
 
 def record_of(*models: str) -> bytes:

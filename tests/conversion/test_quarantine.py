@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from harpia_formats.conversion.quarantine import Quarantine
-from harpia_formats.files.io.output_group import OutputGroup
+from harpia_formats.files.io.outputs import OutputGroup
 from harpia_formats.files.io.sink import SinkError
-from harpia_formats.model.errors import ConversionError
+from harpia_formats.model.problem import ConversionError
 from unchecked import convert
 
 GOOD = b'{"id": "1", "input": "q", "expected-output": ["r"], "actual-output": "a"}'

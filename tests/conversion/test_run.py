@@ -14,14 +14,17 @@ from typing import Any
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.conversion.losses.table import FieldLine, field_lines
-from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.conversion.losses.conversion_report import (
+    ConversionReport,
+    FieldLine,
+    field_lines,
+)
 from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.parallel import ranges
-from harpia_formats.validation.unit.decoder_training import DecoderTraining
+from harpia_formats.validation.unit.row_validator import DecoderTraining
 from unchecked import convert
 
 ROOT = Path(__file__).parents[2]
@@ -1014,7 +1017,7 @@ def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
     unwanted = (
         "harpia_formats.evaluation.metrics",
         "harpia_formats.conversion.fill_scores",
-        "harpia_formats.conversion.grouping.external_group_by",
+        "harpia_formats.conversion.record_groups",
         "harpia_formats.conversion.quarantine",
         "harpia_formats.conversion.parallel.range_converter",
         "concurrent.futures",
@@ -1022,7 +1025,7 @@ def test_optional_modules_are_not_loaded(tmp_path: Path) -> None:
     )
     loaded = set(done.stdout.split())
 
-    assert "harpia_formats.conversion.chunks" in loaded
+    assert "harpia_formats.conversion.row_conversion" in loaded
     assert loaded & set(unwanted) == set()
     # A module that was renamed is never loaded, and would prove nothing.
     assert [name for name in unwanted if find_spec(name) is None] == []
@@ -1062,7 +1065,7 @@ def test_numbers_of_unknown_keys_keep_their_text(
 ) -> None:
     """Rows that a typed decoder accepts keep numbers such as 1E+2 in the extra."""
     monkeypatch.setattr(
-        "harpia_formats.validation.unit.decoder_training.ROWS_BEFORE_DECODER", 2
+        "harpia_formats.validation.unit.row_validator.ROWS_BEFORE_DECODER", 2
     )
     asked = b'{"prompt":"q","ideal_response":"r","category":"","source":""}'
     row = b'{"input":%b,"response":"a","llm_name":"m","note":1E+2}\n' % asked

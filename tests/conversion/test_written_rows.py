@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from harpia_formats import ValidationFailed, convert, validate
-from harpia_formats.conversion.report import ConversionReport
-from harpia_formats.model.errors import ConversionError
+from harpia_formats.conversion.losses.conversion_report import ConversionReport
+from harpia_formats.model.problem import ConversionError
 
 SCORED: dict[str, Any] = {
     "evaluation_id": "e",

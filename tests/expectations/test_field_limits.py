@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from harpia_formats import PreflightError, Report
-from harpia_formats.expectations.init import preflight_file
-from harpia_formats.model.check import State
-from harpia_formats.reporters.checks import check_lines
+from harpia_formats.expectations.propose_preflight import preflight_file
+from harpia_formats.model.report import State
+from harpia_formats.reporters.phrases import check_lines
 
 #: Writes rows as lines of JSON into a file below the folder of the test.
 Write = Callable[..., Path]

@@ -14,7 +14,7 @@ import pytest
 
 import harpia_formats
 from harpia_formats import PreflightError, Report
-from harpia_formats.formats.schema.bundled import schema_text
+from harpia_formats.formats.schema.bundled_schemas import schema_text
 from in_process import InProcess
 
 #: Writes rows as lines of JSON into a file below the folder of the test.

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import harpia_formats
-from harpia_formats.expectations.init import preflight_file
+from harpia_formats.expectations.propose_preflight import preflight_file
 from harpia_formats.formats.registry import adapter_of, format_of
-from harpia_formats.model.check import State
+from harpia_formats.model.report import State
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Formats whose fixtures are in no format of their own.

@@ -8,14 +8,14 @@ from typing import Any
 import jsonschema
 import pytest
 
-from harpia_formats.expectations import own
-from harpia_formats.expectations.error import PreflightError
-from harpia_formats.expectations.parse import parse_plan
-from harpia_formats.expectations.plan import Plan
-from harpia_formats.expectations.table import KEYS, Key, Kind
+from harpia_formats.expectations import plugin_expectations
+from harpia_formats.expectations.preflight_error import PreflightError
+from harpia_formats.expectations.preflight_file import parse_plan
+from harpia_formats.expectations.preflight_keys import KEYS, Key, Kind
+from harpia_formats.expectations.preflight_plan import Plan
 from harpia_formats.files.toml import TomlLines
-from harpia_formats.formats.schema.bundled import schema_text
-from harpia_formats.model.expectation import Expectation, ExpectationCheck
+from harpia_formats.formats.schema.bundled_schemas import schema_text
+from harpia_formats.model.lint import Expectation, ExpectationCheck
 from harpia_formats.reporters.report_file import named_report
 
 START = '[datasets.a]\nfiles = "a.jsonl"\n'
@@ -49,7 +49,7 @@ def test_the_example_of_each_key_is_valid(
     """The example of the documents is accepted here, and by the schema for editors."""
     text = text_with(key)
 
-    monkeypatch.setattr(own, "plugin_named", lambda *_: OWN)
+    monkeypatch.setattr(plugin_expectations, "plugin_named", lambda *_: OWN)
     (first, *_) = plan_of(text).data_sets
 
     assert key.name in first.values
@@ -238,7 +238,7 @@ def test_the_line_of_each_key_is_found() -> None:
 
 def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     """The message has the path and the reason."""
-    from harpia_formats.expectations.parse import read_plan  # noqa: PLC0415 - beside its use
+    from harpia_formats.expectations.preflight_file import read_plan  # noqa: PLC0415 - beside its use
 
     values: dict[str, Any] = {}
     with pytest.raises(PreflightError, match=r"p\.toml: no such file"):

@@ -13,12 +13,11 @@ from hypothesis import strategies as st
 import harpia_formats
 from harpia_formats import PreflightError, Report
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.expectations.findings import RecordFindings
+from harpia_formats.expectations.outcomes import RecordFindings
 from harpia_formats.expectations.relations import RELATIONS, Keys
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.model.check import State
 from harpia_formats.model.record import Record
-from harpia_formats.model.report import FileCount
+from harpia_formats.model.report import FileCount, State
 from harpia_formats.reporters import REPORTERS, Options
 
 #: Writes rows as lines of JSON into a file below the folder of the test.

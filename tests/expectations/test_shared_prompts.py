@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from harpia_formats import PreflightError, Report
-from harpia_formats.expectations.prompts import Comparison, compared_digests
+from harpia_formats.expectations.record_limits import Comparison, compared_digests
 from harpia_formats.model.record import Record
 
 #: Writes rows as lines of JSON into a file below the folder of the test.

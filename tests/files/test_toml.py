@@ -13,7 +13,7 @@ from harpia_formats.files.toml import (
     statements,
     toml_document,
 )
-from harpia_formats.model.errors import TomlError
+from harpia_formats.model.problem import TomlError
 
 #: Statements of each kind, with what ends a statement inside of texts and arrays.
 PIECES = (

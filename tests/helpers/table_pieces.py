@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from harpia_formats.files.parsing.csv_pieces import TableBlank, TablePiece
+from harpia_formats.files.parsing.csv_blocks import TableBlank, TablePiece
 
 
 def joined_blanks(pieces: Iterable[TablePiece]) -> list[TablePiece]:

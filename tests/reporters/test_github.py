@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from generated_reports import reports, text_of
 from harpia_formats.model.problem import Because, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
-from harpia_formats.reporters.github import MOST
+from harpia_formats.reporters.pull_request_report import MOST
 
 #: How the runner splits a line: name, properties, message. Source: `ActionCommand.cs`
 #: (`TryParseV2`) of actions/runner.

@@ -12,9 +12,8 @@ from junitparser import Error, Failure, JUnitXml, Skipped, TestSuite
 
 import harpia_formats as hf
 from generated_reports import reports, text_of
-from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Severity
-from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.model.report import Check, FileCount, Group, Report, State
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "nemo-output"
 #: The elements of `junit-10.xsd` of Jenkins' xUnit plug-in that we write: what they may

@@ -15,7 +15,7 @@ from generated_reports import ANY_TEXT, reports, text_of
 from harpia_formats.model.problem import Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.model.result import Result
-from harpia_formats.model.text.sanitize import escaped
+from harpia_formats.model.safe_text import escaped
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.reporters.markdown_text import code, fenced, plain
 

@@ -12,16 +12,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.problem import Because, Excerpt, Fix, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
-from harpia_formats.model.text.columns import columns
-from harpia_formats.model.text.json_text import json_text
-from harpia_formats.model.text.sanitize import UNSAFE
-from harpia_formats.model.text.words import with_noun
+from harpia_formats.model.safe_text import UNSAFE, json_text
+from harpia_formats.model.text_columns import columns
 from harpia_formats.reporters import REPORTERS, Options
-from harpia_formats.reporters.fold import Shown, note_shown, partly_shown_groups
-from harpia_formats.reporters.frame import frame
-from harpia_formats.reporters.text import statistics_lines, summary_lines
+from harpia_formats.reporters.full import frame
+from harpia_formats.reporters.phrases import (
+    Shown,
+    note_shown,
+    partly_shown_groups,
+    statistics_lines,
+    summary_lines,
+)
 
 SCHEMA = json.loads(
     (

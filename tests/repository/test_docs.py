@@ -154,8 +154,8 @@ def test_table_of_conversions_shows_all_formats() -> None:
 
 def test_every_option_of_convert_is_described() -> None:
     """The page on conversion names every option of the command, and no other one."""
-    done = examples.run(["harpia-formats", "convert", "--help"], ROOT, wide())
-    known = options_in(done.stdout.decode()) - {"--help"}
+    done = examples.run(["harpia-formats", "convert", "--help-all"], ROOT, wide())
+    known = options_in(done.stdout.decode()) - {"--help", "--help-all"}
     described = set(_option.findall(text_of("docs/how-to/convert.md")))
 
     assert known - described == set()
@@ -187,7 +187,7 @@ def test_every_option_exists() -> None:
             words = re.findall(r"[a-z]+", line.split("harpia-formats ")[1])
             command = " ".join(words[: 2 if tuple(words[:2]) in TWO_WORDS else 1])
             if command not in options:
-                words = ["harpia-formats", *command.split(), "--help"]
+                words = ["harpia-formats", *command.split(), "--help-all"]
                 shown = examples.run(words, ROOT, wide()).stdout.decode()
                 options[command] = options_in(shown) | flags_in(shown)
             # A mistake that a page shows ends with exit code 2.

@@ -12,8 +12,8 @@ import pytest
 from any_rows import ANY_ROWS
 from harpia_formats import FileCount, Place, Problem, Report, validate
 from harpia_formats.formats.registry import all_formats, all_rules
+from harpia_formats.model.describe import short_literal
 from harpia_formats.model.format import Container, Dialect
-from harpia_formats.model.text.describe import short_literal
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 #: Good files whose format must be named: no sign of their own tells it.

@@ -25,12 +25,12 @@ from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats, all_rules, dialect_lints
-from harpia_formats.formats.schema.dialect import (
+from harpia_formats.formats.schema.bundled_schemas import (
+    Schema,
     document_schema,
     item_schema,
     record_schema,
 )
-from harpia_formats.formats.schema.load import Schema
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,

@@ -10,7 +10,7 @@ import harpia_formats
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
-from harpia_formats.conversion.mapping.row_reader import row_reader
+from harpia_formats.conversion.mapping.extra_fields import row_reader
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.exact_json import decode, encode

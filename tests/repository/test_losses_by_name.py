@@ -14,14 +14,17 @@ from msgspec import UNSET
 import harpia_formats
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
-from harpia_formats.conversion.loss_counts import FateCounts
-from harpia_formats.conversion.losses.table import FieldLine, field_lines
+from harpia_formats.conversion.losses.conversion_report import (
+    FateCounts,
+    FieldLine,
+    FileLosses,
+    field_lines,
+)
+from harpia_formats.conversion.losses.source_names import SourceNames
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.conversion.report import FileLosses
-from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.formats.schema.dialect import record_schema
+from harpia_formats.formats.schema.bundled_schemas import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Fate, Unconvertible

@@ -13,7 +13,7 @@ from any_rows import ANY_ROWS
 from corpora import CORPORA
 from harpia_formats import FileCount, validate
 from harpia_formats.files.framing.container import open_container
-from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.formats.detection.candidates import (
     FormatVariant,
     matches_of,
@@ -22,7 +22,7 @@ from harpia_formats.formats.detection.candidates import (
 from harpia_formats.formats.detection.recognize import recognize
 from harpia_formats.formats.detection.sampled_file import sample_file
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.dialect import (
+from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
     is_whole,
     record_schema,

@@ -13,7 +13,7 @@ from harpia_formats.formats.registry import (
     readable_formats,
     writable_formats,
 )
-from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.bundled_schemas import built_in_schema
 
 FORMATS = all_formats()
 SHAPES = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")

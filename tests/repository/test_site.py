@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from harpia_formats.formats.registry import all_rules
-from harpia_formats.formats.rules.documentation import rule_url
+from harpia_formats.formats.rules import rule_url
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

@@ -18,9 +18,9 @@ from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.column_map import MapError
-from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import BLANK, Fate, Unconvertible
 from harpia_formats.model.format import Container
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import SYSTEM_MESSAGE, Output, Record, Score
 
 SOURCES = TARGETS = writable_formats()

@@ -13,7 +13,7 @@ import pytest
 from corpora import CORPORA
 from harpia_formats import Report, validate
 from harpia_formats.formats.registry import all_rules
-from harpia_formats.validation.companion_error import CompanionError
+from harpia_formats.validation.options import CompanionError
 
 ROOT = Path(__file__).parents[2]
 SAMPLES = CORPORA / "eee" / "samples"

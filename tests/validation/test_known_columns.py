@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from harpia_formats import ConversionError, FileCount, Report
-from harpia_formats.expectations.init import preflight_file
+from harpia_formats.expectations.propose_preflight import preflight_file
 from in_process import InProcess
 
 Rows = list[dict[str, str]]

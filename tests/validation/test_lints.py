@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import validate
-from harpia_formats.formats.rules import byte_sums, look_alikes, near_duplicates
+from harpia_formats.formats.rules import cross_record_lints
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -381,7 +381,7 @@ def test_marks_with_a_meaning_tell_texts_apart(
     one: str, other: str, *, is_alike: bool
 ) -> None:
     """Symbols and marks of formulas and names count, and other punctuation does not."""
-    said = near_duplicates.SaidTexts(0, 1, ((),))
+    said = cross_record_lints.SaidTexts(0, 1, ((),))
 
     assert (said.exactly(one) == said.exactly(other)) is is_alike
 
@@ -396,7 +396,7 @@ texts = st.text(alphabet, max_size=80)
 @settings(max_examples=400)
 def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
     """Texts that are the same exactly are the same roughly."""
-    said = near_duplicates.SaidTexts(0, 1, ((),))
+    said = cross_record_lints.SaidTexts(0, 1, ((),))
     if said.exactly(one) == said.exactly(other):
         assert said.roughly(one) == said.roughly(other)
     louder = one.upper().replace(" ", " - ") + "!"
@@ -415,10 +415,10 @@ def test_rough_comparison_finds_all_that_is_alike(one: str, other: str) -> None:
 )
 def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -> None:
     """Bytes that count in the rough comparison are those of the folded text, too."""
-    said = near_duplicates.SaidTexts(0, 1, ((),))
-    enough = "中" * byte_sums.FEW
+    said = cross_record_lints.SaidTexts(0, 1, ((),))
+    enough = "中" * cross_record_lints.FEW
     for code in codes:
-        normal = byte_sums.normal_bytes(chr(code)).decode()
+        normal = cross_record_lints.normal_bytes(chr(code)).decode()
         expected = said.roughly(enough + normal.casefold())
         assert said.roughly(enough + chr(code)) == expected
         if not any(unicodedata.category(each)[0] in "LMN" for each in normal):
@@ -440,7 +440,9 @@ def test_no_letter_folds_to_one_that_is_compared_roughly(codes: Iterable[int]) -
 )
 def test_ids_look_alike(one: str, other: str, *, is_alike: bool) -> None:
     """Unicode form, invisible characters and letters of other scripts are not seen."""
-    assert (look_alikes.look_alike(one) == look_alikes.look_alike(other)) is is_alike
+    assert (
+        cross_record_lints.look_alike(one) == cross_record_lints.look_alike(other)
+    ) is is_alike
 
 
 @pytest.mark.parametrize("format_", ["record", "harpia"])

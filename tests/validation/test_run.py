@@ -21,11 +21,11 @@ from harpia_formats import (
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import UnknownFormat, all_rules
 from harpia_formats.formats.rules import UnknownRule
-from harpia_formats.formats.schema.load import SchemaError
+from harpia_formats.formats.schema.bundled_schemas import SchemaError
 from harpia_formats.model.problem import Severity
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
-from harpia_formats.validation.merge.file_groups import GROUP_REST
+from harpia_formats.validation.merge.tally import GROUP_REST
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 from harpia_formats.validation.unit.collector import GROUP_LIMIT

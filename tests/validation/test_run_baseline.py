@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import OptionError, Report, iter_problems, validate
-from harpia_formats.formats.schema.bundled import schema_text
+from harpia_formats.formats.schema.bundled_schemas import schema_text
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
-from harpia_formats.validation.baselines.baseline import BaselineError
+from harpia_formats.validation.baselines.known_findings import BaselineError
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 

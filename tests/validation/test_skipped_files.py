@@ -10,7 +10,7 @@ import pytest
 import harpia_formats
 from harpia_formats import ValidationFailed, convert, detect, read, score, validate
 from harpia_formats.model.report import Report, report_as_dict
-from harpia_formats.reporters.text import summary_lines
+from harpia_formats.reporters.phrases import summary_lines
 
 ROWS = Path(__file__).parents[2] / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl"
 POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harpia_formats import infer_schema, validate
-from harpia_formats.validation.plan.run_plan import is_guarded
+from harpia_formats.validation.plan.file_plan import is_guarded
 
 SCHEMA: dict[str, Any] = {
     "type": "object",

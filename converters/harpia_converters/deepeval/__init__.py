@@ -1,5 +1,8 @@
-"""DeepEval: goldens and test cases, with the metrics of a run."""
+"""DeepEval: goldens and test cases, with the metrics of a run.
 
-from harpia_converters.deepeval import cases, rules
+In reading order: `formats`; loaded when they are needed: `mapping`.
+"""
 
-__all__ = ["cases", "rules"]
+from harpia_converters.deepeval import formats
+
+__all__ = ["formats"]

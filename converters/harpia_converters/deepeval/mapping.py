@@ -4,8 +4,13 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from harpia_converters.deepeval.runs import LATEST, OF_CASES, OF_CONVERSATIONS, run_in
-from harpia_formats.conversion.mapping.tool_signature import tool_signature
+from harpia_converters.deepeval.formats import (
+    LATEST,
+    OF_CASES,
+    OF_CONVERSATIONS,
+    run_in,
+)
+from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,

@@ -1,12 +1,11 @@
-"""EvalEval "Every Eval Ever": three versions of its samples, and its aggregates."""
+"""EvalEval "Every Eval Ever": three versions of its samples, and its aggregates.
 
-from harpia_converters.eee import (
-    aggregate,
-    companion,
-    rules,
-    v0_2_0,
-    v0_2_0_tag,
-    v0_3_0,
-)
+In reading order: `versions`, `formats`, `rules` and `lint_rules`; loaded when they are
+needed: `fields`, `turns`, `mapping`, `repairs`, `aggregate_writer`, `results_writer`,
+`row_members`, `turn_lints`, `result_lints`, `key_lints`, `file_counts`, `lints` and
+`aggregate_checks`.
+"""
 
-__all__ = ["aggregate", "companion", "rules", "v0_2_0", "v0_2_0_tag", "v0_3_0"]
+from harpia_converters.eee import formats, rules
+
+__all__ = ["formats", "rules"]

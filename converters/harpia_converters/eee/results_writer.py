@@ -1,56 +1,207 @@
 """Write scores as EvalEval's samples, one row for each score, and their aggregate.
 
-The signature of a score is in `metadata.score_signature` of its row.
+The rows of one file fit one aggregate, and the paths of both files are made from them.
 """
 
 import hashlib
+import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.eee import mapping, v0_2_0, v0_2_0_tag, v0_3_0, versions
-from harpia_converters.eee.aggregate_settings import AggregateSettings, settings_of
+from harpia_converters.eee import formats, mapping, versions
 from harpia_converters.eee.aggregate_writer import (
+    AggregateSettings,
     ResultContext,
     SamplesFile,
     aggregate_of,
     empty_aggregate,
     result_id_of,
+    settings_of,
 )
-from harpia_converters.eee.file_paths import aggregate_name, check_valid, file_path_of
-from harpia_converters.eee.result_names import SIGNATURE
-from harpia_converters.eee.row_consistency import EVALUATION, RowConsistency
+from harpia_converters.eee.formats import stem_of
+from harpia_converters.eee.mapping import SIGNATURE
 from harpia_converters.eee.versions import Version, as_text
-from harpia_formats.conversion.mapping.answer_groups import score_in
+from harpia_formats.conversion.mapping.answer_groups import MOST, score_in
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.requirements import check_requirements
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.evaluation.scoring.metric_score import MetricScore
-from harpia_formats.evaluation.scoring.results.columns import (
+from harpia_formats.evaluation.scoring.answer_rows import (
     ScoreColumn,
     columns_of,
     values_of,
 )
-from harpia_formats.evaluation.scoring.results.format import (
+from harpia_formats.evaluation.scoring.metric_score import MetricScore
+from harpia_formats.evaluation.scoring.outcomes import ScoredAnswer
+from harpia_formats.evaluation.scoring.result_format import (
     Files,
     ResultFormat,
     ResultRun,
     Write,
 )
-from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
 from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.formats.detection.sample import without_compression
 from harpia_formats.model.adapter import FormatAdapter, Row
-from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
-from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
+from harpia_formats.model.problem import ConversionError, Problem
 from harpia_formats.model.record import Record, Score
+from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
+from harpia_formats.validation.dedup.digests import Digests
 from harpia_formats.validation.dedup.identity import IdentityReader
+
+#: The end of the name of a samples file.
+_samples_end = "_samples.jsonl"
+#: The path of a samples file in EvalEval's collection, as its schema requires.
+_uuid = (
+    "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-4[0-9A-Fa-f]{3}-[89ABab][0-9A-Fa-f]{3}-"
+    f"[0-9A-Fa-f]{{12}}{re.escape(_samples_end)}"
+)
+_in_collection = re.compile(f"(?:^|/)(data/[^/]+/[^/]+/[^/]+/{_uuid})$")
+_is_uuid = re.compile(_uuid).fullmatch
+#: The place in an aggregate of the path of its samples file.
+_path_key = "detailed_evaluation_results.file_path"
+
+
+def aggregate_name(name: str | None, settings: AggregateSettings, format_: str) -> str:
+    """Return the name of the aggregate for the samples file `name`.
+
+    Raises `ScoreError` if `name` does not end with `_samples.jsonl`, or differs from
+    the file name that `--set` gives.
+    """
+    plain = without_compression(Path(name or "").name)
+    if not plain.endswith(_samples_end) or plain == _samples_end:
+        raise ScoreOptionsError(
+            f"{format_} is written with its aggregate NAME.json beside it: give "
+            f"--output NAME{_samples_end}"
+        )
+    given = settings.values.get(_path_key)
+    if given is not None and re.split(r"[/\\]", str(given))[-1] != plain:
+        raise ScoreError(
+            f"{_path_key} ends with {given!r}, but the output is {plain!r}"
+        )
+    return f"{stem_of(plain)}.json"
+
+
+def file_path_of(
+    name: str, settings: AggregateSettings, version: Version, evaluated: tuple[str, str]
+) -> str:
+    """Return the path of the samples file `name` in its collection, "" if in none.
+
+    In version 0.3.0 only a file whose name is a UUID can be in a collection; outside of
+    one its path is made of `evaluated`, the names of the evaluation and of the model.
+    """
+    given = settings.values.get(_path_key)
+    path = Path(without_compression(name))
+    if given is not None:
+        return str(given)
+    if not version.is_closed:
+        return path.name
+    found = _in_collection.search(path.absolute().as_posix())
+    if found:
+        return found[1]
+    if not _is_uuid(path.name):
+        return ""
+    evaluation, model_id = evaluated
+    developer, _, model = model_id.rpartition("/")
+    folders = (evaluation, developer, model)
+    return "/".join(("data", *map(_folder, folders), path.name))
+
+
+def _folder(name: str) -> str:
+    """Return `name` as the name of one folder, without separators."""
+    return re.sub(r"[^\w.-]+", "_", name).strip(".") or "unknown"
+
+
+def check_valid(
+    aggregate: dict[str, Any], first_problem: Callable[[bytes, str], Problem | None]
+) -> None:
+    """Raise `ScoreError` if an aggregate of the values that `--set` gives is not valid.
+
+    `first_problem` returns the first problem of a document in a format.
+    """
+    first = first_problem(encode(aggregate), "eee-aggregate")
+    if first is not None:
+        raise ScoreError(
+            "what --set gives for the aggregate is not valid at "
+            f"{first.place.pointer or '/'}: {first.message}"
+        )
+
+
+#: The key of rows by which an aggregate groups its results.
+EVALUATION = "evaluation_name"
+#: Keys that an aggregate has one value of, and what to do if rows have several.
+_shared_keys = {
+    "evaluation_id": "--set evaluation_id=NAME gives all scores one",
+    "model_id": "--model NAME selects the answers of one",
+}
+#: Ids that are digested together.
+_batch_size = 512
+
+
+@dataclass(slots=True)
+class RowConsistency:
+    """Collects the shared values and the ids of the rows written so far."""
+
+    identity: IdentityReader
+    #: Whether each evaluation has scores of its own.
+    has_groups: bool
+    run_values: dict[str, str] = field(default_factory=dict)
+    #: Names of evaluations, in the order of their first answer.
+    evaluation_names: dict[str, None] = field(default_factory=dict)
+    _ids: Digests = field(default_factory=Digests)
+    _keys: list[str] = field(default_factory=list)
+
+    def add(self, row: Row) -> None:
+        """Add the row of another answer; raises `ScoreError` if no aggregate fits."""
+        for key, fix in _shared_keys.items():
+            before = self.run_values.setdefault(key, row[key])
+            if before != row[key]:
+                raise ScoreError(
+                    f"an aggregate has one {key}, and answers have {before!r} and "
+                    f"{row[key]!r}: {fix}"
+                )
+        self.evaluation_names[row[EVALUATION]] = None
+        limit = MOST if self.has_groups else 1
+        if len(self.evaluation_names) > limit:
+            raise ScoreError(
+                f"the answers are of more than {limit:,} "
+                f"evaluation{'s' * (limit > 1)}: --by {EVALUATION} gives each its "
+                f"own scores, and --set {EVALUATION}=NAME makes them one"
+            )
+        self._keys += self.identity.keys_of_value(row)
+        if len(self._keys) >= _batch_size:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._keys:
+            self._ids.add(self._keys)
+            self._keys = []
+
+    def check(self) -> None:
+        """Raise `ScoreError` if two answers have one id."""
+        self._flush()
+        repeated = self._ids.repeated().surplus
+        if repeated:
+            raise ScoreError(
+                f"{repeated:,} answer{'s have' if repeated > 1 else ' has'} the "
+                "sample_id of another answer, and rows need different ids; run "
+                "`harpia-formats convert --to record --ids number` first, which gives "
+                "each record its number as id, and score that"
+            )
+        self._ids.close()
+
+    def drop(self) -> None:
+        """Remove the temporary files of the ids."""
+        self._ids.close()
+
 
 #: The metric and the signature of the score of a row before its own are known.
 _REPLACED = "score"
@@ -242,8 +393,8 @@ def _results(sample_format: _SampleFormat) -> ResultFormat:
     )
 
 
-V0_2_0 = _results(_SampleFormat(v0_2_0.FORMAT, mapping.V0_2_0, versions.V0_2_0))
+V0_2_0 = _results(_SampleFormat(formats.V0_2_0_FORMAT, mapping.V0_2_0, versions.V0_2_0))
 V0_2_0_TAG = _results(
-    _SampleFormat(v0_2_0_tag.FORMAT, mapping.V0_2_0_TAG, versions.V0_2_0_TAG)
+    _SampleFormat(formats.V0_2_0_TAG_FORMAT, mapping.V0_2_0_TAG, versions.V0_2_0_TAG)
 )
-V0_3_0 = _results(_SampleFormat(v0_3_0.FORMAT, mapping.V0_3_0, versions.V0_3_0))
+V0_3_0 = _results(_SampleFormat(formats.V0_3_0_FORMAT, mapping.V0_3_0, versions.V0_3_0))

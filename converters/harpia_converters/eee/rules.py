@@ -1,12 +1,6 @@
 """EvalEval's rules: C2 of the conditional part, E2 of an aggregate and its samples."""
 
-from harpia_converters.eee.lint import (
-    across_rules,
-    answers_rules,
-    identity_rules,
-    results_rules,
-    turns_rules,
-)
+from harpia_converters.eee import lint_rules
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
 
@@ -210,9 +204,9 @@ _default = (
 
 RULES = (
     *_default,
-    *identity_rules.RULES,
-    *turns_rules.RULES,
-    *results_rules.RULES,
-    *answers_rules.RULES,
-    *across_rules.RULES,
+    *lint_rules.IDENTITY_RULES,
+    *lint_rules.TURN_RULES,
+    *lint_rules.RESULT_RULES,
+    *lint_rules.ANSWER_RULES,
+    *lint_rules.ACROSS_RULES,
 )

@@ -1,9 +1,12 @@
-"""How rows of the three versions differ, and checks of values that all of them use."""
+"""How rows of the three versions differ, and how the version of a row is detected."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from harpia_formats.model.exact_json import encode
+from harpia_formats.model.format import Advice
+from harpia_formats.model.problem import Path
 
 #: The types of values that are all text. `issuperset` asks for all of them in C.
 TEXT_ONLY = frozenset({str})
@@ -73,3 +76,121 @@ def is_amount(value: Any) -> bool:
 def is_texts(value: Any) -> bool:
     """Tell whether `value` is a list of text."""
     return type(value) is list and TEXT_ONLY.issuperset(map(type, value))
+
+
+VENDOR = "EvalEval"
+ID_0_2_0, ID_0_2_0_TAG, ID_0_3_0 = "eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0"
+
+#: The key with the version of a row.
+LABEL_KEY = "schema_version"
+#: Paths that tell rows of one sample apart.
+IDENTITY_PATHS = (
+    ("evaluation_id",),
+    ("evaluation_name",),
+    ("evaluation_result_id",),
+    ("metadata", "epoch"),
+)
+#: Keys that every version requires.
+_required = frozenset(
+    "schema_version evaluation_id model_id evaluation_name sample_id "
+    "interaction_type input answer_attribution evaluation".split()
+)
+#: How many of them an EvalEval row must have to be detected.
+_minimum = 5
+#: All required keys but four, so that five of them are not without one of these.
+ROW_KEYS = frozenset(
+    "sample_id interaction_type input answer_attribution evaluation".split()
+)
+
+
+def is_record(row: Mapping[str, Any]) -> bool:
+    """Tell whether `row` looks like an instance-level record of any version."""
+    return len(_required & row.keys()) >= _minimum
+
+
+def version_of(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the format id of a row's version, and what it is detected by."""
+    if "messages" in row:
+        return ID_0_3_0, "`messages`"
+    lists = list_field(row)
+    if not lists:
+        return ID_0_2_0, "references and outputs that are text"
+    if "interactions" in row:
+        return ID_0_2_0_TAG, f"`interactions` and lists in `{lists}`"
+    if str(row.get("schema_version", "")).endswith("0.2.0"):
+        return ID_0_2_0_TAG, f"lists in `{lists}` under the label 0.2.0"
+    if row.get("evaluation_result_id") is not None:
+        return ID_0_3_0, f"`evaluation_result_id` and lists in `{lists}`"
+    return ID_0_3_0, f"lists in `{lists}`"
+
+
+def list_field(row: Mapping[str, Any]) -> str:
+    """Return the first field that holds a list where 0.2.0 has text, or ""."""
+    for part, key in (
+        ("input", "reference"),
+        ("output", "raw"),
+        ("output", "reasoning_trace"),
+    ):
+        owner = row.get(part)
+        # Most owners are null, and `isinstance` costs more than all else here.
+        if owner and isinstance(owner, Mapping) and isinstance(owner.get(key), list):
+            return f"{part}.{key}"
+    return ""
+
+
+def sign_of(row: Mapping[str, Any], version: str) -> str:
+    """Return by which keys `row` is of `version`, or "" if it is not."""
+    if not is_record(row):
+        return ""
+    found, sign = version_of(row)
+    return sign if found == version else ""
+
+
+TURNS, METRICS = "C201", "C202"
+
+
+def advise(branch: str, path: Path, record: Any, turns: str) -> Advice | None:
+    """Return the rule and the help for the branch that `record` breaks at `path`.
+
+    `turns` is the key of the list of turns. The first branch of the schema's allOf is
+    the condition for single_turn, the second for multi_turn and agentic.
+    """
+    if path[:1] == ("metrics",):
+        help_ = "move num_turns to evaluation.num_turns, and remove metrics"
+        return Advice(METRICS, help_)
+    if branch == "/allOf/0/then":
+        return Advice(TURNS, _single_turn(path, record, turns))
+    if branch == "/allOf/1/then":
+        return Advice(TURNS, _several_turns(path, record, turns))
+    return None
+
+
+def _single_turn(path: Path, record: Any, turns: str) -> str:
+    has_turns = bool(record.get(turns))
+    if path != (turns,):
+        how = f"move the answer from {turns} to output" if has_turns else _give_answer
+    elif has_turns and isinstance(record.get("output"), dict):
+        how = f"remove {turns} or set it to null, if the whole answer is in output"
+    else:
+        how = f"remove {turns} or set it to null"
+    if not has_turns:
+        return how
+    return (
+        f'{how}; or set interaction_type to "multi_turn" or "agentic" and output to '
+        "null, if the record has several turns"
+    )
+
+
+def _several_turns(path: Path, record: Any, turns: str) -> str:
+    has_turns, output = bool(record.get(turns)), record.get("output")
+    if has_turns:
+        if path == ("output",):
+            return f"set output to null: the answer stands in {turns}"
+        return f"give {turns} as a list of turns"
+    how = f"give the turns in {turns}"
+    if not isinstance(output, dict):
+        return how
+    return f'{how} and set output to null, or set interaction_type to "single_turn"'
+
+
+_give_answer = "give the answer in output"

@@ -1,5 +1,9 @@
-"""HarpIA Lab: the input of an evaluation, its output and its log."""
+"""HarpIA Lab: the input of an evaluation, its output and its log.
 
-from harpia_converters.harpia import companion, lab_input, log, output, rules
+In reading order: `header_checks`, `formats` and `rules`; loaded when they are needed:
+`parameter_checks`, `mapping`, `lints`, `profile` and `results_writer`.
+"""
 
-__all__ = ["companion", "lab_input", "log", "output", "rules"]
+from harpia_converters.harpia import formats, rules
+
+__all__ = ["formats", "rules"]

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.harpia.keys import REFERENCES, TIME, key_in
-from harpia_converters.harpia.metrics import metric_of
+from harpia_converters.harpia.header_checks import REFERENCES, TIME, key_in, metric_of
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -16,7 +16,6 @@ from harpia_formats.model.lint import (
     Lints,
     RowLint,
 )
-from harpia_formats.model.text.describe import short_json
 
 REPEATED_ANSWER, NO_REFERENCE = "H109", "H119"
 SCORE_RANGE, NEGATIVE_TIME = "H124", "H125"

@@ -1,12 +1,12 @@
-"""The adapter of the format harpia: instances to records and back."""
+"""The adapter of the format harpia: a header and instances to records and back."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.harpia.header import read_header, write_header
-from harpia_converters.harpia.keys import ANSWER, REFERENCES, key_in
+from harpia_converters.harpia.header_checks import ANSWER, METRICS, REFERENCES, key_in
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,
@@ -19,9 +19,77 @@ from harpia_formats.model.adapter import (
     as_is,
 )
 from harpia_formats.model.field_fates import FieldFates
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import Header, Output, Record
 
 _vendor = "harpia"
+_metrics = METRICS[0]
+#: The array of instances, which is no part of a header.
+_instances = "instances"
+
+
+def read_header(document: Row) -> Header:
+    """Return the header of an input, given as `document` without its instances."""
+    name = next(_names_of_metrics(document), "")
+    rest = {key: value for key, value in document.items() if key != name}
+    return Header(
+        metrics=document[name] if name else UNSET,
+        extra={_vendor: rest} if rest else UNSET,
+    )
+
+
+def _names_of_metrics(document: Row) -> Iterator[str]:
+    """Yield each key of `document` that holds metrics, the documented one first."""
+    for wanted in METRICS:
+        for key, value in document.items():
+            if key.casefold() == wanted and _are_metrics(value):
+                yield key
+
+
+def _are_metrics(value: Any) -> bool:
+    return type(value) is list and all(map(_is_metric, value))
+
+
+def _is_metric(item: Any) -> bool:
+    """Tell whether `item` is a metric that the schema allows."""
+    return (
+        type(item) is dict
+        and type(item.get("id")) is str
+        and all(_is_switch(item.get(key, True)) for key in ("enable", "enabled"))
+        and type(item.get("parameters", {})) in {dict, list}
+    )
+
+
+def _is_switch(value: Any) -> bool:
+    """Tell whether `value` is a boolean, or the text of one."""
+    return type(value) is bool or value in ("true", "false")
+
+
+def write_header(header: Header, fates: FieldFates) -> Row:
+    """Return the members of an input beside its instances; losses go to `fates`."""
+    row: Row = {}
+    if header.metrics is not UNSET:
+        row[_metrics] = [metric for metric in header.metrics if _is_metric(metric)]
+        if len(row[_metrics]) < len(header.metrics):
+            fates.changed("header.metrics", "without those that have no `id`")
+    for vendor, kept in ({} if header.extra is UNSET else header.extra).items():
+        if vendor == _vendor:
+            _put_back_in_header(kept, row, fates)
+        else:
+            fates.dropped(f"header.extra.{vendor}")
+    return row
+
+
+def _put_back_in_header(kept: Row, row: Row, fates: FieldFates) -> None:
+    """Put kept members into `row`, except those that would be read as another field."""
+    for key, value in kept.items():
+        is_list_of_metrics = key.casefold() in METRICS and _are_metrics(value)
+        is_read = is_list_of_metrics and _metrics not in row
+        if key in row or key == _instances or is_read:
+            fates.dropped(f"header.extra.{_vendor}.{key}", "the key is taken")
+        else:
+            row[key] = value
+
+
 _answer, _references = ANSWER[0], REFERENCES[0]
 _spellings = (ANSWER, REFERENCES)
 #: Every spelling of the keys that are read as fields.
@@ -109,7 +177,7 @@ def write_any(record: Record, fates: FieldFates) -> Row:
     elif answers and kept_of(answers[0]).get(_in_a_list) is True:
         row[_answer] = [row[_answer]]
     _note_kept(answers, row, fates)
-    _put_back(kept, row, fates)
+    _put_back_in_row(kept, row, fates)
     return row
 
 
@@ -149,7 +217,7 @@ def _texts(answers: list[Output], fates: FieldFates) -> list[str]:
     return [answer.text or "" for answer in answers]
 
 
-def _put_back(kept: Row, row: Row, fates: FieldFates) -> None:
+def _put_back_in_row(kept: Row, row: Row, fates: FieldFates) -> None:
     """Put kept members into `row`, except those that would be read as a field."""
     for key, value in kept.items():
         if key not in _known or _is_beside(key, value, row):

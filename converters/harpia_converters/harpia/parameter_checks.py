@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.model.text.describe import short_json
 
 BLEU_VALUE, BERTSCORE_VALUE = "H114", "H115"
 

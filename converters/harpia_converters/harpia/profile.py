@@ -11,10 +11,14 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.harpia.header_checks import HF_BERTSCORE, NLTK_BLEU
-from harpia_converters.harpia.metrics import Metric, metrics_of
-from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
+from harpia_converters.harpia.header_checks import (
+    HF_BERTSCORE,
+    NLTK_BLEU,
+    Metric,
+    metrics_of,
+)
 from harpia_formats.model.record import Header
+from harpia_formats.model.vendor_metrics import MetricProfile, MetricRequest
 
 #: Words that the id of the metric may have; with others it is another metric.
 _beside_bleu = frozenset({"bleu", "nltk", "sentence", "score"})

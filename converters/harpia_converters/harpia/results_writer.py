@@ -12,30 +12,27 @@ from typing import Any
 
 import msgspec
 
-from harpia_converters.harpia.companion import INSTANCE
-from harpia_converters.harpia.header_checks import NLTK_BLEU
-from harpia_converters.harpia.keys import METRIC, TIME
+from harpia_converters.harpia.formats import INSTANCE_ID
+from harpia_converters.harpia.header_checks import METRIC, NLTK_BLEU, TIME, Metric, same
 from harpia_converters.harpia.mapping import is_whole, kept_of
-from harpia_converters.harpia.metrics import Metric, same
 from harpia_converters.harpia.profile import HARPIA, enabled_in
-from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
-from harpia_formats.evaluation.scoring.results.columns import (
+from harpia_formats.evaluation.scoring.answer_rows import (
     WriteSignatures,
     columns_of,
     row_signatures,
     signature_writer,
     total_signatures,
 )
-from harpia_formats.evaluation.scoring.results.format import (
+from harpia_formats.evaluation.scoring.outcomes import ComputedMetric, ScoredAnswer
+from harpia_formats.evaluation.scoring.result_format import (
     Files,
     ResultFormat,
     ResultRun,
 )
-from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.metric_profile import MetricRequest
 from harpia_formats.model.record import Record
+from harpia_formats.model.vendor_metrics import MetricRequest
 
 #: The key of the reason that stands in the place of a score that was not computed.
 LEFT_OUT = "left out"
@@ -194,7 +191,7 @@ class _Log:
                 value for index in entry.indices for value in scored.values[index]
             )
             result = _as_score(entry, self.run.measured, values)
-            line = entry.as_object(**{INSTANCE: instance}, result=result)
+            line = entry.as_object(**{INSTANCE_ID: instance}, result=result)
             self.files.write(encode(line) + b"\n")
 
     def close(self, scores: Scores) -> None:

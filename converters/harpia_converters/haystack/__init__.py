@@ -1,5 +1,10 @@
-"""Haystack: an evaluator's columns, results and definition, and evaluation runs."""
+"""Haystack: an evaluator's columns, results and definition, and evaluation runs.
 
-from harpia_converters.haystack import columns, evaluator, results, rules, run
+In reading order: `detection`, `definition_checks`, `formats` and `rules`; loaded when
+they are needed: `mapping`, `lints`, `results_writer`, `profile`, `judges` and
+`component`.
+"""
 
-__all__ = ["columns", "evaluator", "results", "rules", "run"]
+from harpia_converters.haystack import formats, rules
+
+__all__ = ["formats", "rules"]

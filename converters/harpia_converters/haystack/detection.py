@@ -1,11 +1,67 @@
-"""Detect Haystack's documents by their keys, apart from each other and from others."""
+"""Detect Haystack's documents by their keys, apart from each other and from others.
 
-from collections.abc import Mapping
-from typing import Any
+With what all modules on them share: access to values whose type is not checked yet,
+remarks on components by their names, and phrases for messages.
+"""
 
-from harpia_converters.haystack.phrases import joined
-from harpia_converters.haystack.values import object_in
-from harpia_formats.model.format import Sniff
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from harpia_formats.model.format import Remark, Remarks, Sniff
+from harpia_formats.model.problem import Path
+
+#: The most characters of a name, and the most names of a list, that a message shows.
+_shown, _listed = 40, 4
+
+
+def quoted(name: str) -> str:
+    """Return a name in quotes, cut where it is long."""
+    cut = name if len(name) <= _shown else name[:_shown] + "…"
+    return json.dumps(cut, ensure_ascii=False)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return the first few of `names` in quotes, and how many more there are."""
+    every = list(names)
+    return joined([quoted(name) for name in every[:_listed]], len(every))
+
+
+def joined(words: Sequence[str], of: int) -> str:
+    """Return `words` as one phrase; of `of` in all, the missing ones are counted."""
+    more = [f"{of - len(words):,} more"] if of > len(words) else []
+    *firsts, last = [*words, *more] or ["nothing"]
+    return f"{', '.join(firsts)} and {last}" if firsts else last
+
+
+def counted(number: int, what: str) -> str:
+    """Return a number of things, such as `1 item` or `2 items`."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+Name = TypeVar("Name")
+
+
+def object_in(value: Any) -> Mapping[str, Any]:
+    """Return `value` if it is an object, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def list_in(value: Any) -> list[Any]:
+    """Return `value` if it is an array, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def first_of_usual_length(lengths: Mapping[Name, int]) -> Name:
+    """Return the first name whose length is the most common one.
+
+    Raises `ValueError` if `lengths` is empty.
+    """
+    ((usual, _),) = Counter(lengths.values()).most_common(1)
+    return next(name for name, length in lengths.items() if length == usual)
+
 
 VENDOR = "Haystack"
 
@@ -247,3 +303,15 @@ def _has_verdicts(value: Mapping[str, Any]) -> bool:
 def _is_harpia_metric(item: Mapping[str, Any]) -> bool:
     """Tell whether `item` is the result of one metric in a file of HarpIA."""
     return sum(not spellings.isdisjoint(item) for spellings in _harpia_results) > 1
+
+
+def below(path: Path, remarks: Iterable[Remark]) -> Iterator[Remark]:
+    """Yield `remarks` on the value at `path` with paths from the document's root."""
+    for remark in remarks:
+        yield replace(remark, path=(*path, *remark.path))
+
+
+def of_components(document: Any, remarks: Remarks) -> Iterator[Remark]:
+    """Yield what `remarks` yields for each component of `document`."""
+    for name, component in object_in(document).items():
+        yield from below((name,), remarks(component))

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.mapping.extras import EXTRAS_KEY
+from harpia_formats.conversion.mapping.extra_fields import EXTRAS_KEY
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,

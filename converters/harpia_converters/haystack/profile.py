@@ -1,6 +1,6 @@
 """The metric profile haystack: the metrics of its evaluators."""
 
-from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
+from harpia_formats.model.vendor_metrics import MetricProfile, MetricRequest
 
 #: Its metrics of retrieved documents, with the defaults of its evaluators.
 DOCUMENTS = ("document-map", "document-mrr", "document-ndcg", "document-recall")

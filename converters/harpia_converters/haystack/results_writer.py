@@ -11,17 +11,17 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from harpia_converters.haystack.mapping import COLUMNS
-from harpia_formats.conversion.containers.columns import ColumnWriter
+from harpia_formats.conversion.containers.json_writers import ColumnWriter
 from harpia_formats.conversion.containers.row_writer import (
     RowBatches,
     copy_spooled,
     spool,
 )
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.constants import constants_by_path
-from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
+from harpia_formats.conversion.mapping.extra_fields import COMPONENT_KEY
+from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.evaluation.scoring.results.columns import (
+from harpia_formats.evaluation.scoring.answer_rows import (
     ScoreColumn,
     WriteSignatures,
     columns_of,
@@ -29,19 +29,19 @@ from harpia_formats.evaluation.scoring.results.columns import (
     total_signatures,
     values_of,
 )
-from harpia_formats.evaluation.scoring.results.format import (
+from harpia_formats.evaluation.scoring.outcomes import ScoredAnswer
+from harpia_formats.evaluation.scoring.result_format import (
     Files,
     ResultFormat,
     ResultRun,
     Write,
 )
-from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.files.io.spill import FixedRecords
-from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Unconvertible
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import ConversionError
+from harpia_formats.model.vendor_metrics import ScoreError
 
 
 @dataclass(slots=True)

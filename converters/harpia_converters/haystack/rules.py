@@ -1,8 +1,226 @@
 """The rules K1 (columns), K2 (runs), K3 (definitions) and K4 (results) of Haystack."""
 
-from harpia_converters.haystack.definition_rules import DEFINITION_RULES
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Severity
+
+_definition = (
+    b'{"instructions": "Is it rude?", "inputs": [["responses", "list[str]"]], '
+    b'"outputs": ["score"], "examples": '
+    b'[{"inputs": {"responses": "Go!"}, "outputs": {"score": 1}}]}\n'
+)
+_no_score = b'{"inputs": {"responses": "Oh!"}, "outputs": {"score": "no"}}'
+_validated_as = "haystack-evaluator"
+_dumped = (
+    b'{"type": "haystack.components.evaluators.llm_evaluator.LLMEvaluator", '
+    b'"init_parameters": ' + _definition.strip()[:-1] + b', "chat_generator": {"type": '
+    b'"haystack.components.generators.chat.openai.OpenAIChatGenerator", '
+    b'"init_parameters": {"model": "gpt-4o-mini"}}}}\n'
+)
+
+DEFINITION_RULES = (
+    Rule(
+        "K301",
+        "unusable-input-name",
+        Severity.ERROR,
+        "The name of an input must be one that a Jinja variable can have.",
+        "Each input becomes a variable of the prompt's template, so the evaluator "
+        "cannot be made with a name that has spaces or hyphens or begins with a digit.",
+        _definition.replace(b"responses", b"the responses"),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K302",
+        "template-in-text",
+        Severity.WARNING,
+        "Instructions and examples should not hold what Jinja takes for a template.",
+        "They are put into the template of the prompt as they are. A name in double "
+        "braces becomes a variable, and unless it is a declared input the run fails "
+        "because nothing gives it; a tag or a comment fails or is lost. The values of "
+        "the inputs are safe.",
+        _definition.replace(b"Is it rude?", b"Is {{ it }} rude?"),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K303",
+        "repeated-declaration",
+        Severity.WARNING,
+        "A name should be declared once among the inputs, and once among the outputs.",
+        "Haystack does not check it, but has one value for each name.",
+        _definition.replace(b'["score"]', b'["score", "score"]'),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K304",
+        "nothing-declared",
+        Severity.WARNING,
+        "An evaluator should declare at least one input and one output.",
+        "Haystack accepts none. Without inputs a run fails, and without outputs any "
+        "reply of the judge is accepted.",
+        b'{"instructions": "Is it rude?", "inputs": [["responses", "list[str]"]], '
+        b'"outputs": [], "examples": []}\n',
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K305",
+        "not-a-list-type",
+        Severity.WARNING,
+        "The type of an input should be a list of something.",
+        "Haystack's page asks for it, its code does not. An evaluator is run on lists "
+        "with one value for each row.",
+        _definition.replace(b"list[str]", b"str"),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K306",
+        "undeclared-example-keys",
+        Severity.WARNING,
+        "The keys of an example should be the names that are declared.",
+        "The judge is shown the examples beside the inputs and is asked for the "
+        "outputs, so other keys mislead it. The page's sentence that an example has "
+        "questions, contexts, statements and statement_scores is true of "
+        "FaithfulnessEvaluator alone. Haystack does not check it.",
+        _definition.replace(b'{"responses": "Go!"}', b'{"questions": "Go!"}'),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K307",
+        "old-parameter",
+        Severity.NOTE,
+        "api, api_key and api_params are parameters of Haystack before 2.20.",
+        "They are read. Since 2.20 a chat_generator holds the model, its key and its "
+        "parameters.",
+        _definition.replace(b'{"instr', b'{"api": "openai", "instr'),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K308",
+        "unknown-class",
+        Severity.ERROR,
+        "The type of a dumped evaluator must be the whole name of its class.",
+        "Haystack imports the class by this name, and compares it with the name that "
+        "the class has in its own module. Classes of other packages are not looked up.",
+        _dumped.replace(b"LLMEvaluator", b"LLMEvaluato"),
+        _dumped,
+        _validated_as,
+    ),
+    Rule(
+        "K309",
+        "unusable-chat-generator",
+        Severity.ERROR,
+        "A dumped chat_generator must have the type of a known class, and "
+        "init_parameters.",
+        "Haystack makes it from these, and cannot load the evaluator without them. Its "
+        "api_key must name an environment variable. Classes of other packages are not "
+        "looked up.",
+        _dumped.replace(b'"init_parameters": {"model"', b'"parameters": {"model"'),
+        _dumped,
+        _validated_as,
+    ),
+    Rule(
+        "K310",
+        "unknown-input-type",
+        Severity.ERROR,
+        "The type of an input must be a type that Python has.",
+        "Haystack makes the type from its text, and cannot load the evaluator if a "
+        "name is unknown or a bracket is missing. Classes of other packages are not "
+        "looked up.",
+        _definition.replace(b"list[str]", b"list[foo]"),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K311",
+        "unknown-parameter",
+        Severity.ERROR,
+        "A dumped evaluator must have parameters of its class only.",
+        "Haystack makes the component with all of them, and fails on an unknown one. "
+        "For api, api_key and api_params see K307.",
+        _dumped.replace(
+            b'"outputs": ["score"], ', b'"outputs": ["score"], "modle": 1, '
+        ),
+        _dumped,
+        _validated_as,
+    ),
+    Rule(
+        "K312",
+        "broken-template",
+        Severity.ERROR,
+        "What Jinja takes for a template must have an end and a meaning.",
+        "Instructions, examples and outputs are put into the template of the prompt as "
+        "they are, so the evaluator cannot be made. An unknown tag and an empty "
+        "expression are reported, too.",
+        _definition.replace(b"Is it rude?", b"Is {{ it rude?"),
+        _definition,
+        _validated_as,
+    ),
+    Rule(
+        "K313",
+        "example-input-kind",
+        Severity.NOTE,
+        "An example should give for each input what one row has of it.",
+        "The type of an input is a list of what the rows have, and an example stands "
+        "for one row. Haystack does not check it: the judge is then shown examples "
+        "that look otherwise than what it is to judge.",
+        _definition.replace(b'"Go!"', b'["Go!"]'),
+        _definition,
+        _validated_as,
+        lint=True,
+    ),
+    Rule(
+        "K314",
+        "example-output-kinds",
+        Severity.NOTE,
+        "The examples should give values of one kind for an output.",
+        "The judge follows the examples, and Haystack does not check the kind of what "
+        "it answers: 1 in one row and yes in another cannot be averaged.",
+        _definition.replace(b"}}]}", b"}}, " + _no_score + b"]}"),
+        _definition,
+        _validated_as,
+        lint=True,
+    ),
+    Rule(
+        "K315",
+        "output-named-like-input",
+        Severity.NOTE,
+        "An output should not be named like an input.",
+        "Haystack accepts it. The prompt then shows both under one name.",
+        _definition.replace(b'"score"', b'"responses"'),
+        _definition,
+        _validated_as,
+        lint=True,
+    ),
+    Rule(
+        "K316",
+        "empty-output-name",
+        Severity.WARNING,
+        "The name of an output should not be empty.",
+        "Haystack accepts it, and asks the judge for a value under an empty key.",
+        _definition.replace(b'"score"', b'""'),
+        _definition,
+        _validated_as,
+        lint=True,
+    ),
+    Rule(
+        "K317",
+        "no-instructions",
+        Severity.WARNING,
+        "The instructions should not be empty.",
+        "Haystack accepts it. The judge is then asked for outputs and not told what "
+        "they mean.",
+        _definition.replace(b"Is it rude?", b""),
+        _definition,
+        _validated_as,
+        lint=True,
+    ),
+)
+
 
 _run = (
     b'{"run_name": "a", "inputs": {"questions": ["2+2?", "3+3?"], '

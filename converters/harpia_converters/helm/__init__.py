@@ -1,5 +1,9 @@
-"""HELM: run folders with requests, completions and statistics of each instance."""
+"""HELM: run folders with requests, completions and statistics of each instance.
 
-from harpia_converters.helm import rules, run
+In reading order: `formats`; loaded when they are needed: `remarks`, `run_folder` and
+`mapping`.
+"""
 
-__all__ = ["rules", "run"]
+from harpia_converters.helm import formats
+
+__all__ = ["formats"]

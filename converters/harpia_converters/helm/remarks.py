@@ -5,7 +5,7 @@ from typing import Any
 
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.safe_text import safe
 
 STATS_FILE = "per_instance_stats.json"
 #: The files of a run beside scenario_state.json, and what is not known without them.

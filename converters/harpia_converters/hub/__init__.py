@@ -1,5 +1,10 @@
-"""Our own formats: records without loss, rows of any keys, verdicts of our judge."""
+"""Our own formats: records without loss, rows of any keys, verdicts of our judge.
 
-from harpia_converters.hub import any_keys, record, verdicts
+In reading order: `formats`; loaded when they are needed: `mapping`, `csv_mapping`,
+`results_writer`, `csv_results_writer`, `table_metadata`, `table_slices` and
+`read_table`.
+"""
 
-__all__ = ["any_keys", "record", "verdicts"]
+from harpia_converters.hub import formats
+
+__all__ = ["formats"]

@@ -1,7 +1,15 @@
-"""The adapter of the format record, whose keys are the fields of a record."""
+"""The adapters of record, judge-verdicts, json and parquet."""
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
+from harpia_formats.conversion.mapping.fields import (
+    FieldTable,
+    any_columns,
+    record_row,
+    without_nulls,
+)
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
@@ -13,13 +21,14 @@ from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import (
     FIELD_TYPES,
     Header,
+    Output,
     Record,
     as_dict,
     record_of,
 )
 
 
-def _read(row: Row) -> Record:
+def _read_record(row: Row) -> Record:
     return record_of({key: value for key, value in row.items() if key != "header"})
 
 
@@ -38,7 +47,7 @@ def _write_header(header: Header, fates: FieldFates) -> Row:  # noqa: ARG001 - n
 RECORD = FormatAdapter(
     vendor="record",
     fields=tuple(FieldMapping(tuple(path.split(".")), path) for path in FIELD_TYPES),
-    read=_read,
+    read=_read_record,
     write=_write,
     capacity=RowCapacity(
         Cardinality.MANY, Cardinality.MANY, Cardinality.MANY, messages=True, turns=True
@@ -47,4 +56,125 @@ RECORD = FormatAdapter(
     write_header=_write_header,
     header_fields=("metrics", "task", "evaluation", "extra"),
     other_paths=frozenset({"extra", "outputs.extra", "outputs.scores"}),
+)
+
+
+_table = FieldTable(
+    "judge",
+    (
+        FieldMapping(
+            ("record_id",), "id", note="the number of the record where it has no id"
+        ),
+        FieldMapping(("model",), "outputs.model"),
+        FieldMapping(("index",), "outputs.index"),
+        FieldMapping(("error",), "outputs.error"),
+        FieldMapping(
+            ("result", "*"),
+            "outputs.scores.value",
+            key_record_path="outputs.scores.metric",
+            note="numbers, true and false",
+        ),
+    ),
+)
+
+
+def _read_verdict(row: Row) -> Record:
+    """Return the record of a verdict, with a score for each number in its result."""
+    signature = row.get("signature", UNSET)
+    rest = {key: value for key, value in row.items() if key != "signature"}
+    record = _table.read(rest)
+    outputs = record.outputs or [Output()]
+    if isinstance(signature, str):
+        outputs = [_signed(output, signature) for output in outputs]
+    number = row.get("record", UNSET)
+    return replace(
+        record,
+        id=number if record.id is UNSET else record.id,
+        outputs=outputs,
+    )
+
+
+def _signed(output: Output, signature: str) -> Output:
+    """Return `output` with `signature` at each of its scores."""
+    if not output.scores:
+        return output
+    scores = [replace(score, signature=signature) for score in output.scores]
+    return replace(output, scores=scores)
+
+
+def _of_columns(row: Row) -> Row:
+    """Return a row of the dialect columns as a line."""
+    meta = row.get("meta")
+    return {**(meta if isinstance(meta, dict) else {}), "result": row.get("results")}
+
+
+VERDICTS = FormatAdapter(
+    vendor="judge",
+    fields=_table.fields,
+    read=_read_verdict,
+    capacity=RowCapacity(
+        references=Cardinality.NONE, outputs=Cardinality.ONE, scores=Cardinality.MANY
+    ),
+    dialect_normalizers={"columns": _of_columns},
+    other_paths=frozenset({"outputs.scores.signature"}),
+)
+
+
+_json = "json"
+_json_fields = any_columns(_json)
+
+
+def _read_json(row: Row) -> Record:
+    return _json_fields.read(without_nulls(row))
+
+
+JSON = FormatAdapter(
+    vendor=_json,
+    fields=_json_fields.fields,
+    read=_read_json,
+    capacity=RowCapacity(
+        Cardinality.MANY, Cardinality.ONE, Cardinality.ONE, messages=True, turns=True
+    ),
+)
+
+
+_parquet = "parquet"
+_column_fields = any_columns(_parquet)
+
+
+def _record_of_columns(row: Row) -> Row:
+    """Return a row of any columns as a record; a null in a table says nothing."""
+    return record_row(_column_fields, row)
+
+
+def _read_table_record(row: Row) -> Record:
+    return record_of({key: value for key, value in row.items() if key != "header"})
+
+
+def _read_table_header(document: Row) -> Header:
+    """Return the header in a record; a column of that name may hold something else."""
+    try:
+        return msgspec.convert(document, Header)
+    except msgspec.ValidationError:
+        return Header()
+
+
+_parquet_columns = FormatAdapter(
+    vendor=_parquet, fields=_column_fields.fields, read=_column_fields.read
+)
+
+PARQUET = FormatAdapter(
+    vendor=_parquet,
+    fields=tuple(FieldMapping(tuple(path.split(".")), path) for path in FIELD_TYPES),
+    read=_read_table_record,
+    write=_write,
+    capacity=RowCapacity(
+        Cardinality.MANY, Cardinality.MANY, Cardinality.MANY, messages=True, turns=True
+    ),
+    read_header=_read_table_header,
+    write_header=_write_header,
+    header_fields=("metrics", "task", "evaluation", "extra"),
+    dialect_normalizers={"columns": _record_of_columns},
+    other_paths=frozenset({"extra", "outputs.extra", "outputs.scores"}),
+    named_by_dialect={"columns": _parquet_columns},
 )

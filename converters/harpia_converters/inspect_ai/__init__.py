@@ -1,5 +1,9 @@
-"""Inspect AI: logs of evaluations, and data sets."""
+"""Inspect AI: logs of evaluations, and data sets.
 
-from harpia_converters.inspect_ai import archive, dataset, log, rules
+In reading order: `formats`; loaded when they are needed: `archive_text`, `messages`,
+`log_checks`, `log_mapping`, `dataset_mapping` and `profile`.
+"""
 
-__all__ = ["archive", "dataset", "log", "rules"]
+from harpia_converters.inspect_ai import formats
+
+__all__ = ["formats"]

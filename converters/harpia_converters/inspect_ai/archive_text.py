@@ -9,10 +9,14 @@ from array import array
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from harpia_formats.files.io.file_kinds import TextPart
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.unpacking import TextPart
-from harpia_formats.files.io.zip_directory import ZipDirectory, read_directory
-from harpia_formats.files.io.zip_members import check_expansion, member_pieces
+from harpia_formats.files.io.zip_archive import (
+    ZipDirectory,
+    check_expansion,
+    member_pieces,
+    read_directory,
+)
 
 HEADER, REDUCTIONS = "header.json", "reductions.json"
 #: What is there instead of the header while the run goes on, and after it crashed.

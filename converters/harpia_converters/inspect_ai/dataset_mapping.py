@@ -6,12 +6,12 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.inspect_ai.contents import (
+from harpia_converters.inspect_ai.messages import (
     Attachments,
     content_of,
     is_other_part,
 )
-from harpia_formats.conversion.mapping.asked_chat import read_chat, write_chat
+from harpia_formats.conversion.mapping.chat_messages import read_chat, write_chat
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,

@@ -3,9 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.inspect_ai.chats import Chat
-from harpia_converters.inspect_ai.contents import Attachments
-from harpia_converters.inspect_ai.values import values_in
+from harpia_converters.inspect_ai.messages import Attachments, Chat, values_in
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
 

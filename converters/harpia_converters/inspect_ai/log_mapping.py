@@ -1,15 +1,26 @@
-"""The adapter of inspect-log: one record for each sample in each epoch."""
+"""The adapter of inspect-log: one record for each sample in each epoch.
+
+The answers of a sample are outputs, with its scores and what the log says of the run.
+"""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
-from harpia_converters.inspect_ai.chats import Chat, is_empty
-from harpia_converters.inspect_ai.contents import Attachments
-from harpia_converters.inspect_ai.detection import KEY
-from harpia_converters.inspect_ai.outputs import read_outputs, with_conversation
-from harpia_converters.inspect_ai.run import Run, needed_around, run_of
+from harpia_converters.inspect_ai.formats import KEY
+from harpia_converters.inspect_ai.messages import (
+    ASSISTANT,
+    Attachments,
+    Chat,
+    Value,
+    content_of,
+    is_empty,
+    values_in,
+)
+from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
@@ -18,10 +29,255 @@ from harpia_formats.model.adapter import (
     Row,
     RowCapacity,
 )
-from harpia_formats.model.record import Header, Record
+from harpia_formats.model.record import Header, Output, Record, Score
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The run of a log, as far as its samples depend on it; "" for what is unknown."""
+
+    model: str = ""
+    task: str = ""
+    evaluation_id: str = ""
+    #: The version of Inspect.
+    version: str = ""
+    #: The name of the only scorer, in early logs.
+    scorer: str = ""
+    #: How many times each sample is run.
+    epochs: int = 1
+
+
+def needed_around(members: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what `run_of` needs of the members of a log before its samples."""
+    run = _object(members, "eval")
+    epochs = _object(run, "config").get("epochs")
+    return {
+        "model": _text(run, "model"),
+        "task": _text(run, "task"),
+        "evaluation_id": _text(run, "eval_id") or _text(run, "run_id"),
+        "version": _text(_object(run, "packages"), "inspect_ai"),
+        "scorer": _scorer(_object(members, "results")),
+        "epochs": epochs if type(epochs) is int and epochs > 0 else 1,
+    }
+
+
+def run_of(needed: Mapping[str, Any]) -> Run:
+    """Return the run of samples, given what `needed_around` returned, or nothing."""
+    return Run(**needed)
+
+
+def _scorer(results: Mapping[str, Any]) -> str:
+    """Return the name of the first scorer in the results of a log of any version."""
+    scores = results.get("scores")
+    if isinstance(scores, list) and scores and isinstance(scores[0], dict):
+        return _text(scores[0], "name")
+    return _text(_object(results, "scorer"), "name")
+
+
+def _object(owner: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    value = owner.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _text(owner: Mapping[str, Any], key: str) -> str:
+    value = owner.get(key)
+    return value if isinstance(value, str) else ""
+
+
+#: The name of the package, as the logs give it.
+_tool = "inspect_ai"
+#: What a scorer is called if nothing names it.
+_unnamed = "score"
+
+
+def scorers_of(sample: Row, run: Run) -> Row:
+    """Return what each scorer says of a sample, by its name."""
+    scorers: Row | None = sample.get("scores")
+    if scorers:
+        return scorers
+    # Early logs have one scorer, which only their results name.
+    score = sample.get("score")
+    return {run.scorer or _unnamed: score} if type(score) is dict else {}
+
+
+def read_scores(scorers: Row, run: Run) -> tuple[list[Score], Row]:
+    """Return the scores of a sample, and the further data of each of its scorers.
+
+    A value that is no number is among the further data, and the score has none.
+    """
+    scores: list[Score] = []
+    rest: Row = {}
+    for scorer, score in scorers.items():
+        own = {
+            key: value
+            for key, value in score.items()
+            if key != "value" and not is_empty(value)
+        }
+        for value in values_in(score["value"]):
+            scores.append(_score(scorer, value, run))
+            if value.is_other:
+                own["value"] = score["value"]
+        if own:
+            rest[scorer] = own
+    return scores, rest
+
+
+def _score(scorer: str, value: Value, run: Run) -> Score:
+    metric = f"{scorer}.{value.key}" if value.key else scorer
+    known: Any = UNSET if value.is_correct is None else value.is_correct
+    return Score(
+        metric=metric,
+        value=value.number,
+        is_correct=known,
+        evaluation_id=run.evaluation_id or UNSET,
+        evaluation_name=run.task or UNSET,
+        signature=tool_signature(metric, _tool, run.version, scorer=scorer),
+    )
+
+
+def unscored(run: Run) -> list[Score] | UnsetType:
+    """Return a score without a value that says of which run and task a sample is.
+
+    That is for a sample without scores, such as one that failed: it may get one.
+    """
+    if not (run.evaluation_id or run.task):
+        return UNSET
+    return [
+        Score(
+            evaluation_id=run.evaluation_id or UNSET,
+            evaluation_name=run.task or UNSET,
+        )
+    ]
+
+
+#: Members of an output and of a choice that are read, or repeat what others say.
+_read_output_keys = frozenset("choices completion error stop_reason".split())
+_message_keys = frozenset("role content reasoning tool_calls".split())
+#: The key of the time in a record, in milliseconds.
+_latency = "latency_ms"
+#: Digits behind the point of milliseconds: seconds are given to the microsecond.
+_digits = 3
+
+
+def read_outputs(sample: Row, run: Run, attachments: Attachments) -> list[Output]:
+    """Return the outputs of a sample: one for each choice, and one if there is none.
+
+    All but the text, the reasoning and what belongs to a choice is of the first one.
+    """
+    output = sample.get("output") or {}
+    epoch = sample["epoch"] - 1
+    given = output.get("choices") or ()
+    choices = [_of_choice(choice, attachments) for choice in given]
+    outputs = choices or [Output(text=output.get("completion") or None)]
+    model: Any = run.model or output.get("model") or UNSET
+    outputs = [
+        replace(each, model=model, index=epoch + number * run.epochs)
+        for number, each in enumerate(outputs)
+    ]
+    return [_with_rest(outputs[0], sample, output, run), *outputs[1:]]
+
+
+def _of_choice(choice: Row, attachments: Attachments) -> Output:
+    """Return the output of one choice, with what it has no place for as extra."""
+    message = choice["message"]
+    content = content_of(message, attachments)
+    rest = {
+        key: value
+        for key, value in choice.items()
+        if key != "message" and not is_empty(value)
+    }
+    others = {
+        key: value
+        for key, value in message.items()
+        if key not in _message_keys and not is_empty(value)
+    }
+    if others:
+        rest["message"] = others
+    if content.others:
+        rest["parts"] = content.others
+    return Output(
+        text=content.text,
+        reasoning=UNSET if content.reasoning is None else content.reasoning,
+        extra={KEY: rest} if rest else UNSET,
+    )
+
+
+def _with_rest(answer: Output, sample: Row, output: Row, run: Run) -> Output:
+    """Return the first output with the scores, tokens, times and error of a sample."""
+    scores, of_scorers = read_scores(scorers_of(sample, run), run)
+    usage, rest = _usage(sample, output, run)
+    if of_scorers:
+        rest["scores"] = of_scorers
+    rest |= {
+        key: value
+        for key, value in output.items()
+        if key not in _read_output_keys and key not in rest and not is_empty(value)
+    }
+    if usage is output.get("usage"):
+        rest.pop("usage", None)
+    kept = {} if answer.extra is UNSET else answer.extra[KEY]
+    kept = {**kept, **rest}
+    time = sample.get("total_time")
+    return replace(
+        answer,
+        scores=scores or unscored(run),
+        token_usage=UNSET if usage is None else usage,
+        performance=UNSET if time is None else {_latency: _milliseconds(time)},
+        error=_error(sample, output),
+        extra={KEY: kept} if kept else UNSET,
+    )
+
+
+def _usage(sample: Row, output: Row, run: Run) -> tuple[Row | None, Row]:
+    """Return the tokens of the evaluated model, and those that have no place.
+
+    They are those of the whole sample if it says so, else those of the last call.
+    """
+    of_models: Row = sample.get("model_usage") or {}
+    own = of_models.get(run.model)
+    if own is None:
+        last: Row | None = output.get("usage")
+        rest = {"model_usage": of_models} if of_models else {}
+        return last, rest if last is None else {**rest, "usage_of": "the last call"}
+    others = {name: usage for name, usage in of_models.items() if name != run.model}
+    return own, {"model_usage": others} if others else {}
+
+
+def _milliseconds(seconds: float) -> float:
+    return round(seconds * 1000, _digits)
+
+
+def _error(sample: Row, output: Row) -> Any:
+    """Return what went wrong in a sample, or in its last call; `UNSET` if nothing."""
+    error = sample.get("error")
+    if error is not None:
+        return error["message"]
+    return output.get("error") or UNSET
+
+
+def with_conversation(answer: Output, chat: Chat, asked: list[Row]) -> Output:
+    """Return the first output with the conversation that led to it.
+
+    A conversation that is only what was `asked` and the answer is not repeated.
+    """
+    if not chat.turns:
+        return answer
+    prompt = chat.prompt()
+    own: Row = {"role": ASSISTANT, "content": answer.text}
+    if answer.reasoning is not UNSET:
+        own["reasoning"] = answer.reasoning
+    sent = chat.turns[: chat.first_answer()]
+    is_told = chat.is_told_by(sent if prompt is not None else asked, own)
+    return replace(
+        answer,
+        formatted_prompt=UNSET if prompt is None else prompt,
+        turns=UNSET if is_told else chat.turns,
+        interaction_type=chat.interaction(),
+    )
+
 
 #: Members of a sample that are read.
-_read_keys = frozenset(
+_read_sample_keys = frozenset(
     "id epoch input choices target messages output scores score metadata model_usage "
     "total_time".split()
 )
@@ -168,7 +424,7 @@ def _rest_of(sample: Row) -> Row:
     rest = {
         key: value
         for key, value in sample.items()
-        if key not in _read_keys and key not in _of_steps and not is_empty(value)
+        if key not in _read_sample_keys and key not in _of_steps and not is_empty(value)
     }
     error = rest.pop("error", None)
     if error:

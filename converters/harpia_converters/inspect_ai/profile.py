@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
 from harpia_formats.model.record import Header
+from harpia_formats.model.vendor_metrics import MetricProfile, MetricRequest
 
 _vendor = "inspect"
 #: The metric of each scorer, with its parameters.

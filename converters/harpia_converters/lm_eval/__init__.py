@@ -1,5 +1,9 @@
-"""lm-evaluation-harness: samples of its tasks, and the results beside them."""
+"""lm-evaluation-harness: samples of its tasks, and the results beside them.
 
-from harpia_converters.lm_eval import results, rules, samples
+In reading order: `formats` and `rules`; loaded when they are needed: `task_totals`,
+`sample_fields`, `mapping`, `lints` and `profile`.
+"""
 
-__all__ = ["results", "rules", "samples"]
+from harpia_converters.lm_eval import formats, rules
+
+__all__ = ["formats", "rules"]

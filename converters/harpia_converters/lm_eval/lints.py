@@ -1,31 +1,66 @@
 """The lints of samples: what their targets and metrics are, and their hashes (A1)."""
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from harpia_converters.lm_eval.hashes import (
-    doc_hash,
-    doc_hash_with_nan,
-    prompt_hash,
-    target_hash,
-)
-from harpia_converters.lm_eval.requests import (
+from harpia_converters.lm_eval.sample_fields import (
     CHOICE,
     CONTEXT,
     DELIMITER,
     GENERATE,
+    LIKELIHOODS,
     as_objects,
     choices_of,
+    chosen,
     first_half,
     guessed_type,
     has_several_inputs,
+    is_list_text,
     requests_of,
+    texts_of,
 )
-from harpia_converters.lm_eval.scores import LIKELIHOODS
-from harpia_converters.lm_eval.targets import chosen, is_list_text, texts_of
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint
+
+
+def doc_hash(doc: Any) -> str:
+    """Return the hash of a document."""
+    return _hash_of(json.dumps(doc, indent=2, ensure_ascii=False))
+
+
+def doc_hash_with_nan(doc: Any) -> str:
+    """Return the hash of a document in which each null was NaN."""
+    return doc_hash(_with_nan(doc))
+
+
+def prompt_hash(context: Any) -> str | None:
+    """Return the hash of the first context, None of one that is no text."""
+    if isinstance(context, list) and len(context) == 1:
+        (context,) = context  # the JSON text of a chat
+    return _hash_of(context) if isinstance(context, str) else None
+
+
+def target_hash(target: Any) -> str:
+    """Return the hash of a target."""
+    return _hash_of(str(target))
+
+
+def _hash_of(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+def _with_nan(value: Any) -> Any:
+    if value is None:
+        return float("nan")
+    if isinstance(value, list):
+        return list(map(_with_nan, value))
+    if isinstance(value, dict):
+        return {key: _with_nan(member) for key, member in value.items()}
+    return value
+
 
 NO_CHOICE, LIST_AS_TEXT, NO_NUMBER = "A121", "A122", "A123"
 DOC_HASH, PROMPT_HASH, TARGET_HASH = "A111", "A112", "A113"

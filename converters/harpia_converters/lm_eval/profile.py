@@ -5,15 +5,15 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.lm_eval.detection import task_and_date
-from harpia_converters.lm_eval.requests import CHOICE, GENERATE, OUTPUT_TYPES
-from harpia_formats.model.metric_profile import (
+from harpia_converters.lm_eval.formats import task_and_date
+from harpia_converters.lm_eval.sample_fields import CHOICE, GENERATE, OUTPUT_TYPES
+from harpia_formats.model.record import Header
+from harpia_formats.model.vendor_metrics import (
     MetricProfile,
     MetricRequest,
     ScoreError,
     ScoreOptionsError,
 )
-from harpia_formats.model.record import Header
 
 _vendor = "lm-eval"
 _exact = "exact_match"

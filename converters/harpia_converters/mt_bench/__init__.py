@@ -1,5 +1,8 @@
-"""MT-Bench (FastChat's LLM judge): questions, answers and judgements."""
+"""MT-Bench (FastChat's LLM judge): questions, answers and judgements.
 
-from harpia_converters.mt_bench import answers, judgements, questions, rules
+In reading order: `formats`; loaded when they are needed: `mapping`.
+"""
 
-__all__ = ["answers", "judgements", "questions", "rules"]
+from harpia_converters.mt_bench import formats
+
+__all__ = ["formats"]

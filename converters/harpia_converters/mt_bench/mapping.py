@@ -10,9 +10,8 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.mt_bench.detection import KEY, QUESTION
-from harpia_converters.mt_bench.judgements import NO_SCORE
-from harpia_formats.conversion.mapping.tool_signature import tool_signature
+from harpia_converters.mt_bench.formats import KEY, NO_SCORE, QUESTION
+from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

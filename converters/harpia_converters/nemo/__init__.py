@@ -1,11 +1,9 @@
-"""NVIDIA NeMo Evaluator: questions, answers, results and configurations."""
+"""NVIDIA NeMo Evaluator: questions, answers, results and configurations.
 
-from harpia_converters.nemo import (
-    config,
-    input,  # noqa: A004 - the module is called what the format is
-    output,
-    results,
-    rules,
-)
+In reading order: `formats` and `rules`; loaded when they are needed: `mapping`,
+`lints`, `results_writer` and `profile`.
+"""
 
-__all__ = ["config", "input", "output", "results", "rules"]
+from harpia_converters.nemo import formats, rules
+
+__all__ = ["formats", "rules"]

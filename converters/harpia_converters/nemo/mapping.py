@@ -5,7 +5,7 @@ from collections.abc import Collection
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.nemo.detection import ANSWER_KEYS, FOREIGN_KEYS
+from harpia_converters.nemo.formats import ANSWER_KEYS, FOREIGN_KEYS
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.model.adapter import (
     EMPTY_FOR_NULL,

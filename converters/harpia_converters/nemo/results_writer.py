@@ -10,17 +10,17 @@ from typing import Any
 
 import msgspec
 
-from harpia_converters.nemo.results import SHARES
+from harpia_converters.nemo.formats import SHARES
 from harpia_formats.evaluation.scoring.metric_score import Group, MetricScore
-from harpia_formats.evaluation.scoring.results.format import (
+from harpia_formats.evaluation.scoring.outcomes import ScoredAnswer
+from harpia_formats.evaluation.scoring.result_format import (
     Files,
     ResultFormat,
     ResultRun,
 )
-from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.vendor_metrics import ScoreError
 
 TREES = ("tasks", "groups")
 #: The name of the task or group where nothing gives one.

@@ -1,5 +1,9 @@
-"""OpenAI: chats for fine-tuning, preferences, and requests and results of batches."""
+"""OpenAI: chats for fine-tuning, preferences, and requests and results of batches.
 
-from harpia_converters.openai import batch_input, batch_output, chat, preference, rules
+In reading order: `formats`; loaded when they are needed: `tool_calls`, `messages`,
+`chat_mapping`, `request_mapping`, `result_mapping` and `lints`.
+"""
 
-__all__ = ["batch_input", "batch_output", "chat", "preference", "rules"]
+from harpia_converters.openai import formats
+
+__all__ = ["formats"]

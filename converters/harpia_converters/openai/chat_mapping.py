@@ -1,20 +1,21 @@
-"""The adapter of openai-chat: chats to records, the last answer apart, and back."""
+"""The adapters of openai-chat and openai-preference: chats to records, and back."""
 
 from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.openai.chats import question_messages, read_question
-from harpia_converters.openai.content import text_of
-from harpia_converters.openai.extra_fields import (
+from harpia_converters.openai.messages import (
     EXAMPLES,
     as_extra,
     kept_of,
     put_back,
+    question_messages,
+    read_question,
+    text_of,
     without,
 )
 from harpia_converters.openai.tool_calls import CALLS
-from harpia_formats.conversion.mapping.question_fates import (
+from harpia_formats.conversion.mapping.chat_messages import (
     no_question,
     record_question_fates,
 )
@@ -42,7 +43,7 @@ SETTING_EXAMPLES: Row = {
 _known = frozenset((_messages, *SETTINGS))
 _of_answer = f"extra.{EXAMPLES}.{_messages}"
 
-_fields = (
+_chat_fields = (
     FieldMapping((_messages,), "messages", note="without an assistant's last one"),
     FieldMapping(
         (_messages,), "prompt", note="the user's message, where it is the only one"
@@ -91,7 +92,7 @@ def write_example(record: Record, fates: FieldFates) -> Row:
     rest = kept_of(record, EXAMPLES)
     beside = rest.get(_messages)
     kept: Row = rest.pop(_messages) if isinstance(beside, dict) and beside else {}
-    row: Row = {_messages: _chat(record, kept, fates)}
+    row: Row = {_messages: _chat_of(record, kept, fates)}
     if rest.pop(_worse, UNSET) is not UNSET:
         fates.dropped(f"extra.{EXAMPLES}.{_worse}", "an example has one answer")
     for key, value in (record.params or {}).items():
@@ -105,7 +106,7 @@ def write_example(record: Record, fates: FieldFates) -> Row:
     return row
 
 
-def _chat(record: Record, kept: Row, fates: FieldFates) -> list[Row]:
+def _chat_of(record: Record, kept: Row, fates: FieldFates) -> list[Row]:
     """Return the chat for `record`, with the `kept` keys of its answer."""
     answer = without(kept, ("role",))
     chat, done = question_messages(record, fates)
@@ -177,7 +178,7 @@ def _is_setting(key: str, value: Any) -> bool:
 
 CHAT = FormatAdapter(
     vendor=EXAMPLES,
-    fields=_fields,
+    fields=_chat_fields,
     read=read_example,
     write=write_example,
     capacity=RowCapacity(
@@ -196,5 +197,64 @@ CHAT = FormatAdapter(
     setting_examples=SETTING_EXAMPLES,
     extra_examples={
         _messages: {"content": [{"type": "text", "text": "reference"}], CALLS: []}
+    },
+)
+
+
+_preference_chat = ("input", "messages")
+_preferred = "preferred_output"
+
+_preference_fields = (
+    FieldMapping(_preference_chat, "messages"),
+    FieldMapping(
+        _preference_chat, "prompt", note="the user's message, where it is the only one"
+    ),
+    FieldMapping(
+        _preference_chat, "system", note="the message in front of a single prompt"
+    ),
+    FieldMapping((_preferred,), "references", note="its text"),
+    *(FieldMapping(("input", name), f"params.{name}") for name in SETTINGS),
+)
+
+
+def _read(row: Row) -> Record:
+    asked = row["input"]
+    fields = read_question(asked["messages"])
+    settings = {key: asked[key] for key in asked if key in SETTINGS}
+    if settings:
+        fields["params"] = settings
+    rest: Row = {key: row[key] for key in row if key not in {"input", _preferred}}
+    beside = {key: asked[key] for key in asked if key not in {*SETTINGS, "messages"}}
+    if beside:
+        rest["input"] = beside
+    text = _only_text(row[_preferred])
+    if text is None:
+        rest[_preferred] = row[_preferred]
+    else:
+        fields["references"] = [text]
+    return Record(**fields, **as_extra(rest, EXAMPLES))
+
+
+def _only_text(messages: list[Any]) -> str | None:
+    """Return the text of an answer of one message that says nothing else."""
+    (first, *others) = messages
+    if others or first.keys() > {"role", "content"}:
+        return None
+    return text_of(first.get("content"))
+
+
+PREFERENCE = FormatAdapter(
+    vendor=EXAMPLES,
+    fields=_preference_fields,
+    read=_read,
+    capacity=RowCapacity(
+        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
+    ),
+    discriminators=frozenset({(*_preference_chat, "*", "role")}),
+    other_names={SYSTEM_MESSAGE: "input.messages (system)"},
+    setting_examples=SETTING_EXAMPLES,
+    extra_examples={
+        _preferred: [{"role": "assistant", "content": None}],
+        "non_preferred_output": [{"role": "assistant", "content": "worse"}],
     },
 )

@@ -1,15 +1,22 @@
-"""The adapter of openai-batch-output: the results of a batch as records."""
+"""The adapter of openai-batch-output: the results of a batch as records.
+
+Answers in the body of a response are outputs, and its usage is that of an output.
+"""
 
 from typing import Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.openai.extra_fields import BATCHES, as_extra, without
-from harpia_converters.openai.result_answers import chat_answers, response_answer
-from harpia_converters.openai.row_checks import ERROR_STATUS
-from harpia_converters.openai.tool_calls import as_turn
-from harpia_converters.openai.usage import read_usage
+from harpia_converters.openai.formats import ERROR_STATUS
+from harpia_converters.openai.messages import BATCHES, as_extra, text_of, without
+from harpia_converters.openai.tool_calls import (
+    CALLS,
+    as_turn,
+    as_turn_call,
+    read_arguments,
+    read_message,
+)
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,
@@ -18,6 +25,153 @@ from harpia_formats.model.adapter import (
     RowCapacity,
 )
 from harpia_formats.model.record import Output, Record
+
+_reasoning_key = "reasoning_content"
+#: Keys of a call of a function in a response.
+_call_keys = ("call_id", "name", "arguments")
+
+
+def chat_answers(choices: list[Row], model: Any) -> list[Output]:
+    """Return the output of each choice of a chat or a completion."""
+    is_one = len(choices) == 1
+    return [
+        _chat_answer(choice, model, UNSET if is_one else place)
+        for place, choice in enumerate(choices)
+    ]
+
+
+def _chat_answer(choice: Row, model: Any, place: Any) -> Output:
+    rest = without(choice, {"index", "message", "text"})
+    number = choice.get("index", UNSET)
+    index = number if type(number) is int and place is not UNSET else place
+    if number is not UNSET and number not in (index, 0):
+        rest["index"] = number
+    message = choice.get("message")
+    if type(message) is not dict:
+        text = choice.get("text")
+        return Output(model=model, index=index, text=text, extra=_extra(rest))
+    text = text_of(message.get("content"))
+    left = without(message, {"role", _reasoning_key, CALLS})
+    if text is not None or left.get("content") is None:
+        left.pop("content", None)
+    reasoning = message.get(_reasoning_key, UNSET)
+    if type(reasoning) is not str:
+        if reasoning is not UNSET:
+            left[_reasoning_key] = reasoning
+        reasoning = UNSET
+    turns: Any = UNSET
+    if message.get(CALLS):
+        calls = read_message(message)[CALLS]
+        turn_calls = [as_turn_call(call) for call in calls]
+        turns = [{"role": "assistant", "content": text, CALLS: turn_calls}]
+        if turn_calls != calls:  # arguments that are no object
+            left[CALLS] = message[CALLS]
+    if left:
+        rest["message"] = left
+    return Output(
+        model=model,
+        index=index,
+        text=text,
+        reasoning=reasoning,
+        turns=turns,
+        extra=_extra(rest),
+    )
+
+
+def response_answer(items: list[Row], model: Any) -> Output:
+    """Return the output of a response: its messages, reasoning and calls."""
+    texts: list[str] = []
+    thoughts: list[str] = []
+    calls: list[Row] = []
+    left: list[Row] = []
+    for item in items:
+        rest = _read_item(item, texts, thoughts, calls)
+        if rest:
+            left.append(rest)
+    text = "".join(texts) if texts else None
+    turns: Any = UNSET
+    if calls:
+        turns = [{"role": "assistant", "content": text, CALLS: calls}]
+    return Output(
+        model=model,
+        text=text,
+        reasoning="\n\n".join(thoughts) if thoughts else UNSET,
+        turns=turns,
+        extra=_extra({"output": left} if left else {}),
+    )
+
+
+def _read_item(
+    item: Row, texts: list[str], thoughts: list[str], calls: list[Row]
+) -> Row:
+    """Add what an item says to one of the lists; return what else it has."""
+    kind = item.get("type")
+    if kind == "function_call" and all(type(item.get(k)) is str for k in _call_keys):
+        call_id, name, arguments = (item[key] for key in _call_keys)
+        call = {"id": call_id, "name": name, "arguments": read_arguments(arguments)}
+        calls.append(as_turn_call(call))
+        if calls[-1] != call:  # arguments that are no object
+            return item
+        return without(item, {"type", *_call_keys})
+    key, found = ("summary", thoughts) if kind == "reasoning" else ("content", texts)
+    if kind not in ("reasoning", "message") or type(item.get(key)) is not list:
+        return item
+    rest = without(item, {key, "type", "role"})
+    others = []
+    for part in item[key]:
+        text = part.get("text") if type(part) is dict else None
+        if type(text) is not str:
+            others.append(part)
+            continue
+        found.append(text)
+        beside = {k: v for k, v in part.items() if k not in {"type", "text"} and v}
+        if beside:
+            others.append(beside)
+    if others:
+        rest[key] = others
+    return {"type": kind, **rest} if rest else {}
+
+
+def _extra(rest: Row) -> Any:
+    """Return the field `extra` of an output, `UNSET` if nothing is kept."""
+    return {BATCHES: rest} if rest else UNSET
+
+
+#: The names of counts in chats and in responses, with those in a record.
+_counts = {
+    "prompt_tokens": "input_tokens",
+    "completion_tokens": "output_tokens",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "total_tokens": "total_tokens",
+}
+_details = {
+    "completion_tokens_details": ("reasoning_tokens", "reasoning_tokens"),
+    "output_tokens_details": ("reasoning_tokens", "reasoning_tokens"),
+    "prompt_tokens_details": ("cached_tokens", "input_tokens_cache_read"),
+    "input_tokens_details": ("cached_tokens", "input_tokens_cache_read"),
+}
+
+
+def read_usage(usage: Any) -> tuple[Row, Row]:
+    """Return the token usage of an output, and the members that have no place in it."""
+    counts: Row = {}
+    rest: Row = {}
+    for key, value in usage.items() if type(usage) is dict else ():
+        if key in _counts and type(value) is int:
+            counts[_counts[key]] = value
+            continue
+        inner, name = _details.get(key, ("", ""))
+        found = value.get(inner) if inner and type(value) is dict else None
+        if type(found) is int:
+            counts[name] = found
+            left = {each: value[each] for each in value if each != inner}
+            if left:
+                rest[key] = left
+        else:
+            rest[key] = value
+    return counts, rest
+
 
 _body = ("response", "body")
 _choices = (*_body, "choices")

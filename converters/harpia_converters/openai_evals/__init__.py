@@ -1,5 +1,8 @@
-"""OpenAI evals: samples of an eval, and logs of its runs."""
+"""OpenAI evals: samples of an eval, and logs of its runs.
 
-from harpia_converters.openai_evals import log, rules, samples
+In reading order: `formats`; loaded when they are needed: `log_unpacking` and `mapping`.
+"""
 
-__all__ = ["log", "rules", "samples"]
+from harpia_converters.openai_evals import formats
+
+__all__ = ["formats"]

@@ -13,9 +13,8 @@ from typing import BinaryIO
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.unpacking import TextPart
+from harpia_formats.files.io.file_kinds import TextPart
+from harpia_formats.files.io.reader import ROW_LIMIT, SourceError
 from harpia_formats.validation.dedup.item_partitions import Item, ItemPartitions
 
 #: The number, the offset and the size of a line.

@@ -1,11 +1,14 @@
-"""The adapter of openai-evals: samples to records and back."""
+"""The adapters of openai-evals and openai-evals-log: samples and events to records."""
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
-from harpia_converters.openai_evals.detection import KEY
-from harpia_formats.conversion.mapping.asked_chat import read_chat, write_chat
+from harpia_converters.openai_evals.formats import KEY, LOG_KEY, MATCH, SAMPLING
+from harpia_formats.conversion.mapping.chat_messages import read_chat, write_chat
+from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,
@@ -16,12 +19,12 @@ from harpia_formats.model.adapter import (
     ValueCodec,
 )
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import SYSTEM_MESSAGE, Record
+from harpia_formats.model.record import SYSTEM_MESSAGE, Header, Output, Record, Score
 
 _input, _ideal = "input", "ideal"
 _own = (_input, _ideal)
 #: The value of `input` in the extra of a record whose input was a text and not a chat.
-_text = "text"
+_is_text = "text"
 
 
 def _text_or_list(texts: list[str]) -> Any:
@@ -31,13 +34,13 @@ def _text_or_list(texts: list[str]) -> Any:
 _references = ValueCodec(LIST_OF_ONE.read, _text_or_list, "one text is a list of one")
 
 
-def _read(row: Row) -> Record:
+def _read_sample(row: Row) -> Record:
     """Return the record of a sample."""
     asked, ideal = row[_input], row[_ideal]
     rest = {key: value for key, value in row.items() if key not in _own}
     if type(asked) is str:
         fields: Row = {"prompt": asked}
-        rest[_input] = _text
+        rest[_input] = _is_text
     else:
         fields = read_chat(asked)
     fields["references"] = [ideal] if type(ideal) is str else ideal
@@ -53,7 +56,7 @@ def _write(record: Record, fates: FieldFates) -> Row:
     Raises `Unconvertible` for a record without a question or without references.
     """
     kept = {} if record.extra is UNSET else record.extra.get(KEY, {})
-    is_text = kept.get(_input) == _text and not record.messages
+    is_text = kept.get(_input) == _is_text and not record.messages
     is_text = is_text and record.system is UNSET and record.prompt is not UNSET
     asked: Any = record.prompt if is_text else write_chat(record, fates)
     if is_text and record.messages is not UNSET:
@@ -83,7 +86,7 @@ SAMPLES = FormatAdapter(
         ),
         FieldMapping((_ideal,), "references", _references, required=True),
     ),
-    read=_read,
+    read=_read_sample,
     write=_write,
     capacity=RowCapacity(
         references=Cardinality.MANY,
@@ -93,9 +96,282 @@ SAMPLES = FormatAdapter(
     ),
     extras_path=(),
     discriminators=frozenset({(_input, "*", "role")}),
-    extra_examples={_input: _text},
+    extra_examples={_input: _is_text},
     other_names={
         SYSTEM_MESSAGE: f"{_input} (system)",
         f"extra.{KEY}.{_input}": f"{_input} (a text)",
+    },
+)
+
+
+_spec, _samples, _report = "spec", "samples", "final_report"
+#: The key of a record's extra that holds what is not read of the events.
+_unread = "unread_events"
+_row_keys = frozenset({"sample_id", "events"})
+#: Keys of the specification that name the eval.
+_task_keys = ("eval_name", "base_eval", "split")
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """What the specification of a run says of each of its answers."""
+
+    model: str | UnsetType = UNSET
+    evaluation_id: str | UnsetType = UNSET
+    evaluation_name: str | UnsetType = UNSET
+    signature: str = tool_signature(MATCH, "evals")
+
+
+@dataclass(slots=True)
+class _Sample:
+    """The fields of a record, as the events of its sample are read."""
+
+    run: _Run
+    question: Row = field(default_factory=dict)
+    #: The prompt of the first sampling event.
+    asked: Any = None
+    texts: list[Any] = field(default_factory=list)
+    references: Any = UNSET
+    #: Scores and attributions, by the place of their answer.
+    scores: dict[int, list[Score]] = field(default_factory=dict)
+    steps: dict[int, list[Row]] = field(default_factory=dict)
+
+    def sampling(self, data: Row) -> Row:
+        """Take a sampling event; return what of its data is not read."""
+        prompt, sampled = data.get("prompt"), data.get("sampled")
+        texts = sampled if isinstance(sampled, list) else [sampled]
+        if not all(type(text) is str for text in texts):
+            return data
+        if self.asked is None:
+            question = _question_of(prompt)
+            if question is None:
+                return data
+            self.asked, self.question = prompt, question
+        elif prompt != self.asked:
+            # Something else was asked, such as a grading of the first answer.
+            return data
+        self.texts += texts
+        return _without(data, "prompt", "sampled")
+
+    def match(self, data: Row) -> Row:
+        """Take a match event; return what of its data is not read."""
+        correct = data.get("correct")
+        if type(correct) is not bool:
+            return data
+        place = self._place_of(data.get("sampled"))
+        score = Score(
+            metric=MATCH,
+            value=int(correct),
+            is_correct=correct,
+            evaluation_id=self.run.evaluation_id,
+            evaluation_name=self.run.evaluation_name,
+            signature=self.run.signature,
+        )
+        self.scores.setdefault(place, []).append(score)
+        return _without(
+            data, "correct", *self._expected(data), *self._picked(data, place)
+        )
+
+    def _place_of(self, sampled: Any) -> int:
+        """Return the place of the answer that was matched: the first of that text.
+
+        If none has it, it is the first answer that was not matched yet.
+        """
+        free = [at for at in range(len(self.texts)) if at not in self.scores]
+        same = [at for at in free if self.texts[at] == sampled]
+        return (same or free or [0])[0]
+
+    def _expected(self, data: Row) -> tuple[str, ...]:
+        """Take the references; return their key if they are what was expected."""
+        expected = data.get("expected", UNSET)
+        if type(expected) is str:
+            expected = [expected]
+        if not _are_texts(expected):
+            return ()
+        if self.references is UNSET:
+            self.references = expected
+        return ("expected",) if self.references == expected else ()
+
+    def _picked(self, data: Row, place: int) -> tuple[str, ...]:
+        """Take what was found in the answer; return its key if it was text, or none."""
+        picked = data.get("picked", UNSET)
+        found = [picked] if type(picked) is str else picked
+        if not _are_texts(found):
+            return ("picked",) if picked is None else ()
+        steps = [
+            {
+                "turn_idx": 0,
+                "source": "output.raw",
+                "extracted_value": text,
+                "extraction_method": "picked",
+                "is_terminal": True,
+            }
+            for text in found
+        ]
+        self.steps.setdefault(place, []).extend(steps)
+        return ("picked",)
+
+    def outputs(self) -> list[Output]:
+        """Return the answers with their scores; one without text if there is none."""
+        places = range(len(self.texts) or bool(self.scores))
+        return [
+            Output(
+                model=self.run.model,
+                index=place if len(self.texts) > 1 else UNSET,
+                text=self.texts[place] if self.texts else UNSET,
+                attribution=self.steps.get(place, UNSET),
+                scores=self.scores.get(place, UNSET),
+            )
+            for place in places
+        ]
+
+
+def _question_of(prompt: Any) -> Row | None:
+    """Return the fields of a question for a prompt, None if it cannot be one."""
+    if type(prompt) is str:
+        return {"prompt": prompt}
+    is_chat = type(prompt) is list and prompt and all(map(_is_message, prompt))
+    return read_chat(prompt) if is_chat else None
+
+
+def _is_message(value: Any) -> bool:
+    return (
+        type(value) is dict
+        and type(value.get("role")) is str
+        and type(value.get("content")) is str
+    )
+
+
+def _are_texts(value: Any) -> bool:
+    return type(value) is list and all(type(item) is str for item in value)
+
+
+def _without(row: Row, *keys: str) -> Row:
+    return {key: value for key, value in row.items() if key not in keys}
+
+
+def _read_logged_sample(row: Row) -> Record:
+    """Return the record of a sample of a run that is not known."""
+    return _record_of(row, _Run())
+
+
+def _reader_in(around: Mapping[str, Any]) -> Callable[[Row], Record]:
+    """Return what reads the samples of the run whose document is `around`."""
+    run = _run_of(around.get(_spec))
+    return lambda row: _record_of(row, run)
+
+
+def _needed_around(around: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the specification of the run, which is all that `_reader_in` needs."""
+    return {_spec: around[_spec]} if _spec in around else {}
+
+
+def _run_of(spec: Any) -> _Run:
+    """Return what a specification says of each answer."""
+    if type(spec) is not dict:
+        return _Run()
+    models = spec.get("completion_fns")
+    settings = spec.get("run_config")
+    evaluation = settings.get("eval_spec") if type(settings) is dict else None
+    class_ = evaluation.get("cls") if type(evaluation) is dict else None
+    name = _text(spec.get("eval_name"))
+    parts = {"eval": name or "", "cls": class_ if type(class_) is str else ""}
+    return _Run(
+        _text(models[0]) if type(models) is list and models else UNSET,
+        _text(spec.get("run_id")),
+        name,
+        tool_signature(MATCH, "evals", **parts),
+    )
+
+
+def _text(value: Any) -> str | UnsetType:
+    return value if type(value) is str else UNSET
+
+
+def _record_of(row: Row, run: _Run) -> Record:
+    """Return the record of a sample; what is not read of its events is kept."""
+    sample = _Sample(run)
+    takes = {SAMPLING: sample.sampling, MATCH: sample.match}
+    kept = []
+    # A match may be written before what it is about.
+    for type_ in (SAMPLING, MATCH, None):
+        for at, event in enumerate(row["events"]):
+            take = takes.get(event["type"])
+            if take is None and type_ is None:
+                kept.append((at, event))
+            elif take is not None and event["type"] == type_:
+                kept.append((at, {**event, "data": take(event["data"])}))
+    events = [_without(event, "sample_id") for _, event in sorted(kept, key=_place)]
+    sample_id = row["sample_id"]
+    return Record(
+        **({} if sample_id is None else {"id": sample_id}),
+        **sample.question,
+        references=sample.references,
+        extra={LOG_KEY: {_unread: events, **_without(row, *_row_keys)}},
+        outputs=sample.outputs(),
+    )
+
+
+def _place(item: tuple[int, Row]) -> int:
+    return item[0]
+
+
+def _read_header(document: Row) -> Header:
+    """Return the header of a log: the eval as task, its run as evaluation."""
+    spec = document.get(_spec)
+    if type(spec) is not dict:
+        spec = {}
+    task = {key: spec[key] for key in _task_keys if key in spec}
+    run = _without(spec, *_task_keys)
+    if _report in document:
+        run[_report] = document[_report]
+    rest = _without(document, _spec, _report)
+    if rest.get("run_id") == spec.get("run_id"):
+        rest = _without(rest, "run_id")
+    return Header(
+        task=task or UNSET,
+        evaluation=run or UNSET,
+        extra={LOG_KEY: rest} if rest else UNSET,
+    )
+
+
+_event = ("events", "data")
+
+LOG = FormatAdapter(
+    vendor=LOG_KEY,
+    fields=(
+        FieldMapping(("sample_id",), "id"),
+        FieldMapping((*_event, "prompt"), "prompt", note="of the first sampling"),
+        FieldMapping((*_event, "prompt"), "system", note="in front of a single prompt"),
+        FieldMapping((*_event, "prompt"), "messages", note="of more than a prompt"),
+        FieldMapping((*_event, "expected"), "references", note="of a match"),
+        FieldMapping((_spec, "completion_fns"), "outputs.model", note="the first one"),
+        FieldMapping((*_event, "sampled"), "outputs.text", note="one answer each"),
+        FieldMapping((*_event, "picked"), "outputs.attribution", note="of a match"),
+        FieldMapping((*_event, "correct"), "outputs.scores.value", note="1 or 0"),
+        FieldMapping((*_event, "correct"), "outputs.scores.is_correct"),
+        FieldMapping((_spec, "run_id"), "outputs.scores.evaluation_id"),
+        FieldMapping((_spec, "eval_name"), "outputs.scores.evaluation_name"),
+    ),
+    read=_read_logged_sample,
+    reader_in=_reader_in,
+    needed_around=_needed_around,
+    capacity=RowCapacity(
+        references=Cardinality.MANY,
+        outputs=Cardinality.MANY_OF_ONE_MODEL,
+        scores=Cardinality.MANY,
+        messages=True,
+    ),
+    read_header=_read_header,
+    other_paths=frozenset(
+        {"outputs.index", "outputs.scores.metric", "outputs.scores.signature"}
+    ),
+    discriminators=frozenset({("events", "*", "type")}),
+    extra_examples={_unread: [{"type": "metrics", "data": {}}]},
+    other_names={
+        "outputs.index": "events.data.sampled (the place in the list)",
+        "outputs.scores.metric": "events.type (match)",
+        "outputs.scores.signature": "spec (the eval and its class)",
+        f"extra.{LOG_KEY}.{_unread}": "events (all that is not read)",
     },
 )

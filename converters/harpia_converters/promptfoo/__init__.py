@@ -1,5 +1,8 @@
-"""promptfoo: the results of an evaluation, test by test."""
+"""promptfoo: the results of an evaluation, test by test.
 
-from harpia_converters.promptfoo import results, rules
+In reading order: `formats`; loaded when they are needed: `mapping`.
+"""
 
-__all__ = ["results", "rules"]
+from harpia_converters.promptfoo import formats
+
+__all__ = ["formats"]

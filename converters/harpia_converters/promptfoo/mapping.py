@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.promptfoo.results import ERROR
-from harpia_formats.conversion.mapping.tool_signature import tool_signature
+from harpia_converters.promptfoo.formats import ERROR
+from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     Cardinality,
     FieldMapping,

@@ -1,5 +1,8 @@
-"""RAGAS: samples of retrieval-augmented generation, with the scores of a run."""
+"""RAGAS: samples of retrieval-augmented generation, with the scores of a run.
 
-from harpia_converters.ragas import rules, samples
+In reading order: `formats`; loaded when they are needed: `mapping` and `lints`.
+"""
 
-__all__ = ["rules", "samples"]
+from harpia_converters.ragas import formats
+
+__all__ = ["formats"]

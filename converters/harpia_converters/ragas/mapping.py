@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harpia_formats.conversion.mapping.tool_signature import tool_signature
+from harpia_formats.conversion.mapping.preparation import tool_signature
 from harpia_formats.model.adapter import (
     LIST_OF_ONE,
     Cardinality,

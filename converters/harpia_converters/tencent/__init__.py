@@ -1,5 +1,9 @@
-"""Tencent Cloud TI Platform: evaluation sets, in three kinds of rows and as a table."""
+"""Tencent Cloud TI Platform: evaluation sets, in three kinds of rows and as a table.
 
-from harpia_converters.tencent import manual, messages, outputs, rules, table
+In reading order: `formats`; loaded when they are needed: `conversations`, `mapping`,
+`lints` and `profile`.
+"""
 
-__all__ = ["manual", "messages", "outputs", "rules", "table"]
+from harpia_converters.tencent import formats
+
+__all__ = ["formats"]

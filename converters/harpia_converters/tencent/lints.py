@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_converters.tencent.row_checks import ROLES, texts_in
-from harpia_formats.formats.rules.text_columns import text_columns
+from harpia_converters.tencent.formats import ROLES, texts_in
+from harpia_formats.formats.rules.row_texts import text_columns
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -20,7 +21,6 @@ from harpia_formats.model.lint import (
     RowLint,
 )
 from harpia_formats.model.problem import Path
-from harpia_formats.model.text.describe import short_json
 
 LATE_SYSTEM, REPEATED_MODEL = "T201", "T202"
 OTHER_MODELS, MODEL_SPELLING, OTHER_COUNT = "T203", "T204", "T205"

@@ -1,6 +1,6 @@
 """The metric profile tencent: the built-in metrics of TI-ONE."""
 
-from harpia_formats.model.metric_profile import MetricProfile, MetricRequest
+from harpia_formats.model.vendor_metrics import MetricProfile, MetricRequest
 
 #: The note in the signature of a metric whose definition Tencent has not published.
 UNVERIFIED = "unverified"

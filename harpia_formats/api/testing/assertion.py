@@ -4,13 +4,12 @@ from collections.abc import Iterable
 from typing import Any
 
 import harpia_formats
-from harpia_formats.api.python_api.arguments import Input
-from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.problem import Problem, Severity
+from harpia_formats.api.arguments import Input
+from harpia_formats.model.problem import HarpiaFormatsError, Problem, Severity
 from harpia_formats.model.report import Report
-from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.concise import line_of
-from harpia_formats.reporters.text import PATH
+from harpia_formats.reporters.phrases import PATH
 
 #: Findings that a message lists.
 LISTED = 20

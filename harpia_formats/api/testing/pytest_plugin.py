@@ -48,8 +48,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> "DataFile 
     patterns = parent.config.stash[_patterns]
     if not patterns:
         return None
-    from harpia_formats.files.io.exclude import matches  # noqa: PLC0415 - only with patterns
-    from harpia_formats.model.text.sanitize import safe  # noqa: PLC0415 - only with patterns
+    from harpia_formats.files.io.discovery import matches  # noqa: PLC0415 - only with patterns
+    from harpia_formats.model.safe_text import safe  # noqa: PLC0415 - only with patterns
 
     root = parent.config.rootpath
     is_below = file_path.is_relative_to(root)
@@ -81,7 +81,7 @@ class DataTest(pytest.Item):
 
     def runtest(self) -> None:
         """Fail if the file is not valid, as `harpia-formats validate` does."""
-        from harpia_formats.api.settings.apply import RunSettings  # noqa: PLC0415 - only if a file is collected
+        from harpia_formats.api.run_settings import RunSettings  # noqa: PLC0415 - only if a file is collected
         from harpia_formats.api.testing.assertion import findings_text, is_failed  # noqa: PLC0415 - only if a file is collected
         from harpia_formats.validation.options import Options  # noqa: PLC0415 - only if a file is collected
         from harpia_formats.validation.run import Validation  # noqa: PLC0415 - only if a file is collected
@@ -108,7 +108,7 @@ class DataTest(pytest.Item):
         self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None
     ) -> Any:
         """Return the findings, or the message of an option that cannot be used."""
-        from harpia_formats.model.errors import HarpiaFormatsError  # noqa: PLC0415 - only for a failure
+        from harpia_formats.model.problem import HarpiaFormatsError  # noqa: PLC0415 - only for a failure
 
         if isinstance(excinfo.value, (InvalidData, HarpiaFormatsError)):
             return str(excinfo.value)
@@ -116,7 +116,7 @@ class DataTest(pytest.Item):
 
     def reportinfo(self) -> tuple[Path, None, str]:
         """Return the file and what the test is called."""
-        from harpia_formats.model.text.sanitize import safe  # noqa: PLC0415 - only if a file is collected
+        from harpia_formats.model.safe_text import safe  # noqa: PLC0415 - only if a file is collected
 
         return Path(safe(os.fspath(self.path), PATH)), None, self.nodeid
 

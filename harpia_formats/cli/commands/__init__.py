@@ -1,1 +1,1 @@
-"""The commands, each in a module of its name: parse, call, report, exit code."""
+"""The commands: a module for each, or for several that are alike."""

@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.api.settings.apply import Chosen, RunSettings, chosen_by
-from harpia_formats.api.settings.parse import CONFIG
-from harpia_formats.api.settings.table import SETTINGS, Setting
-from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.given import Given
-from harpia_formats.cli.output.streams import text_writer
-from harpia_formats.cli.output.table import TableRow, write_table
+from harpia_formats.api.run_settings import Chosen, RunSettings, chosen_by
+from harpia_formats.api.settings_file import CONFIG, SETTINGS, Setting
+from harpia_formats.cli.command_options import Given
+from harpia_formats.cli.fitted_table import TableRow, write_table
+from harpia_formats.cli.streams_and_exit_codes import ExitCode, UsageError, text_writer
 from harpia_formats.files.io.source import Source
 
 SCHEMA = "harpia-formats/config/1"
@@ -73,7 +71,7 @@ def _text(value: Any) -> str:
         return f"{{ {', '.join(members)} }}" if value else "{}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_text, value))}]"
-    from harpia_formats.model.text.describe import short_json  # noqa: PLC0415 - for this only
+    from harpia_formats.model.describe import short_json  # noqa: PLC0415 - for this only
 
     return short_json(value)
 
@@ -94,7 +92,7 @@ def _write_json(
     path: str, rows: list[tuple[Setting, Any, str]], chosen: Chosen, *, is_folder: bool
 ) -> None:
     """Write the settings as one JSON object to standard output."""
-    from harpia_formats.model.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
+    from harpia_formats.model.safe_text import json_text  # noqa: PLC0415 - the table needs no orjson
 
     whole: dict[str, Any] = {
         "schema": SCHEMA,

@@ -3,12 +3,20 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
-from harpia_formats.cli.exit_codes import ExitCode
-from harpia_formats.cli.options.given import Given
-from harpia_formats.cli.output.problems import print_failures, print_unmatched
-from harpia_formats.cli.output.progress import Progress, UnitsDone
-from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
-from harpia_formats.cli.output.table import TableRow, write_table
+from harpia_formats.cli.command_options import Given
+from harpia_formats.cli.fitted_table import TableRow, write_table
+from harpia_formats.cli.progress_and_problems import (
+    Progress,
+    UnitsDone,
+    print_failures,
+    print_unmatched,
+)
+from harpia_formats.cli.streams_and_exit_codes import (
+    ExitCode,
+    shown_data,
+    text_writer,
+    write_stderr,
+)
 from harpia_formats.formats.detection.result import SCHEMA, Detected, detected_as_dict
 
 #: The columns on a terminal, and the index of the one that holds the notes.
@@ -31,7 +39,7 @@ def detect(given: Given) -> ExitCode:
     - harpia-formats detect answers.json --output-format json
     - harpia-formats detect table.txt --delimiter tab
     """
-    from harpia_formats.files.io.exclude import Exclusion, check_patterns  # noqa: PLC0415 - for the same reason
+    from harpia_formats.files.io.discovery import Exclusion, check_patterns  # noqa: PLC0415 - for the same reason
     from harpia_formats.files.io.inputs import checked_inputs  # noqa: PLC0415 - for the same reason
     from harpia_formats.formats.detection.detect_files import detect_files  # noqa: PLC0415 - formats are loaded when they are used
 
@@ -42,7 +50,9 @@ def detect(given: Given) -> ExitCode:
     with progress:
         found = tuple(_noted(files, progress))
     if given.redact:
-        from harpia_formats.validation.redaction.detected import redacted_detection  # noqa: PLC0415 - most runs show values
+        from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - most runs show values
+            redacted_detection,
+        )
 
         found = tuple(map(redacted_detection, found))
     if given.output_format == "json":
@@ -82,7 +92,7 @@ def _print_skipped(files: Iterable[Detected]) -> None:
 
 def _write_json(found: Sequence[Detected]) -> None:
     """Write one JSON object with all files to standard output."""
-    from harpia_formats.model.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
+    from harpia_formats.model.safe_text import json_text  # noqa: PLC0415 - the table needs no orjson
 
     whole = {"schema": SCHEMA, "files": [detected_as_dict(file) for file in found]}
     text_writer(sys.stdout)(shown_data(json_text(whole, indent=True)) + "\n")

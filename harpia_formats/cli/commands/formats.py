@@ -5,10 +5,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
 
-from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.given import Given
-from harpia_formats.cli.output.streams import text_writer
-from harpia_formats.cli.output.table import TableRow, write_table
+from harpia_formats.cli.command_options import Given
+from harpia_formats.cli.fitted_table import TableRow, write_table
+from harpia_formats.cli.streams_and_exit_codes import ExitCode, UsageError, text_writer
 from harpia_formats.formats.registry import (
     FAMILIES,
     installed_formats,
@@ -50,7 +49,7 @@ def formats(given: Given) -> ExitCode:
     if given.output_format == "text":
         write_lines()
         return ExitCode.OK
-    from harpia_formats.model.text.json_text import json_text  # noqa: PLC0415 - the table needs no orjson
+    from harpia_formats.model.safe_text import json_text  # noqa: PLC0415 - the table needs no orjson
 
     text_writer(sys.stdout)(json_text(as_object(), indent=True) + "\n")
     return ExitCode.OK
@@ -66,14 +65,17 @@ def _formats_as_object() -> dict[str, Any]:
 
 
 def _write_pairs() -> None:
-    from harpia_formats.conversion.losses.by_format_pair import all_pairs, line_of  # noqa: PLC0415 - only for --pairs
+    from harpia_formats.conversion.losses.format_pair_losses import all_pairs, line_of  # noqa: PLC0415 - only for --pairs
 
     rows = [TableRow((pair.source, pair.target, line_of(pair))) for pair in all_pairs()]
     write_table(PAIR_COLUMNS, rows)
 
 
 def _pairs_as_object() -> dict[str, Any]:
-    from harpia_formats.conversion.losses.by_format_pair import all_pairs, pair_as_dict  # noqa: PLC0415 - only for --pairs
+    from harpia_formats.conversion.losses.format_pair_losses import (  # noqa: PLC0415 - only for --pairs
+        all_pairs,
+        pair_as_dict,
+    )
 
     return {"pairs": [pair_as_dict(pair) for pair in all_pairs()]}
 

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.given import Given
-from harpia_formats.cli.output.progress import When
+from harpia_formats.cli.command_options import Given
+from harpia_formats.cli.progress_and_problems import When
+from harpia_formats.cli.streams_and_exit_codes import ExitCode, UsageError
 
 
 def judge(given: Given) -> ExitCode:

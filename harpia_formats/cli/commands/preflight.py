@@ -5,19 +5,27 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.given import Given
-from harpia_formats.cli.output.problems import print_failures
-from harpia_formats.cli.output.report import Printing, report_exit_code, report_options
-from harpia_formats.cli.output.report_files import ReportFiles
-from harpia_formats.cli.output.streams import shown_data, text_writer, write_stderr
-from harpia_formats.expectations.options import PreflightOptions
-from harpia_formats.expectations.parse import read_plan
-from harpia_formats.expectations.plan import Plan
-from harpia_formats.expectations.run import Preflight
+from harpia_formats.cli.command_options import Given
+from harpia_formats.cli.progress_and_problems import print_failures
+from harpia_formats.cli.report import (
+    Printing,
+    ReportFiles,
+    report_exit_code,
+    report_options,
+)
+from harpia_formats.cli.streams_and_exit_codes import (
+    ExitCode,
+    UsageError,
+    shown_data,
+    text_writer,
+    write_stderr,
+)
+from harpia_formats.expectations.preflight_file import read_plan
+from harpia_formats.expectations.preflight_plan import Plan, PreflightOptions
+from harpia_formats.expectations.preflight_run import Preflight
 from harpia_formats.model.report import Report
 from harpia_formats.reporters import Options as ReportOptions
-from harpia_formats.reporters.checks import check_lines
+from harpia_formats.reporters.phrases import check_lines
 from harpia_formats.reporters.report_file import named_report
 
 #: The file that is read if none is named.
@@ -86,7 +94,7 @@ def preflight(given: Given) -> ExitCode:
 
 def _describe(plan: Plan, run: Preflight) -> ExitCode:
     """Print what would be checked."""
-    from harpia_formats.expectations.describe import description  # noqa: PLC0415 - only on request
+    from harpia_formats.expectations.preflight_run import description  # noqa: PLC0415 - only on request
 
     try:
         lines = "".join(f"{line}\n" for line in description(plan, run))
@@ -112,7 +120,7 @@ def _check_init(given: frozenset[str], files: Sequence[str]) -> None:
 
 def _init(files: Sequence[str], to_file: str | None, *, overwrite: bool) -> ExitCode:
     """Write a preflight file for data files."""
-    from harpia_formats.expectations.init import preflight_file  # noqa: PLC0415 - only on request
+    from harpia_formats.expectations.propose_preflight import preflight_file  # noqa: PLC0415 - only on request
 
     folder = os.path.dirname(to_file) if to_file and to_file != "-" else ""  # noqa: PTH120 - links are not resolved
     found = preflight_file(files, Path(folder or "."))
@@ -122,8 +130,8 @@ def _init(files: Sequence[str], to_file: str | None, *, overwrite: bool) -> Exit
     if to_file in {None, "-"}:
         text_writer(sys.stdout)(shown_data(found.text))
         return ExitCode.OK
-    from harpia_formats.files.io.files_read import FilesRead  # noqa: PLC0415 - only on request
-    from harpia_formats.files.io.write_file import write_file  # noqa: PLC0415 - only on request
+    from harpia_formats.files.io.file_sink import write_file  # noqa: PLC0415 - only on request
+    from harpia_formats.files.io.outputs import FilesRead  # noqa: PLC0415 - only on request
     from harpia_formats.formats.registry import all_unpackers  # noqa: PLC0415 - only on request
 
     FilesRead(files, unpackers=all_unpackers()).check(str(to_file))

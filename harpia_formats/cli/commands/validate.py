@@ -5,22 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from harpia_formats.cli.exit_codes import ExitCode, UsageError
-from harpia_formats.cli.options.given import Given
-from harpia_formats.cli.output.problems import (
+from harpia_formats.cli.command_options import Given
+from harpia_formats.cli.progress_and_problems import (
     print_baseline,
     print_failures,
     print_undetermined,
     print_unmatched,
     print_unused_settings,
 )
-from harpia_formats.cli.output.report import (
+from harpia_formats.cli.report import (
     Printing,
+    ReportFiles,
     report_exit_code,
     report_options,
 )
-from harpia_formats.cli.output.report_files import ReportFiles
-from harpia_formats.cli.output.streams import write_stderr
+from harpia_formats.cli.streams_and_exit_codes import ExitCode, UsageError, write_stderr
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.model.report import Report
 from harpia_formats.validation.options import Options
@@ -81,7 +80,7 @@ def validate(given: Given) -> ExitCode:
         _check_diff(given.was_given)
     if given.fix or given.unsafe or given.diff:
         from harpia_formats.cli.run_fix import fix_files  # noqa: PLC0415 - only for repairs: start-up time
-        from harpia_formats.validation.repair.options import FixOptions  # noqa: PLC0415 - only for repairs: start-up time
+        from harpia_formats.validation.repair.repaired_file import FixOptions  # noqa: PLC0415 - only for repairs: start-up time
 
         wanted = FixOptions(
             unsafe=given.unsafe,

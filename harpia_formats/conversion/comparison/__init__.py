@@ -1,1 +1,5 @@
-"""Compare two data sets, or a data set with its round trip, record by record."""
+"""Compare two data sets, or a data set with its round trip, record by record.
+
+To read in this order: `differences` (of two records), `comparison_report`,
+`record_partitions` and `diff` (two data sets), `back_conversion` and `round_trip`.
+"""

@@ -4,42 +4,192 @@ Records are matched by their ids, or by their prompts where one side has no ids.
 that one of the two formats has no place for are not compared.
 """
 
+import struct
+from collections import deque
 from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
 
-from msgspec import UNSET
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
 
-from harpia_formats.conversion.comparison.common_fields import CommonFields
-from harpia_formats.conversion.comparison.data_set import DataSet
-from harpia_formats.conversion.comparison.differences import (
-    Difference,
-    encoded_differences,
-)
-from harpia_formats.conversion.comparison.encoded_records import decode_fields
-from harpia_formats.conversion.comparison.headers import compare_headers
-from harpia_formats.conversion.comparison.record_partitions import (
-    PARTS,
-    StoredRecord,
-)
-from harpia_formats.conversion.comparison.redacted import differences_shown
-from harpia_formats.conversion.comparison.report import (
+from harpia_formats.conversion.comparison.comparison_report import (
     DifferenceReport,
     FieldDifferences,
+    compare_headers,
+    differences_shown,
     first_by_path,
     refuse_quarantine,
 )
-from harpia_formats.conversion.comparison.unmatched import Unmatched
-from harpia_formats.conversion.mapping.select_model import ModelSelection
+from harpia_formats.conversion.comparison.differences import (
+    CommonFields,
+    Difference,
+    decode_fields,
+    encoded_differences,
+)
+from harpia_formats.conversion.comparison.record_partitions import (
+    PARTS,
+    RecordPartitions,
+    StoredRecord,
+)
+from harpia_formats.conversion.mapping.answer_groups import ModelSelection
+from harpia_formats.conversion.mapping.chats import last_text_of
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.files.io.inputs import Input
+from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import (
     detect_mapped_format,
     has_free_names,
 )
-from harpia_formats.model.errors import ConversionError
-from harpia_formats.model.problem import Problem
-from harpia_formats.model.report import Report
+from harpia_formats.formats.registry import adapter_of
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.problem import ConversionError, Place, Problem
+from harpia_formats.model.record import Record
+from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.redaction import problems_shown, redaction_of
+
+#: The place of a record: the index of its file, line, column, offset in bytes, and its
+#: number. The id that its row has stands behind it as JSON.
+_place = struct.Struct("<IQQQQ")
+
+
+class _Question(Struct):
+    """The fields of a record that tell its prompt."""
+
+    prompt: str | UnsetType = UNSET
+    messages: list[dict[str, Any]] | UnsetType = UNSET
+
+
+_question_of = msgspec.json.Decoder(_Question).decode
+
+
+@dataclass(slots=True)
+class DataSet:
+    """The records of one data set, distributed by their ids or by their prompts."""
+
+    reading: Reading
+    #: Selects the answers of one model, if the options ask for that.
+    models: ModelSelection
+    #: Whether records are matched by their ids, as far as all of them have some.
+    by_id: bool = True
+    adapters: list[FormatAdapter] = field(default_factory=list)
+    records: RecordPartitions = field(default_factory=RecordPartitions)
+    #: The path of each file, and the key of the id in its rows.
+    _files: list[tuple[str, str]] = field(default_factory=list)
+    #: Whether the answers of the file that is read have models.
+    _has_models: bool = False
+
+    def problems(self) -> Iterator[Problem]:
+        """Read all records and distribute them; yield the problems of the input."""
+        yield from self.reading.problems(self._receive, self._begin, lambda _: None)
+
+    def _begin(self, variant: FormatVariant, count: FileCount) -> None:
+        adapter = adapter_of(variant.format)
+        self.adapters.append(adapter)
+        self._files.append((count.path, variant.format.id_key))
+        self._has_models = adapter.carries("outputs.model")
+
+    def check_model(self, which: str) -> None:
+        """Raise `ConversionError` if no answer is of the selected model."""
+        if any(adapter.carries("outputs.model") for adapter in self.adapters):
+            self.models.check(f" in the {which}")
+
+    def _receive(self, placed: PlacedRecord) -> None:
+        record = placed.record
+        if self._has_models:
+            record = self.models.select(record)
+        if self.by_id and record.id is UNSET:
+            self.match_by_prompt()
+        file, start = len(self._files) - 1, placed.start
+        place = _place.pack(file, start.line, start.column, start.offset, placed.number)
+        key = _key_of_id(record) if self.by_id else _key_of_prompt(record)
+        self.records.add(
+            self.records.count, key, place + encode(placed.row_id), encode(record)
+        )
+
+    def match_by_prompt(self) -> None:
+        """Distribute the records by their prompts, also those that come."""
+        if not self.by_id:
+            return
+        self.by_id = False
+        if self.records.count:
+            by_id, self.records = self.records, RecordPartitions()
+            for stored in by_id.all():
+                key = _key_of_prompt(_question_of(stored.text))
+                self.records.add(stored.number, key, stored.place, stored.text)
+            by_id.close()
+
+    def place_of(self, packed: bytes) -> Place:
+        """Return the place of the first byte of a record's row."""
+        file, line, column, offset, number = _place.unpack_from(packed)
+        path, id_key = self._files[file]
+        place = Place(
+            path=path,
+            line=line,
+            column=column + 1,
+            end_column=column + 2,
+            byte_offset=offset,
+            record=number,
+            record_id=decode(packed[_place.size :]),
+            record_id_key=id_key,
+        )
+        return self.reading.tally.in_member(place)
+
+
+def _key_of_id(record: Record) -> str:
+    """Return the text by which a record is matched by its id."""
+    return f"={record.id}"
+
+
+def _key_of_prompt(record: Record | _Question) -> str:
+    """Return the text by which a record is matched by its prompt."""
+    prompt: Any = record.prompt
+    if prompt is UNSET:
+        prompt = last_text_of(record.messages or [], "user")
+    return "?" if prompt is UNSET else f"={prompt}"
+
+
+class Unmatched:
+    """The records of one part of a data set that were not matched yet."""
+
+    def __init__(self, records: RecordPartitions, part: int) -> None:
+        self._records = records
+        self._next = records.part(part)
+        #: Where records are that were passed over, by the digests of their keys.
+        self._passed: dict[int, deque[int]] = {}
+
+    def take(self, wanted: StoredRecord) -> StoredRecord | None:
+        """Return the first record with the key of `wanted`, None if there is none.
+
+        It is not returned again. Where both data sets have one order, none is passed
+        over.
+        """
+        passed = self._passed.get(wanted.digest, ())
+        for offset in passed:
+            record = self._records.at(offset)
+            if record.key == wanted.key:
+                self._remove(wanted.digest, offset)
+                return record
+        for record in self._next:
+            if record.key == wanted.key:
+                return record
+            self._passed.setdefault(record.digest, deque()).append(record.offset)
+        return None
+
+    def _remove(self, digest: int, offset: int) -> None:
+        offsets = self._passed[digest]
+        offsets.remove(offset)
+        if not offsets:
+            del self._passed[digest]
+
+    def rest(self) -> Iterator[StoredRecord]:
+        """Yield the records that were not taken."""
+        for offsets in self._passed.values():
+            yield from map(self._records.at, offsets)
+        yield from self._next
 
 
 def _is_mapped(inputs: list[Input], format_: str | None) -> bool:

@@ -5,33 +5,30 @@ from dataclasses import replace as changed
 
 from harpia_formats.conversion.comparison.back_conversion import (
     BackConversion,
+    RoundTripIds,
+    RowsOfRecords,
     constants_of_both,
     merged,
     requirements_back,
 )
-from harpia_formats.conversion.comparison.headers import (
-    add_differences,
-    converted_header,
-)
-from harpia_formats.conversion.comparison.redacted import differences_shown
-from harpia_formats.conversion.comparison.report import (
+from harpia_formats.conversion.comparison.comparison_report import (
     DifferenceReport,
     FieldDifferences,
+    add_differences,
+    converted_header,
+    differences_shown,
     refuse_quarantine,
 )
-from harpia_formats.conversion.comparison.round_trip_ids import RoundTripIds
-from harpia_formats.conversion.comparison.round_trip_rows import (
-    RowsOfRecords,
-)
+from harpia_formats.conversion.destination import WrittenRowCheck
 from harpia_formats.conversion.fill_scores import ScoreFiller, score_filler
+from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.mapping.choices import Responses
+from harpia_formats.conversion.mapping.extra_fields import ReadRow, row_reader
 from harpia_formats.conversion.mapping.requirements import (
     RowRequirements,
     holds_answers,
     row_requirements,
 )
-from harpia_formats.conversion.mapping.row_reader import ReadRow, row_reader
-from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.mapping.targets import (
     choose_target,
     depends_on_answers,
@@ -42,7 +39,6 @@ from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.conversion.written_rows import WrittenRowCheck
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import maps_output_columns
@@ -53,10 +49,9 @@ from harpia_formats.model.column_map import (
     names_by_column,
     rename_columns,
 )
-from harpia_formats.model.errors import ConversionOptionsError
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
-from harpia_formats.model.problem import Place, Problem
+from harpia_formats.model.problem import ConversionOptionsError, Place, Problem
 from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.redaction import problems_shown, redaction_of

@@ -10,8 +10,12 @@ from harpia_formats.conversion.containers.row_writer import (
     WriteBytes,
     encode_rows,
 )
-from harpia_formats.files.arrow.package import load_pyarrow, require_pyarrow
-from harpia_formats.files.arrow.record_layout import batch_of_rows, record_schema
+from harpia_formats.files.arrow.tables import (
+    batch_of_rows,
+    load_pyarrow,
+    record_schema,
+    require_pyarrow,
+)
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.exact_json import decode, encode
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.mapping.extras import EXTRAS_KEY
+from harpia_formats.conversion.mapping.extra_fields import EXTRAS_KEY
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
 from harpia_formats.model.format import Format

@@ -1,18 +1,138 @@
 """Write the lines that find the objects of decoded rows, and what is no field there."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 
-from harpia_formats.conversion.mapping.compiled_table import Code
-from harpia_formats.conversion.mapping.decoded_types import Keys, json_types, type_at
-from harpia_formats.conversion.mapping.exact_parts import ExactParts
-from harpia_formats.conversion.mapping.extras import EXTRAS_KEY
+from harpia_formats.conversion.mapping.compiled_fields import Code
+from harpia_formats.conversion.mapping.extra_fields import EXTRAS_KEY
+from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.exact_json import ExactFloat, decoder_of
+
+#: The keys of objects that lead to a value.
+Keys = tuple[str, ...]
+
+
+def type_at(decoder: TypedDecoder, path: Keys) -> Any:
+    """Return the type of the value at `path`; `UnsetType` if no row has one."""
+    name = decoder.attributes[path[:-1]].get(path[-1])
+    if name is None:
+        return UnsetType
+    return decoder.classes[path[:-1]].__annotations__[name]
+
+
+def may_differ(kind: Any) -> bool:
+    """Tell whether values of a type may have floats, or objects with fields.
+
+    The exact decoder may return other ones for the same text.
+    """
+    if isinstance(kind, type) and issubclass(kind, (float, Struct)):
+        return True
+    return any(map(may_differ, _parts_of(kind)))
+
+
+def has_objects(kind: Any) -> bool:
+    """Tell whether values of a type may be, or hold, objects with fields."""
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return True
+    return any(map(has_objects, _parts_of(kind)))
+
+
+def _parts_of(kind: Any) -> tuple[Any, ...]:
+    """Return the types that a type is made of, no values that it lists."""
+    if isinstance(kind, NewType):
+        return (kind.__supertype__,)
+    return () if get_origin(kind) is Literal else get_args(kind)
+
+
+def is_text_list(kind: Any) -> bool:
+    """Tell whether all lists of a type have texts only."""
+    if get_origin(kind) is list:
+        return get_args(kind) == (str,)
+    return all(map(is_text_list, _parts_of(kind)))
+
+
+def json_types(kind: Any) -> frozenset[type]:
+    """Return the Python types that the exact decoder returns for values of a type."""
+    origin, parts = get_origin(kind), _parts_of(kind)
+    if origin is Annotated:
+        return json_types(parts[0])
+    if origin in {list, dict}:
+        return frozenset({origin})
+    if origin is Literal:
+        return frozenset({str})
+    if parts:
+        return frozenset().union(*map(json_types, parts))
+    return _single_types.get(kind, frozenset({dict if has_objects(kind) else kind}))
+
+
+#: The types of JSON for types that are not those.
+_single_types: dict[Any, frozenset[type]] = {
+    None: frozenset({type(None)}),
+    float: frozenset({float, ExactFloat, int}),
+    UnsetType: frozenset(),
+}
+
+
+#: What may stand where an object is expected: rows with that are read as a whole.
+_others: Any = Union[None, bool, int, float, str, list[Any], UnsetType]  # noqa: UP007 - with a class that is made at run time
+
+
+@dataclass(slots=True)
+class ExactParts:
+    """The values of rows of a typed decoder that have to be decoded once more."""
+
+    decoder: TypedDecoder
+    #: The attribute of each value, by its keys, and of each object around some.
+    names: dict[Keys, str] = field(default_factory=dict)
+    #: The value of an object that a row lacks.
+    absent: dict[Keys, Any] = field(default_factory=dict)
+    _values: set[Keys] = field(default_factory=set)
+
+    def add(self, path: Keys) -> bool:
+        """Add the value at `path` if it may differ; return whether it does."""
+        if may_differ(type_at(self.decoder, path)):
+            self._values.add(path)
+        return path in self._values
+
+    def reader(self) -> Callable[[Chunk], Sequence[Any]] | None:
+        """Return the function that decodes all rows of a chunk; None if none is needed.
+
+        It raises `msgspec.MsgspecError` for rows that have to be read as a whole.
+        """
+        if not self._values:
+            return None
+        decoder = decoder_of(self._class_of(()))
+
+        def read(chunk: Chunk) -> Sequence[Any]:
+            if chunk.lines:
+                return decoder.decode_lines(chunk.data)
+            return [*map(decoder.decode, chunk.rows)]
+
+        return read
+
+    def _class_of(self, owner: Keys) -> type:
+        """Return the class of the object at `owner`, with the values to decode."""
+        size = len(owner)
+        keys = {path[size] for path in self._values if path[:size] == owner}
+        fields: list[Any] = []
+        names = {}
+        for number, key in enumerate(sorted(keys)):
+            path, name = (*owner, key), f"x{number}"
+            kind: Any = Any
+            if path not in self._values:
+                kind = Union[self._class_of(path), _others]  # noqa: UP007 - made at run time
+            fields.append((name, kind, UNSET))
+            names[name] = key
+            self.names[path] = name
+        self.absent[owner] = SimpleNamespace(**dict.fromkeys(names, UNSET))
+        return msgspec.defstruct("Parts", fields, rename=names, gc=False)
 
 
 @dataclass(slots=True)

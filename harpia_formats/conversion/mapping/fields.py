@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.mapping.compiled_table import (
+from harpia_formats.conversion.mapping.compiled_fields import (
     OF_OUTPUT,
     OF_RECORD,
     OF_SCORE,
@@ -22,16 +22,20 @@ from harpia_formats.conversion.mapping.compiled_table import (
     can_compile,
     compile_read,
     compile_write,
-)
-from harpia_formats.conversion.mapping.written_values import (
     default_of,
     lacking,
     missing_in,
     written_value,
 )
-from harpia_formats.model.adapter import DECLINED, ChangedValue, FieldMapping, Row
+from harpia_formats.model.adapter import (
+    COLUMN_FIELDS,
+    DECLINED,
+    ChangedValue,
+    FieldMapping,
+    Row,
+)
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
-from harpia_formats.model.record import Output, Record, Score, fits
+from harpia_formats.model.record import Output, Record, Score, as_dict, fits
 
 _OUTPUTS, _SCORES = "outputs.", "outputs.scores."
 #: The last key of a path where keys are data.
@@ -252,3 +256,18 @@ def merge_missing(row: Row, rest: Row) -> list[str]:
         ):
             taken.append(key)
     return taken
+
+
+def any_columns(vendor: str) -> FieldTable:
+    """Return the fields of rows of any columns; others are extra of `vendor`."""
+    return FieldTable(vendor, COLUMN_FIELDS)
+
+
+def without_nulls(row: Row) -> Row:
+    """Return a row without its nulls, which say nothing in a table."""
+    return {key: value for key, value in row.items() if value is not None}
+
+
+def record_row(table: FieldTable, row: Row) -> Row:
+    """Return a row of any columns as the row of a record, by `any_columns`."""
+    return as_dict(table.read(without_nulls(row)))

@@ -1,18 +1,62 @@
-"""The identity of questions, which are the unit of intervals and of comparisons.
+"""What records ask: the fields of their input, the identity of their questions."""
 
-A question is the id of a record together with its input (prompt or messages) and its
-references. Records with the same ones hold answers to one question.
-"""
-
+import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from harpia_formats.model.exact_json import encode
-from harpia_formats.model.record import Record
+from harpia_formats.model.record import Output, Record
+
+#: The fields of the input. Two records ask the same if they have the same values there,
+#: or none; all other fields describe the sample or hold its answers.
+QUESTION_FIELDS = (
+    "prompt",
+    "system",
+    "messages",
+    "references",
+    "gt",
+    "choices",
+    "contexts",
+)
+#: Hexadecimal digits of the hash of a question.
+HASH_DIGITS = 32
+
+
+def question_text(record: Record) -> str:
+    """Return the fields of the input as one text, "" if the record has none of them.
+
+    The texts of two records are equal if and only if the records ask the same.
+    """
+    given = {
+        name: value
+        for name in QUESTION_FIELDS
+        if (value := getattr(record, name)) is not UNSET
+    }
+    return encode(given).decode() if given else ""
+
+
+def question_hash(question: str) -> str:
+    """Return the first `HASH_DIGITS` digits of the SHA-256 of a question's text."""
+    return hashlib.sha256(question.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def differing_fields(one: Record, other: Record) -> list[str]:
+    """Return the names of the fields of the input in which two records differ."""
+    return [
+        name for name in QUESTION_FIELDS if _text_of(one, name) != _text_of(other, name)
+    ]
+
+
+def _text_of(record: Record, name: str) -> bytes | None:
+    value = getattr(record, name)
+    return None if value is UNSET else encode(value)
+
 
 #: Bytes of a digest.
 WIDTH = 16
@@ -107,3 +151,37 @@ def _hash() -> Any:
     from hashlib import blake2b  # noqa: PLC0415 - loads OpenSSL, too slow for --help
 
     return blake2b
+
+
+def merged_answers(rows: Sequence[Sequence[Output]]) -> list[Output]:
+    """Return the answers of some rows, an answer of several of them only once.
+
+    It has the scores and attributions of all. Answers of one row stay apart: they were
+    given one after the other.
+    """
+    found: list[Output] = []
+    keys: list[bytes] = []
+    for outputs in rows:
+        free = list(range(len(found)))
+        for output in outputs:
+            key = encode(replace(output, scores=UNSET, attribution=UNSET))
+            same = next((at for at in free if keys[at] == key), None)
+            if same is None:
+                found.append(output)
+                keys.append(key)
+                continue
+            free.remove(same)
+            before = found[same]
+            found[same] = replace(
+                before,
+                scores=_joined(before.scores, output.scores),
+                attribution=_joined(before.attribution, output.attribution),
+            )
+    return found
+
+
+def _joined(first: Any, second: Any) -> Any:
+    """Return two lists as one, either of which may be absent."""
+    if first is UNSET or second is UNSET:
+        return second if first is UNSET else first
+    return [*first, *(item for item in second if item not in first)]

@@ -5,7 +5,7 @@ all records of a pair of formats is decided once, and what becomes of the fields
 record is computed once for all records that have the same fields and the same fates.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -13,20 +13,64 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.chats import fit_chats
-from harpia_formats.conversion.mapping.complete import Completion
-from harpia_formats.conversion.mapping.extras import (
+from harpia_formats.conversion.mapping.choices import Choices
+from harpia_formats.conversion.mapping.compiled_fields import Code, PresenceKeys
+from harpia_formats.conversion.mapping.extra_fields import (
     lost_fields,
     store_extras,
     stored_fates,
 )
-from harpia_formats.conversion.mapping.fit import fit_record
-from harpia_formats.conversion.mapping.fit_scores import fit_scores
-from harpia_formats.conversion.mapping.presence import PresenceKeys
+from harpia_formats.conversion.mapping.field_constants import Completion
+from harpia_formats.conversion.mapping.fit import fit_record, fit_scores
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER, RecordMapper
-from harpia_formats.conversion.mapping.unchanged import same_chats_check, unsplit_check
-from harpia_formats.model.adapter import Row
+from harpia_formats.model.adapter import Cardinality, Row, RowCapacity
 from harpia_formats.model.field_fates import FieldFate, FieldFates
 from harpia_formats.model.record import Record, field_paths
+
+Check = Callable[[Record], bool]
+
+
+def unsplit_check(capacity: RowCapacity, choices: Choices) -> Check:
+    """Return a function that tells whether a record becomes one row with all it has.
+
+    Where it does, `fit_record` does only what `fit_chats` does.
+    """
+    checks: list[str] = []
+    model = choices.model
+    if model is not None:
+        checks.append("all([output.model == MODEL for output in outputs])")
+    if capacity.references is Cardinality.ONE:
+        checks.append("(not record.references or len(record.references) == 1)")
+    if capacity.outputs in {Cardinality.ONE, Cardinality.MANY_OF_ONE_MODEL}:
+        checks.append("len(outputs) <= 1")
+    if capacity.scores is Cardinality.ONE:
+        has_one = "not outputs[0].scores or len(outputs[0].scores) == 1"
+        checks.append(f"(len(outputs) != 1 or {has_one})")
+    return _all_of(checks, model)
+
+
+def same_chats_check(capacity: RowCapacity) -> Check:
+    """Return a function that tells whether `fit_chats` returns a record as it is."""
+    checks: list[str] = []
+    if not capacity.messages:
+        checks.append("record.messages is UNSET")
+    is_answered = capacity.messages or capacity.outputs is not Cardinality.NONE
+    if not capacity.turns and is_answered:
+        checks.append("not any([output.turns for output in outputs])")
+    return _all_of(checks)
+
+
+def _all_of(checks: Sequence[str], model: str | None = None) -> Check:
+    """Return a function that tells whether all `checks` are true of a record.
+
+    It is called for each record, so there is one function for all of them.
+    """
+    if not checks:
+        return lambda record: True  # noqa: ARG005 - the signature of `Check`
+    code = Code({"MODEL": model, "UNSET": UNSET})
+    code.add("outputs = record.outputs", f"return {' and '.join(checks)}")
+    return code.function("is_unchanged(record)")
+
 
 Item = TypeVar("Item")
 

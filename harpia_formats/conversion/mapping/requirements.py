@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.mapping.written_values import VERDICTS, listed
+from harpia_formats.conversion.mapping.compiled_fields import VERDICTS, listed
 from harpia_formats.model.adapter import Cardinality, FieldMapping, FormatAdapter
-from harpia_formats.model.errors import ConversionOptionsError
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Format
+from harpia_formats.model.problem import ConversionOptionsError
 from harpia_formats.model.record import (
     FIELD_TYPES,
     OPEN_OBJECTS,

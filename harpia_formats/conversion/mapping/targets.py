@@ -9,9 +9,9 @@ from harpia_formats.formats.registry import (
     plugin_format_names,
     writable_formats,
 )
-from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.format import Format
-from harpia_formats.model.text.spelling import hint_on
+from harpia_formats.model.problem import ConversionError
+from harpia_formats.model.spelling import hint_on
 
 #: Records that are searched for an answer before a format is chosen.
 SAMPLED_RECORDS = 1_000

@@ -10,22 +10,23 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.mapping.chats import SYSTEM_OF_MESSAGES
 from harpia_formats.conversion.mapping.choices import Choices, Responses
-from harpia_formats.conversion.mapping.complete import with_constants
-from harpia_formats.conversion.mapping.extras import (
+from harpia_formats.conversion.mapping.extra_fields import (
     lost_fields,
     store_extras,
     stored_fates,
 )
-from harpia_formats.conversion.mapping.fit import fit_record, refuse_joint_score
-from harpia_formats.conversion.mapping.fit_scores import (
+from harpia_formats.conversion.mapping.field_constants import with_constants
+from harpia_formats.conversion.mapping.fit import (
     LEFT_OUT,
+    fit_record,
     fit_scores,
     needs_fitting,
+    refuse_joint_score,
     scores_left_out,
 )
-from harpia_formats.conversion.mapping.misfits import NO_MISFITS, Misfits
 from harpia_formats.conversion.mapping.preparation import Preparation
 from harpia_formats.model.adapter import Cardinality, FormatAdapter, Row, at_path
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.field_fates import (
     BLANK,
     Fate,
@@ -39,6 +40,63 @@ from harpia_formats.model.record import (
     Record,
     field_paths,
 )
+
+_extra = "extra"
+_numbers = frozenset({int, float})
+
+
+@dataclass(frozen=True, slots=True)
+class Misfits:
+    """The fields of a source whose text is kept in the extra if it is no number."""
+
+    vendor: str = ""
+    #: The path in the record of each field that holds numbers, by that in the extra.
+    _fields: dict[str, str] = field(default_factory=dict)
+
+    def note(
+        self, paths: tuple[str, ...], target: FormatAdapter, fates: FieldFates
+    ) -> None:
+        """Note what becomes of such texts in a record with `paths`.
+
+        A target of the same vendor writes them back to their places.
+        """
+        if not self._fields or self.vendor == target.vendor:
+            return
+        for path in self._fields.keys() & paths:
+            if target.carries(path):
+                fates.changed(path, "is not a number, kept as text in extra")
+            else:
+                fates.dropped(path, "is not a number")
+
+    def refuse(self, error: Unconvertible, record: Record) -> None:
+        """Raise `Unconvertible` if `error` is that a field is such a text."""
+        paths = field_paths(record)
+        for path, record_path in self._fields.items():
+            if record_path == error.path and path in paths and record.extra:
+                name = path.removeprefix(f"{_extra}.{self.vendor}.")
+                value = record.extra[self.vendor][name]
+                reason = f"{short_json(value)} in `{name}` is not a number"
+                help_ = (
+                    "mend it in the input, or leave such records out with "
+                    "--on-invalid skip"
+                )
+                raise Unconvertible(error.path, reason, help_) from error
+
+
+NO_MISFITS = Misfits()
+
+
+def misfits_of(source: FormatAdapter) -> Misfits:
+    """Return the fields of a table that hold numbers, whose cells may be other text."""
+    if not source.columns:
+        return NO_MISFITS
+    fields = {
+        f"{_extra}.{source.vendor}.{known.name}": known.record_path
+        for known in source.fields
+        if _numbers & {*FIELD_TYPES.get(known.record_path, ())}
+    }
+    return Misfits(source.vendor, fields)
+
 
 #: The detail of the fate of an id that is the number of its record.
 ID_IS_NUMBER = "is the number of the record"

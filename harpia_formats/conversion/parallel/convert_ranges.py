@@ -7,22 +7,22 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harpia_formats.conversion.chunks import ChunkConverter
-from harpia_formats.conversion.mapping.select_model import ModelSelection
+from harpia_formats.conversion.losses.conversion_report import ConversionTotals
+from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.mapping.to_rows import ID_IS_NUMBER
 from harpia_formats.conversion.options import ConvertOptions, Ids, OnInvalid
 from harpia_formats.conversion.reading.record_stream import RecordStream
 from harpia_formats.conversion.reading.row_batch import RowBatch
-from harpia_formats.conversion.report import ConversionTotals
+from harpia_formats.conversion.row_conversion import ChunkConverter
 from harpia_formats.files.framing.byte_ranges import range_blocks, read_range
 from harpia_formats.files.framing.chunk import Chunk, Cursor, count_newlines
-from harpia_formats.files.io.temp_folder import temporary_folder
-from harpia_formats.files.workers.ordered import answers_in_order
+from harpia_formats.files.io.file_sink import temporary_folder
 from harpia_formats.files.workers.pool import (
     TASKS_PER_WORKER,
     Task,
     WorkerDied,
     WorkerPool,
+    answers_in_order,
 )
 from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.model.problem import Place
@@ -41,12 +41,20 @@ from harpia_formats.validation.parallel.ranges import (
 )
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import FileBytes, RowRange, SentBytes
-from harpia_formats.validation.unit.record_numbers import RecordSet
-from harpia_formats.validation.unit.result import KILLED, KILLED_HELP, Findings
+from harpia_formats.validation.unit.findings import (
+    KILLED,
+    KILLED_HELP,
+    Findings,
+    RecordSet,
+)
 
 if TYPE_CHECKING:  # most files are too small for it: start-up time
     from harpia_formats.conversion.containers.row_writer import EncodedRows
-    from harpia_formats.conversion.parallel.job import ConvertedRows, Part, UnitPlace
+    from harpia_formats.conversion.parallel.converted_rows import (
+        ConvertedRows,
+        Part,
+        UnitPlace,
+    )
     from harpia_formats.conversion.parallel.range_converter import ConversionJob
 
 #: Bytes of encoded rows for which batches are held, unless it is a single one.
@@ -166,15 +174,15 @@ class RangeConversion:
 
     def _folder(self, plan: FilePlan, size: int, stack: ExitStack) -> str:
         """Return the folder for the rows of units, "" if workers do not see one."""
-        from harpia_formats.conversion.parallel import row_files  # noqa: PLC0415 - most files are too small for it
+        from harpia_formats.conversion.parallel import converted_rows  # noqa: PLC0415 - most files are too small for it
 
         pool = self._workers.pool
         # A machine that does not see the file has no such folder either.
         if pool.is_far and plan.fingerprint is None:
             return ""
         files = pool.max_pending + pool.max_pending // TASKS_PER_WORKER + 1
-        needed = row_files.rows_limit(size) * files
-        folder = temporary_folder(row_files.memory_folder(needed))
+        needed = converted_rows.rows_limit(size) * files
+        folder = temporary_folder(converted_rows.memory_folder(needed))
         path = stack.enter_context(folder)
         return path if pool.shares_folder(path) else ""
 
@@ -186,7 +194,7 @@ class RangeConversion:
 
     def _place(self, records: int, *, is_decoded: bool = False) -> "UnitPlace":
         """Return where the rows of a unit of so many records belong."""
-        from harpia_formats.conversion.parallel.job import UnitPlace  # noqa: PLC0415 - most files are too small for it
+        from harpia_formats.conversion.parallel.converted_rows import UnitPlace  # noqa: PLC0415 - most files are too small for it
 
         handed, slot = self._handed, self._units % (self._workers.pool.max_pending + 1)
         self._units += 1
@@ -225,7 +233,7 @@ class RangeConversion:
 
         Raises `EngineError`, and what a rejected row raises in this process.
         """
-        from harpia_formats.conversion.reading.column_rows import joined_batches  # noqa: PLC0415 - most files are too small for it
+        from harpia_formats.conversion.reading.row_batch import joined_batches  # noqa: PLC0415 - most files are too small for it
 
         pool, local = self._workers.pool, self._local
         stream = local.consumer
@@ -261,7 +269,7 @@ class RangeConversion:
         self, job: "ConversionJob", batch: "RowBatch", files: MemoryFiles | None
     ) -> "tuple[_Batch, Task]":
         """Return a batch with the bytes of its rows, and its task."""
-        from harpia_formats.conversion.reading.column_rows import encoded_rows  # noqa: PLC0415 - most files are too small for it
+        from harpia_formats.conversion.reading.row_batch import encoded_rows  # noqa: PLC0415 - most files are too small for it
 
         data = encoded_rows(batch)
         given = (None if files is None else files.put([data])) or SentBytes(data)
@@ -334,7 +342,7 @@ class RangeConversion:
         self, rows: "ConvertedRows", slot: int
     ) -> "Iterator[tuple[str, EncodedRows]]":
         """Yield the blocks of converted rows with the models of their files."""
-        from harpia_formats.conversion.parallel.row_files import unit_file  # noqa: PLC0415 - most files are too small for it
+        from harpia_formats.conversion.parallel.converted_rows import unit_file  # noqa: PLC0415 - most files are too small for it
 
         assert self._job is not None  # noqa: S101 - they are of this job
         path = Path(rows.file) if rows.file else unit_file(self._job.folder, slot)
@@ -348,7 +356,7 @@ class RangeConversion:
 
 def _release(parts: "list[Part] | None") -> None:
     """Let workers use the files again that rows came back in."""
-    from harpia_formats.conversion.parallel.row_files import release_file  # noqa: PLC0415 - most files are too small for it
+    from harpia_formats.conversion.parallel.converted_rows import release_file  # noqa: PLC0415 - most files are too small for it
 
     files = {part.converted.file for part in parts or () if part.converted}
     for file in files - {""}:
@@ -405,7 +413,7 @@ def _records_in(part: FilePart, *, is_table: bool) -> int:
     assert part.unit is not None  # noqa: S101 - it is for a worker
     given = part.unit.bytes
     if is_table and isinstance(given, FileBytes):
-        from harpia_formats.files.parsing.csv_ranges import count_records  # noqa: PLC0415 - only for tables
+        from harpia_formats.files.framing.byte_ranges import count_records  # noqa: PLC0415 - only for tables
 
         end = given.begin + given.size
         return count_records(read_range(given.origin, given.begin, end))

@@ -8,30 +8,33 @@ from dataclasses import dataclass
 from itertools import groupby, islice, pairwise
 from typing import TYPE_CHECKING, Any, cast
 
-from harpia_formats.conversion.by_record import RecordConverter
-from harpia_formats.conversion.chunks import ChunkConverter
 from harpia_formats.conversion.containers.row_writer import RowEncoder
 from harpia_formats.conversion.destination import Destination
-from harpia_formats.conversion.losses.problems import ConversionProblems
-from harpia_formats.conversion.mapping.select_model import ModelSelection
+from harpia_formats.conversion.losses.conversion_problems import ConversionProblems
+from harpia_formats.conversion.losses.conversion_report import (
+    ConversionTotals,
+    StopConversion,
+)
+from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.options import ConvertOptions
-from harpia_formats.conversion.parallel.collected import FateLog, RowBlocks
-from harpia_formats.conversion.parallel.job import ConvertedRows, Part, UnitPlace
-from harpia_formats.conversion.parallel.row_files import (
+from harpia_formats.conversion.parallel.converted_rows import (
+    ConvertedRows,
+    FateLog,
+    Part,
+    RowBlocks,
     RowFile,
     StoredRows,
+    UnitPlace,
     claim_file,
     rows_limit,
     unit_file,
 )
-from harpia_formats.conversion.reading.column_rows import decoded_rows
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.record_stream import RecordStream
-from harpia_formats.conversion.reading.row_batch import RowBatch
-from harpia_formats.conversion.report import ConversionTotals, StopConversion
+from harpia_formats.conversion.reading.row_batch import RowBatch, decoded_rows
+from harpia_formats.conversion.row_conversion import ChunkConverter, RecordConverter
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
-from harpia_formats.files.parsing.csv_blocks import TableBlock
-from harpia_formats.files.parsing.csv_pieces import TableFault
+from harpia_formats.files.parsing.csv_blocks import TableBlock, TableFault
 from harpia_formats.files.parsing.csv_records import rows_of_block
 from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.formats.registry import format_of
@@ -47,7 +50,7 @@ from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # for a type only
-    from harpia_formats.conversion.loss_counts import FateCounts
+    from harpia_formats.conversion.losses.conversion_report import FateCounts
     from harpia_formats.validation.plan.table_units import TableBatch
 
 #: Different sets of fields and fates that are kept for a unit, some kilobytes each.

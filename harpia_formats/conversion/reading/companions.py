@@ -1,31 +1,118 @@
-"""The documents that belong to files of rows, as far as rows are read with them.
-
-The results of a harness, for one, stand in a file beside its samples, and name the
-model. A document is the one that the user names, or is found by the name of the file.
-"""
+"""Files beside those of records: companions, partners, documents without records."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
-from harpia_formats.conversion.mapping.row_reader import NO_SURROUNDINGS, PARTNERS
-from harpia_formats.conversion.reading.partners import Partners
-from harpia_formats.files.io.inputs import Input
+from msgspec import UNSET
+
+from harpia_formats.conversion.mapping.extra_fields import NO_SURROUNDINGS, PARTNERS
+from harpia_formats.files.io.inputs import Input, is_lasting
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.reread import is_lasting
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.detection.candidates import FormatVariant
-from harpia_formats.formats.detection.file_name import without_compression
-from harpia_formats.formats.registry import all_formats
+from harpia_formats.formats.detection.sample import without_compression
+from harpia_formats.formats.registry import all_formats, readable_formats
 from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.format import Companion
-from harpia_formats.model.record import Header, Record
-from harpia_formats.validation.companion_error import CompanionError
+from harpia_formats.model.problem import ConversionError
+from harpia_formats.model.record import Header, Record, record_of
+from harpia_formats.model.report import NO_RECORDS, FileCount
 from harpia_formats.validation.companion_files import named_companion
-from harpia_formats.validation.options import Options
+from harpia_formats.validation.options import CompanionError, Options
+
+#: Records that are stored at once.
+_BATCH = 1_000
+_tables = (
+    "CREATE TABLE partner (number INTEGER PRIMARY KEY, id BLOB UNIQUE, record BLOB)",
+    # A row may be read more than once, such as to report why it is not written.
+    "CREATE TABLE missing (id BLOB PRIMARY KEY) WITHOUT ROWID",
+)
+
+
+class Partners:
+    """The records of one file, found by their ids.
+
+    Raises `CompanionError` if a record has no id, or that of another one.
+    """
+
+    def __init__(self, name: str, records: Iterable[Record]) -> None:
+        self.name = name
+        # Without a name the database is temporary and is removed when it is closed.
+        self._base = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        finalize(self, self._base.close)
+        for table in _tables:
+            self._base.execute(table)
+        #: How many records there are.
+        self.count = 0
+        rows = self._rows(iter(records))
+        while batch := list(islice(rows, _BATCH)):
+            self._store(batch)
+        # One transaction for the ids that are missing; it ends with the database.
+        self._base.execute("BEGIN")
+        self._met = bytearray(self.count + 1)
+
+    @property
+    def missing(self) -> int:
+        """How many ids rows asked for of which there is no record."""
+        (count,) = self._base.execute("SELECT count(*) FROM missing").fetchone()
+        return int(count)
+
+    @property
+    def unmet(self) -> int:
+        """How many records no row asked for."""
+        return self.count - sum(self._met)
+
+    def of(self, id_: Any) -> Record | None:
+        """Return the record with this id, None if there is none; both are counted."""
+        query, key = "SELECT number, record FROM partner WHERE id = ?", (encode(id_),)
+        found = self._base.execute(query, key).fetchone()
+        if found is None:
+            self._base.execute("INSERT OR IGNORE INTO missing VALUES (?)", key)
+            return None
+        number, text = found
+        self._met[number] = 1
+        return record_of(decode(text))
+
+    def notes(self) -> Iterator[str]:
+        """Yield how many ids of rows, and how many records, had no partner."""
+        if missing := self.missing:
+            ids = (
+                "1 id of a row has" if missing == 1 else f"{missing:,} ids of rows have"
+            )
+            yield f"{ids} no partner in {self.name}"
+        if unmet := self.unmet:
+            of = f"of {self.name}"
+            records = (
+                f"1 record {of} has" if unmet == 1 else f"{unmet:,} records {of} have"
+            )
+            yield f"{records} no partner among the records that were read"
+
+    def _rows(self, records: Iterator[Record]) -> Iterator[tuple[int, bytes, bytes]]:
+        for record in records:
+            if record.id is UNSET:
+                raise CompanionError(self.name, "has a record without an id")
+            self.count += 1
+            yield self.count, encode(record.id), encode(record)
+
+    def _store(self, rows: list[tuple[int, bytes, bytes]]) -> None:
+        self._base.execute("BEGIN")
+        for row in rows:
+            try:
+                self._base.execute("INSERT INTO partner VALUES (?, ?, ?)", row)
+            except sqlite3.IntegrityError:
+                id_ = row[1].decode()
+                raise CompanionError(self.name, f"has the id {id_} twice") from None
+        self._base.execute("COMMIT")
+
 
 #: Documents that are remembered: those of the last folders.
 _KEPT = 8
@@ -227,3 +314,65 @@ def name_of(source: Source) -> str:
 
 def _plain_name(path: str) -> str:
     return without_compression(os.path.basename(path))  # noqa: PTH119 - a name, also of a URL
+
+
+#: Called with the format of a file before its first record.
+Begin = Callable[[FormatVariant, FileCount], None]
+
+
+class NoRecordsError(ConversionError):
+    """A file is a document without records; carries the id of its format."""
+
+    def __init__(self, message: str, format_: str) -> None:
+        super().__init__(message)
+        self.format = format_
+
+
+def checked_begin(begin: Begin, count: FileCount) -> Callable[[FormatVariant], None]:
+    """Return `begin` for one file, with a check of the format.
+
+    It raises `NoRecordsError` if the rows of the format are no records.
+    """
+
+    def begin_if_records(variant: FormatVariant) -> None:
+        if not variant.format.adapter:
+            raise NoRecordsError(
+                f"{count.path} is {variant.format.id}, a document without records; "
+                f"records are in: {', '.join(readable_formats())}",
+                variant.format.id,
+            )
+        begin(variant, count)
+
+    return begin_if_records
+
+
+class Documents:
+    """The documents that are passed over, because they are met in folders.
+
+    EvalEval's aggregate, for one, is beside its samples. One with which the rows of
+    other inputs are read may also be named.
+    """
+
+    def __init__(self, inputs: Iterable[Input]) -> None:
+        inputs = list(inputs)
+        self._is_alone = len(inputs) == 1
+        #: Files that the user named.
+        self._named = {
+            Path(input_).absolute()
+            for input_ in inputs
+            if isinstance(input_, (str, PathLike))
+        }
+
+    @contextmanager
+    def passing_over(self, source: Source, count: FileCount) -> Iterator[None]:
+        """End the reading of a document in a folder; raises `NoRecordsError` if not."""
+        try:
+            yield
+        except NoRecordsError as error:
+            origin = source.origin
+            is_named = not isinstance(origin, Path) or origin.absolute() in self._named
+            is_beside = not self._is_alone and is_companion_format(error.format)
+            if is_named and not is_beside:
+                raise
+            count.skipped = NO_RECORDS
+            count.reason = "holds no records"

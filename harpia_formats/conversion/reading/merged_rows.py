@@ -14,8 +14,8 @@ from typing import NamedTuple
 import msgspec
 
 from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.io.inputs import is_lasting
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.reread import is_lasting
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.model.adapter import Row, RowMerging
 from harpia_formats.model.exact_json import encode

@@ -12,16 +12,20 @@ from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Protocol
 
-from harpia_formats.conversion.reading.companions import Companions, name_of
-from harpia_formats.conversion.reading.documents import Begin, Documents, checked_begin
+from harpia_formats.conversion.reading.companions import (
+    Begin,
+    Companions,
+    Documents,
+    checked_begin,
+    name_of,
+)
 from harpia_formats.conversion.reading.mapped_keys import MappedKeys, keys_of_map
 from harpia_formats.conversion.reading.merged_rows import has_several_parts
 from harpia_formats.conversion.reading.placed_record import PlacedRecord, Receive
 from harpia_formats.conversion.reading.record_stream import RecordStream, TakeRows
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.io.exclude import Exclusion
+from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
-from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.reader import ROW_LIMIT, SourceError
 from harpia_formats.files.io.source import ReadProgress, Source
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.detection.mapped_format import (
@@ -46,7 +50,6 @@ from harpia_formats.model.format import Format
 from harpia_formats.model.problem import Problem, Severity
 from harpia_formats.model.record import Header, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.validation.companion_error import CompanionError
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.merge.tally import Tally
@@ -54,13 +57,13 @@ from harpia_formats.validation.one_file import (
     FileSettings,
     OpenFile,
     ValidateInWorkers,
+    end_of_run,
     opened,
     validate_open,
 )
-from harpia_formats.validation.options import Options
-from harpia_formats.validation.plan.run_plan import run_plan_of
-from harpia_formats.validation.skipped_files import end_of_run
-from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.options import CompanionError, Options
+from harpia_formats.validation.plan.file_plan import run_plan_of
+from harpia_formats.validation.unit.findings import Findings
 
 if TYPE_CHECKING:  # only for several processes: start-up time
     from harpia_formats.files.workers.pool import WorkerPool

@@ -8,22 +8,24 @@ from typing import TYPE_CHECKING, Any, Protocol
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 from msgspec import MsgspecError
 
-from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
-from harpia_formats.conversion.mapping.row_reader import (
+from harpia_formats.conversion.mapping.extra_fields import (
+    COMPONENT_KEY,
     HAS_PARTS,
     NO_SURROUNDINGS,
     ReadRow,
     row_reader,
 )
-from harpia_formats.conversion.reading.column_buffer import ColumnBuffer
 from harpia_formats.conversion.reading.mapped_keys import MappedKeys
 from harpia_formats.conversion.reading.merged_rows import MergedRows
 from harpia_formats.conversion.reading.placed_record import PlacedRecord, Receive
-from harpia_formats.conversion.reading.row_batch import DecodedChunk, RowBatch
-from harpia_formats.conversion.reading.surroundings import members_before, pop_at
-from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.conversion.reading.row_batch import (
+    ColumnBuffer,
+    DecodedChunk,
+    RowBatch,
+)
+from harpia_formats.files.framing.chunk import Cursor, with_nulls
 from harpia_formats.files.framing.columns import DocumentHeader, RowArray
-from harpia_formats.files.framing.constants import with_nulls
+from harpia_formats.files.framing.unfinished_json import parse_truncated
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import FormatAdapter, Row, RowMerging
@@ -31,15 +33,42 @@ from harpia_formats.model.column_map import (
     check_columns_exist,
     rename_columns,
 )
-from harpia_formats.model.exact_json import decode
+from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.format import Container
+from harpia_formats.model.problem import Path
 from harpia_formats.model.record import Header, Record
 from harpia_formats.validation.plan.units import TableRecords
-from harpia_formats.validation.unit.record_numbers import RecordNumbers
+from harpia_formats.validation.unit.findings import RecordNumbers
 from harpia_formats.validation.unit.rows import ValidatedRows
 
 if TYPE_CHECKING:  # only for tables: start-up time
     from harpia_formats.validation.unit.table import TableRecord
+
+
+def members_before(column: RowArray) -> dict[str, Any]:
+    """Return the members of a document that stand before an array of its rows.
+
+    What is broken there is left out: the document is reported as such at its end.
+    """
+    before = with_nulls(column.before)
+    try:
+        found = decode(before + b"0" + b"}" * len(column.path))
+    except NOT_JSON:
+        found = parse_truncated(before)
+    if not isinstance(found, dict):
+        return {}
+    pop_at(found, column.path)
+    return found
+
+
+def pop_at(document: Any, path: Path) -> None:
+    """Remove the member at `path` of a document, if it has one."""
+    *owners, key = path
+    for owner in owners:
+        document = document.get(owner) if isinstance(document, dict) else None
+    if isinstance(document, dict):
+        document.pop(key, None)
+
 
 #: The bytes of the key of a header in a row.
 HEADER_KEY = b'"header"'

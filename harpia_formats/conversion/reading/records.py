@@ -16,7 +16,7 @@ from harpia_formats.validation.options import Options
 from harpia_formats.validation.redaction import errors_shown, redaction_of
 
 if TYPE_CHECKING:  # most runs show values
-    from harpia_formats.validation.redaction.reports import Redaction
+    from harpia_formats.validation.redaction.redacted_reports import Redaction
 
 
 def records_in(  # noqa: PLR0913 - one parameter for each option

@@ -1,28 +1,83 @@
-"""Cut a file into its rows, and what stands around them, all as they are in the file.
+"""Cut a file into its rows and what stands around them, all as it is in the file."""
 
-The rows of lines and tables end with a line end of their own. Between the rows of an
-array, of a document around an array, and of values over several lines stands a gap.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from harpia_formats.conversion.subsets.kept_bytes import KeptBytes
-from harpia_formats.conversion.subsets.options import SubsetError, SubsetOptions
+from harpia_formats.conversion.subsets.subset_options import SubsetError, SubsetOptions
 from harpia_formats.files.framing.chunk import JSON_SPACE, Chunk, FramingFault, is_blank
 from harpia_formats.files.framing.columns import RowArray
 from harpia_formats.files.framing.container import (
     Layout,
 )
 from harpia_formats.files.io.source import SourceReader
-from harpia_formats.formats.detection.file_name import delimiter_of
+from harpia_formats.formats.detection.sample import delimiter_of
 from harpia_formats.formats.detection.sampled_file import Framing, SampledFile
 from harpia_formats.validation.plan.file_plan import FilePlan
 
 if TYPE_CHECKING:  # only for tables: start-up time
-    from harpia_formats.files.parsing.csv_blocks import TableBlock
-    from harpia_formats.files.parsing.csv_pieces import TablePiece
+    from harpia_formats.files.parsing.csv_blocks import TableBlock, TablePiece
+
+
+class KeptBytes:
+    """Hands on the blocks of a file, and keeps a copy of what was not dropped."""
+
+    def __init__(
+        self,
+        name: str,
+        blocks: Iterable[bytes],
+        most: int,
+        after_block: Callable[[], None],
+    ) -> None:
+        """Keep at most about `most` bytes, and call `after_block` after each block.
+
+        `name` is that of the file, for messages.
+        """
+        self._name = name
+        self._most = most
+        self._blocks = blocks
+        self._after_block = after_block
+        self._data = bytearray()
+        #: Where in the file `_data` begins.
+        self._start = 0
+        self._is_kept = True
+
+    def __iter__(self) -> Iterator[bytes]:
+        for block in self._blocks:
+            if self._is_kept:
+                self._data += block
+                if len(self._data) > self._most:
+                    raise SubsetError(
+                        f"{self._name}: more than {self._most:,} bytes stand before, "
+                        "between or behind rows"
+                    )
+            self._after_block()
+            yield block
+
+    @property
+    def size(self) -> int:
+        """How many bytes are kept."""
+        return len(self._data)
+
+    def between(self, begin: int, end: int | None = None) -> bytes:
+        """Return the kept bytes from offset `begin` in the file up to `end`.
+
+        Without `end` they are all that were read.
+        """
+        last = None if end is None else end - self._start
+        return bytes(self._data[begin - self._start : last])
+
+    def drop(self, until: int) -> None:
+        """Keep no longer what stands before the offset `until` in the file."""
+        if until > self._start:
+            del self._data[: until - self._start]
+            self._start = until
+
+    def stop(self) -> None:
+        """Keep nothing any more."""
+        self._is_kept = False
+        self._data.clear()
+
 
 _harmless = {"bom", "empty", "spread"}
 _faults = {
@@ -189,7 +244,7 @@ class CutFile:
 
     def _table_rows(self) -> Iterator[Row]:
         """Yield the rows below the header of a table, each with its line end."""
-        from harpia_formats.files.parsing.csv_pieces import (  # noqa: PLC0415 - only for tables
+        from harpia_formats.files.parsing.csv_blocks import (  # noqa: PLC0415 - only for tables
             TableBlank,
             TableFault,
             TableRow,

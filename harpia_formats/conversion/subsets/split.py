@@ -8,31 +8,38 @@ from typing import Any
 
 from harpia_formats.conversion.output_files import MAX_FILES
 from harpia_formats.conversion.quarantine import finding_line
-from harpia_formats.conversion.subsets.assignment import (
+from harpia_formats.conversion.subsets.cut_file import CutFile
+from harpia_formats.conversion.subsets.head_and_sample import (
+    RowOutputs,
+    check_same_rows,
+)
+from harpia_formats.conversion.subsets.open_file import (
+    RereadInput,
+    cut_file,
+    notes_on,
+    reread_input,
+)
+from harpia_formats.conversion.subsets.row_assignment import (
     INVALID,
     VALID,
     Assignment,
     ByVerdict,
     assigned,
 )
-from harpia_formats.conversion.subsets.cut_file import CutFile
-from harpia_formats.conversion.subsets.division import VALUE, Division
-from harpia_formats.conversion.subsets.one_input import (
-    RereadInput,
-    notes_on,
-    reread_input,
+from harpia_formats.conversion.subsets.subset_options import (
+    VALUE,
+    Division,
+    Subset,
+    SubsetError,
+    SubsetOptions,
+    WrittenPart,
 )
-from harpia_formats.conversion.subsets.open_file import cut_file
-from harpia_formats.conversion.subsets.options import SubsetError, SubsetOptions
-from harpia_formats.conversion.subsets.result import Subset, WrittenPart
-from harpia_formats.conversion.subsets.row_output import RowOutputs
-from harpia_formats.conversion.subsets.sample import check_same_rows
-from harpia_formats.files.io.file_names import path_component
+from harpia_formats.files.io.outputs import path_component
 from harpia_formats.files.io.sink import Sink
 from harpia_formats.files.io.urls import masked
 from harpia_formats.model.problem import Problem
 from harpia_formats.validation.redaction import problems_shown, redaction_of
-from harpia_formats.validation.redaction.names import notes_shown
+from harpia_formats.validation.redaction.shown_words import notes_shown
 
 
 class Split:

@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from harpia_formats.evaluation.figures.drawing import (
+    GRID,
+    INK,
     LINE,
+    MUTED,
+    SERIES,
     SMALL,
     Drawing,
+    NoLabelsError,
     add_caption,
     caption_lines,
     described,
@@ -16,9 +21,7 @@ from harpia_formats.evaluation.figures.drawing import (
     label,
     width_of,
 )
-from harpia_formats.evaluation.figures.library import NoLabelsError
-from harpia_formats.evaluation.figures.look import GRID, INK, MUTED, SERIES
-from harpia_formats.evaluation.scoring.confusion import SIDES, Confusion
+from harpia_formats.evaluation.scoring.metric_score import SIDES, Confusion
 from harpia_formats.evaluation.scoring.scores import Scores
 
 TITLE = "Answers by the label of the reference and of the answer"

@@ -1,4 +1,4 @@
-"""A picture of how the scores of single answers are distributed, by model."""
+"""Pictures of the scores of answers by model: their distribution, and by length."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,19 +10,27 @@ from harpia_formats.evaluation.figures.answer_counts import (
     ScoreOfAnswers,
 )
 from harpia_formats.evaluation.figures.drawing import (
+    GRID,
+    MUTED,
+    SERIES,
+    SMALL,
+    SURFACE,
     Drawing,
+    FigureError,
+    Grid,
     described,
     first_of,
+    grid_of,
     label,
+    share_axis,
+    write_in,
 )
-from harpia_formats.evaluation.figures.grid import Grid, grid_of, share_axis, write_in
-from harpia_formats.evaluation.figures.library import FigureError
-from harpia_formats.evaluation.figures.look import SERIES, SURFACE
 from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.bins import low_of
 
-TITLE = "Scores of single answers"
+DISTRIBUTIONS_TITLE = "Scores of single answers"
 #: Rows and columns of one picture.
-MOST_ROWS, MOST_COLUMNS = 50, 4
+DISTRIBUTIONS_MOST_ROWS, DISTRIBUTIONS_MOST_COLUMNS = 50, 4
 #: Answers of a model without a score, or with one, cannot be distributed.
 _FEWEST = 2
 _ALL = "all answers"
@@ -30,7 +38,9 @@ _ALL = "all answers"
 
 def draw_distributions(scores: Scores, counts: AnswerCounts) -> Drawing:
     """Return a histogram for each score and model; call it within `settings`."""
-    chosen = chosen_scores(scores, counts, MOST_ROWS, MOST_COLUMNS)
+    chosen = chosen_scores(
+        scores, counts, DISTRIBUTIONS_MOST_ROWS, DISTRIBUTIONS_MOST_COLUMNS
+    )
     cells, notes = chosen.cells, chosen.notes
     few = [
         f"{place} ({cell.answers:,})"
@@ -50,8 +60,8 @@ def draw_distributions(scores: Scores, counts: AnswerCounts) -> Drawing:
     figure, axes = grid_of(Grid(chosen.rows, chosen.columns, 0.55, axis, caption))
     for at in range(len(chosen.columns)):
         _draw_column([row[at] for row in axes], [row[at] for row in cells])
-    description = described(_sentences(chosen))
-    return Drawing(figure, TITLE, description, tuple(notes))
+    description = described(_distribution_sentences(chosen))
+    return Drawing(figure, DISTRIBUTIONS_TITLE, description, tuple(notes))
 
 
 Cells = Sequence[Sequence[ScoreCounts]]
@@ -149,7 +159,7 @@ def _draw_bars(axes: Any, cell: ScoreCounts, least: float) -> None:
     axes.plot([cell.mean], [0], marker="^", color=SERIES[1][0], clip_on=False, ms=5.5)
 
 
-def _sentences(chosen: ChosenScores) -> Iterator[str]:
+def _distribution_sentences(chosen: ChosenScores) -> Iterator[str]:
     """Yield the distributions in words."""
     for place, cell in chosen.places():
         if cell.answers < _FEWEST:
@@ -162,3 +172,103 @@ def _sentences(chosen: ChosenScores) -> Iterator[str]:
             f"{100 * top.count / cell.answers:.0f} % are from {top.low:.4g} to "
             f"{top.high:.4g}."
         )
+
+
+LENGTHS_TITLE = "Scores of answers by their length"
+#: Rows and columns of one picture.
+LENGTHS_MOST_ROWS, LENGTHS_MOST_COLUMNS = 20, 4
+#: Answers of about one length that have a mean.
+FEWEST = 5
+#: Numbers on the axis, and the part of a panel that the bars take.
+_TICKS, _BARS = 4, 0.3
+
+
+def draw_lengths(scores: Scores, counts: AnswerCounts) -> Drawing:
+    """Return mean scores by length, for each model; call it within `settings`."""
+    chosen = chosen_scores(scores, counts, LENGTHS_MOST_ROWS, LENGTHS_MOST_COLUMNS)
+    cells, notes = chosen.cells, chosen.notes
+    empty = [place for place, cell in chosen.places() if not _means(cell)]
+    if empty:
+        notes.append(
+            f"not drawn (no length that {FEWEST} answers have): {first_of(empty)}"
+        )
+    caption = [
+        (
+            "Dots are means of the answers of about the same length, and bars are how "
+            "many these are. The axis of lengths is logarithmic: two bars double them. "
+            f"Fewer than {FEWEST} answers have no dot. The means have no intervals, so "
+            "that single dots may differ by chance."
+        ),
+        *(f"\u2013 {note}" for note in notes),
+    ]
+    axis = "characters of the answer"
+    figure, axes = grid_of(Grid(chosen.rows, chosen.columns, 1.1, axis, caption))
+    indices = {at for row in cells for cell in row for at in cell.lengths}
+    for column, score in enumerate(chosen.scores):
+        of_column = [row[column] for row in cells]
+        means = [mean for cell in of_column for _, mean in _means(cell)]
+        ends = means if score.best is None else [0.0, score.best]
+        for row, cell in enumerate(of_column):
+            _draw_panel(axes[row][column], cell, ends, sorted(indices))
+    description = described(_length_sentences(chosen))
+    return Drawing(figure, LENGTHS_TITLE, description, tuple(notes))
+
+
+def _means(cell: ScoreCounts) -> list[tuple[int, float]]:
+    """Return the index of each length that enough answers have, with their mean."""
+    return [
+        (at, of_length.mean)
+        for at, of_length in sorted(cell.lengths.items())
+        if of_length.answers >= FEWEST
+    ]
+
+
+def _draw_panel(
+    axes: Any, cell: ScoreCounts, ends: Sequence[float], indices: Sequence[int]
+) -> None:
+    """Draw the mean score and the number of answers by length.
+
+    The axis of scores has `ends`, and that of lengths all `indices`.
+    """
+    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
+    room = (high - low) * 0.1 or abs(high) * 0.1 or 0.5
+    bottom = low - room - _BARS * (high - low + 2 * room)
+    axes.set_ylim(bottom, high + room)
+    first, last = (indices[0], indices[-1]) if indices else (0, 1)
+    axes.set_xlim(first - 0.6, last + 0.6)
+    step = max(1, -(-(last + 1 - first) // _TICKS))
+    edges = range(first, last + 2, step)
+    axes.set_xticks([at - 0.5 for at in edges], [f"{_low(at):,}" for at in edges])
+    axes.grid(visible=True, axis="y")
+    axes.locator_params(axis="y", nbins=4)
+    axes.tick_params(axis="y", length=0, labelsize=SMALL, labelcolor=MUTED)
+    axes.spines["left"].set_visible(False)
+    found = _means(cell)
+    if not found:
+        axes.set_yticks([])
+        sentence = f"no length that {FEWEST} answers have"
+        axes.text(first, high, sentence, size=SMALL, color=MUTED, style="italic")
+        return
+    most = max(of_length.answers for of_length in cell.lengths.values())
+    full = _BARS * (high + room - bottom)
+    for at, of_length in sorted(cell.lengths.items()):
+        height = full * of_length.answers / most
+        axes.bar(at, height, 0.9, bottom=bottom, color=GRID, zorder=1.5)
+    colour, shape = SERIES[0]
+    axes.plot(*zip(*found, strict=True), color=colour, marker=shape, ms=4.5, lw=1.4)
+
+
+def _low(index: int) -> int:
+    """Return the least length of a pair of bins."""
+    return low_of(2 * index)
+
+
+def _length_sentences(chosen: ChosenScores) -> Iterator[str]:
+    """Yield the means in words."""
+    for place, cell in chosen.places():
+        found = [
+            f"{mean:.4f} for {_low(at):,} to {_low(at + 1) - 1:,}"
+            for at, mean in _means(cell)
+        ]
+        if found:
+            yield f"{place} by characters: {', '.join(found)}."

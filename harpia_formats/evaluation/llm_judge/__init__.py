@@ -1,13 +1,19 @@
-"""An LLM as a judge of data, defined like Haystack's LLMEvaluator."""
+"""An LLM as a judge of data, defined like Haystack's LLMEvaluator.
 
-from harpia_formats.evaluation.llm_judge.errors import (
+What comes in: a definition and rows or files. What goes out: a verdict for each row. To
+read in this order: `judge_definition`, `output_fields` and `judge_prompt` (what a judge
+is), `judge` (the class), `row_verdicts` (verdicts in order), `endpoint` and
+`reply_cache` (requests), `judge_files`, `input_bindings` and `answer_pairs` (files).
+"""
+
+from harpia_formats.evaluation.llm_judge.judge import LLMJudge
+from harpia_formats.evaluation.llm_judge.judge_errors import (
     CacheError,
     DefinitionError,
     InputError,
     JudgeError,
     RowError,
 )
-from harpia_formats.evaluation.llm_judge.run.llm_judge import LLMJudge
 
 __all__ = [
     "CacheError",

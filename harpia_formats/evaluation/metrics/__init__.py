@@ -1,94 +1,78 @@
-"""All metrics: one module for each, in one table by name."""
+"""All metrics, in one table by name.
+
+To read in this order: `metric` (what a metric is), `label_counts` (labels), then one
+module for each kind of metrics, and `text` (tokens, numbers and choices in texts).
+"""
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harpia_formats.evaluation.metrics import (
-    accuracy,
-    bertscore,
-    bleu,
-    cer,
-    chrf,
-    document_map,
-    document_mrr,
-    document_ndcg,
-    document_recall,
-    exact_match,
-    fuzzy_match,
+    bleu_and_chrf,
+    error_rates,
     inspect_scorers,
-    kappa,
-    label_f1,
+    label_metrics,
     length,
-    lm_eval_acc,
-    lm_eval_exact_match,
-    maj_at_k,
-    mcc,
+    lm_eval,
+    model_similarity,
     multiple_choice,
-    nltk_bleu,
-    number_check,
-    number_match,
-    pass_at_k,
-    precision,
-    recall,
-    relative_length,
+    number_metrics,
+    question_metrics,
+    retrieval,
     rouge,
-    sas,
-    sentence_bleu,
-    string_check,
     ter,
-    token_f1,
-    wer,
+    text_match,
 )
 from harpia_formats.evaluation.metrics.metric import (
+    MOST,
     Measure,
     Metric,
     MetricError,
     UnscorableError,
 )
-from harpia_formats.evaluation.metrics.parameters import MOST
-from harpia_formats.formats.extensions import entry_points
-from harpia_formats.model.text.spelling import hint_on, nearest
+from harpia_formats.formats import extensions
+from harpia_formats.model.spelling import hint_on, nearest
 
 #: Every built-in metric by its name.
 METRICS: dict[str, Metric] = {
     metric.name: metric
     for metric in (
-        exact_match.METRIC,
-        accuracy.METRIC,
-        token_f1.METRIC,
-        fuzzy_match.METRIC,
+        text_match.EXACT_MATCH_METRIC,
+        text_match.ACCURACY_METRIC,
+        text_match.TOKEN_F1_METRIC,
+        text_match.FUZZY_MATCH_METRIC,
         multiple_choice.METRIC,
-        precision.METRIC,
-        recall.METRIC,
-        *label_f1.METRICS,
-        mcc.METRIC,
-        kappa.METRIC,
-        string_check.METRIC,
-        number_check.METRIC,
-        number_match.METRIC,
-        pass_at_k.METRIC,
-        maj_at_k.METRIC,
-        bleu.METRIC,
-        sentence_bleu.METRIC,
-        nltk_bleu.METRIC,
+        label_metrics.PRECISION_METRIC,
+        label_metrics.RECALL_METRIC,
+        *label_metrics.F1_METRICS,
+        label_metrics.MCC_METRIC,
+        label_metrics.KAPPA_METRIC,
+        text_match.STRING_CHECK_METRIC,
+        number_metrics.NUMBER_CHECK_METRIC,
+        number_metrics.NUMBER_MATCH_METRIC,
+        question_metrics.PASS_AT_K_METRIC,
+        question_metrics.MAJ_AT_K_METRIC,
+        bleu_and_chrf.BLEU_METRIC,
+        bleu_and_chrf.SENTENCE_BLEU_METRIC,
+        bleu_and_chrf.NLTK_BLEU_METRIC,
         rouge.METRIC,
         *rouge.METRICS,
-        chrf.METRIC,
+        bleu_and_chrf.CHRF_METRIC,
         ter.METRIC,
-        wer.METRIC,
-        cer.METRIC,
-        document_map.METRIC,
-        document_mrr.METRIC,
-        document_ndcg.METRIC,
-        document_recall.METRIC,
-        lm_eval_exact_match.METRIC,
-        lm_eval_acc.METRIC,
+        error_rates.WER_METRIC,
+        error_rates.CER_METRIC,
+        retrieval.MAP_METRIC,
+        retrieval.MRR_METRIC,
+        retrieval.NDCG_METRIC,
+        retrieval.RECALL_METRIC,
+        lm_eval.EXACT_MATCH_METRIC,
+        lm_eval.ACC_METRIC,
         *inspect_scorers.METRICS,
-        length.METRIC,
-        relative_length.METRIC,
-        sas.METRIC,
-        bertscore.METRIC,
+        length.LENGTH_METRIC,
+        length.RELATIVE_LENGTH_METRIC,
+        model_similarity.SAS_METRIC,
+        model_similarity.BERTSCORE_METRIC,
     )
 }
 
@@ -99,8 +83,8 @@ def metric_names() -> tuple[str, ...]:
     A metric is named whether or not the packages that it needs are installed. Raises
     `PluginError` if a plug-in has the name of a built-in metric.
     """
-    entry_points.check_names(entry_points.METRICS, METRICS)
-    return (*METRICS, *entry_points.plugin_names(entry_points.METRICS))
+    extensions.check_names(extensions.METRICS, METRICS)
+    return (*METRICS, *extensions.plugin_names(extensions.METRICS))
 
 
 def plugin_metric(name: str) -> Metric | None:
@@ -108,11 +92,11 @@ def plugin_metric(name: str) -> Metric | None:
 
     Raises `PluginError` if the plug-in cannot be used.
     """
-    entry_points.check_names(entry_points.METRICS, METRICS)
-    metric = entry_points.plugin_named(entry_points.METRICS, name, Metric)
+    extensions.check_names(extensions.METRICS, METRICS)
+    metric = extensions.plugin_named(extensions.METRICS, name, Metric)
     if metric is not None and metric.name != name:
         reason = f"the metric is called {metric.name!r}"
-        raise entry_points.plugin_error(entry_points.METRICS, name, reason)
+        raise extensions.plugin_error(extensions.METRICS, name, reason)
     return metric
 
 

@@ -1,13 +1,20 @@
-"""The types of a metric: statistics that add up, and scores of their sums."""
+"""What a metric is: its types, its parameters, references, and means of scores.
+
+The statistics of a metric add up over answers, and its score is computed from their
+sums. Most metrics are the mean of the scores of records or of questions.
+"""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from harpia_formats.evaluation.metrics.label_reading import LabelScores
-from harpia_formats.model.errors import HarpiaFormatsError
-from harpia_formats.model.stored_score import LIMITS
+from harpia_formats._version import __version__
+from harpia_formats.evaluation.metrics.label_counts import LabelScores
+from harpia_formats.model.problem import HarpiaFormatsError
+from harpia_formats.model.spelling import nearest
+from harpia_formats.model.vendor_metrics import LIMITS
 
 #: Numbers of one record, or their sums over many, which are added place by place.
 Statistics = tuple[float, ...]
@@ -180,3 +187,355 @@ class Metric:
     #: False for a metric of labels, by which no single answer has a score: a stored
     #: score of its name is another tool's own.
     is_pooled: bool = False
+
+
+#: The part of the signature of a metric that is computed here alone.
+OWN_LIBRARY = f"impl:harpia-formats-{__version__}"
+
+
+SCALES = ("0-1", "0-100")
+_scales_by_factor = {1: "0-1", 100: "0-100"}
+
+#: The largest integer of a parameter, such as the length of n-grams.
+MOST = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The parameters of one metric by name; every method raises `MetricError`."""
+
+    metric: str
+    values: Mapping[str, Any]
+
+    def choice(self, name: str, allowed: Sequence[str]) -> str:
+        """Return the value, which must be one of the `allowed` strings."""
+        value = self.values[name]
+        if isinstance(value, str) and value in allowed:
+            return value
+        raise self.wrong(name, f"one of {', '.join(allowed)}", _meant(value, allowed))
+
+    def flag(self, name: str) -> bool:
+        """Return the value, which must be true or false."""
+        value = self.values[name]
+        if isinstance(value, bool):
+            return value
+        raise self.wrong(name, "true or false")
+
+    def number(self, name: str, least: float = 0.0) -> float:
+        """Return the value, which must be a finite number of at least `least`."""
+        value = self.values[name]
+        if not is_number(value) or value < least:
+            raise self.wrong(name, f"a number of at least {least:g}")
+        return float(value)
+
+    def whole(self, name: str, least: int = 0) -> int:
+        """Return the value, which must be an integer from `least` to `MOST`."""
+        value = self.values[name]
+        is_whole = isinstance(value, int) and not isinstance(value, bool)
+        if not is_whole or not least <= value <= MOST:
+            raise self.wrong(name, f"a whole number from {least} to {MOST}")
+        return int(value)
+
+    def wholes(self, name: str, least: int = 0, most: int = MOST) -> tuple[int, ...]:
+        """Return the value, an integer or a list of different ones, as a tuple.
+
+        Each must be from `least` to `most`.
+        """
+        value = self.values[name]
+        found = value if isinstance(value, list | tuple) else [value]
+        are_whole = all(type(one) is int and least <= one <= most for one in found)
+        if not found or not are_whole or len({*found}) < len(found):
+            wanted = f"a whole number from {least} to {most}, or a list of such numbers"
+            raise self.wrong(name, wanted)
+        return tuple(found)
+
+    def scale(self) -> str:
+        """Return the scale, "0-1" or "0-100", which may also be given as 1 or 100."""
+        value = self.values["scale"]
+        if is_number(value) and value in _scales_by_factor:
+            return _scales_by_factor[value]
+        return self.choice("scale", SCALES)
+
+    def wrong(self, name: str, wanted: str, help_: str = "") -> MetricError:
+        """Return an error that says which value is wrong and what it must be."""
+        value = self.values[name]
+        return MetricError(
+            f"the parameter {name} of the metric {self.metric} is {value!r}, but must "
+            f"be {wanted}{help_}"
+        )
+
+
+def read_parameters(
+    metric: str, defaults: Mapping[str, Any], given: Mapping[str, Any]
+) -> Parameters:
+    """Return the given parameters, completed with the defaults of the metric.
+
+    Raises `MetricError` for a parameter that the metric does not have.
+    """
+    for name in given:
+        if name not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise MetricError(
+                f"the metric {metric} has no parameter {name!r} (known: {known})"
+                f"{_meant(name, list(defaults))}"
+            )
+    return Parameters(metric, {**defaults, **given})
+
+
+@contextmanager
+def require_extra(extra: str, metric: str) -> Iterator[None]:
+    """Turn an `ImportError` into a `MetricError` that names the extra to install."""
+    try:
+        yield
+    except ImportError as error:
+        raise MetricError(
+            f"the metric {metric} needs {error.name or 'a package'}, which is not "
+            f"installed: pip install 'harpia-formats[{extra}]'"
+        ) from error
+
+
+def is_number(value: object) -> bool:
+    """Tell whether a value is a finite number; true and false are not numbers.
+
+    An integer beyond the range of floating-point numbers is not one either.
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def yes_no(value: bool) -> str:  # noqa: FBT001 - the word for a flag in a signature
+    """Return "yes" or "no", as signatures spell flags."""
+    return "yes" if value else "no"
+
+
+def _meant(value: object, allowed: Sequence[str]) -> str:
+    near = nearest(value, allowed) if isinstance(value, str) else ""
+    return f"; did you mean {near}?" if near else ""
+
+
+NO_REFERENCE = "there is no reference to compare the answer with"
+NOT_A_LIST = "references are a list of strings, and not one string"
+#: The rules for several references of a metric that compares with one reference:
+#: the best score, or that of the first reference.
+RULES = ("max", "first")
+#: The rules of checks; "min" is for checks that must hold for all references.
+CHECK_RULES = ("max", "min", "first")
+#: The rules of a metric that compares with several references at once.
+POOLED_RULES = ("all", "first")
+
+
+def require_references(references: Sequence[str]) -> Sequence[str]:
+    """Return `references`, a list with at least one string.
+
+    Raises `UnscorableError` if it is empty, and `TypeError` if it is a string, whose
+    letters would be read as references.
+    """
+    if isinstance(references, str):
+        raise TypeError(NOT_A_LIST)
+    if not references:
+        raise UnscorableError(NO_REFERENCE)
+    return references
+
+
+def references_by_rule(references: Sequence[str], rule: str) -> Sequence[str]:
+    """Return the references that `rule` ("max", "min", "all" or "first") selects.
+
+    Raises what `require_references` raises.
+    """
+    given = require_references(references)
+    return given[:1] if rule == "first" else given
+
+
+def score_over_references(
+    score: Callable[[str, str], float], rule: str
+) -> Callable[[str, Sequence[str]], float]:
+    """Return a function that scores an answer against a list of references.
+
+    `score` compares an answer with one reference. The result is its largest value for
+    the rule "max", its smallest for "min" and that of the first reference for "first".
+    References for which `score` raises `UnscorableError` are left out; if it does for
+    all of them, so does the returned function.
+    """
+
+    def best(answer: str, references: Sequence[str]) -> float:
+        given = references_by_rule(references, rule)
+        if len(given) == 1:
+            return score(answer, given[0])
+        found = _all_scores(score, answer, given)
+        return min(found) if rule == "min" else max(found)
+
+    return best
+
+
+def _all_scores(
+    score: Callable[[str, str], float], answer: str, references: Sequence[str]
+) -> list[float]:
+    found, reason = [], UnscorableError(NO_REFERENCE)
+    for reference in references:
+        try:
+            found.append(score(answer, reference))
+        except UnscorableError as unscorable:
+            reason = unscorable
+    if not found:
+        raise reason
+    return found
+
+
+#: The factor of each scale for scores between 0 and 1.
+FACTORS = {"0-1": 1, "0-100": 100}
+
+
+def mean_measure(  # noqa: PLR0913 - each is another fact of the metric
+    name: str,
+    signature: str,
+    score: Callable[[str, Sequence[str]], float],
+    scale: str = "0-1",
+    *,
+    is_binary: bool = False,
+    same_answer: Callable[[str], str] | None = None,
+    reads: Callable[[str], bool] | None = None,
+) -> Measure:
+    """Return a metric that is the mean of `score` over records.
+
+    `score` takes an answer and its references and returns a number from 0 to 1, which
+    is never between them if `is_binary`; the metric has the range of `scale`, "0-1" or
+    "0-100". Its statistics are the sum of the scores and their number. `same_answer`
+    returns a text that is the same for answers that count as the same answer, and
+    `reads` tells of an answer whether it can be read, if one that cannot is wrong.
+    """
+    factor = FACTORS[scale]
+    return Measure(
+        (name,),
+        f"{signature}|scale:{scale}",
+        scale,
+        lambda answer, references: (score(answer, references) * factor, 1),
+        means(1),
+        is_mean=True,
+        is_bounded=True,
+        is_binary=is_binary,
+        same_answer=None
+        if same_answer is None
+        else lambda sample: same_answer(sample.answer or ""),
+        reads=None if reads is None else lambda sample: reads(sample.answer or ""),
+    )
+
+
+def question_measure(  # noqa: PLR0913 - each is another fact of it
+    names: Sequence[str],
+    signature: str,
+    of_sample: Callable[[Sample], Statistics],
+    question: QuestionMeasure,
+    *,
+    needs: tuple[str, ...] = PAIR,
+    uses: tuple[str, ...] = (),
+    reads: Callable[[Sample], bool] | None = None,
+) -> Measure:
+    """Return a metric that is the mean over questions of scores from 0 to 1.
+
+    `of_sample` returns the statistics of a sample that has all fields in `needs`, and
+    may have those in `uses`; the last of them is 1. `question` scores a question by
+    those of all answers to it.
+    """
+
+    def scores(sums: Sequence[float]) -> tuple[float | None, ...]:
+        """Return the scores of a question with one answer."""
+        if not sums or sums[-1] != 1:
+            return (None,) * len(names)
+        found = question.scores({tuple(sums): 1})
+        return tuple(
+            score if least <= 1 else None
+            for score, least in zip(found, question.least, strict=True)
+        )
+
+    return Measure(
+        tuple(names),
+        f"{signature}|scale:0-1",
+        "0-1",
+        _statistics_of_pair(of_sample, needs),
+        scores,
+        is_mean=True,
+        is_bounded=True,
+        needs=needs,
+        uses=uses,
+        of_sample=of_sample if uses or needs != PAIR else None,
+        reads=reads,
+        question=question,
+    )
+
+
+def _statistics_of_pair(
+    of_sample: Callable[[Sample], Statistics], needs: tuple[str, ...]
+) -> Callable[[str, Sequence[str]], Statistics]:
+    """Return a function of an answer and its references for one of a sample."""
+
+    def statistics(answer: str, references: Sequence[str]) -> Statistics:
+        sample = Sample(answer, references)
+        lacking = sample.lacking(needs)
+        if lacking:
+            raise UnscorableError(LACKS[lacking])
+        return of_sample(sample)
+
+    return statistics
+
+
+def sample_mean_measure(  # noqa: PLR0913 - each is another fact of the metric
+    name: str,
+    signature: str,
+    score: Callable[[Sample], float],
+    needs: tuple[str, ...],
+    scale: str = "0-1",
+    *,
+    is_binary: bool = False,
+    uses: tuple[str, ...] = (),
+    same_answer: Callable[[Sample], str] | None = None,
+    reads: Callable[[Sample], bool] | None = None,
+) -> Measure:
+    """Return a metric that is the mean of `score` over records with other needs.
+
+    `score`, `same_answer` and `reads` take a sample with all fields in `needs`; `score`
+    returns a number from 0 to 1. All else is as in `mean_measure`.
+    """
+    factor = FACTORS[scale]
+
+    def of_sample(sample: Sample) -> Statistics:
+        return score(sample) * factor, 1
+
+    return Measure(
+        (name,),
+        f"{signature}|scale:{scale}",
+        scale,
+        _statistics_of_pair(of_sample, needs),
+        means(1),
+        is_mean=True,
+        is_bounded=True,
+        is_binary=is_binary,
+        same_answer=same_answer,
+        reads=reads,
+        needs=needs,
+        uses=uses,
+        of_sample=of_sample,
+    )
+
+
+def means(names: int) -> Callable[[Sequence[float]], tuple[float | None, ...]]:
+    """Return a function that divides `names` sums by the count that follows them.
+
+    It returns None for each sum if the count is 0 or missing.
+    """
+    nothing = (None,) * names
+
+    def means(sums: Sequence[float]) -> tuple[float | None, ...]:
+        if not sums or not sums[-1]:
+            return nothing
+        return tuple(total / sums[-1] for total in sums[:-1])
+
+    return means
+
+
+def sum_of_statistics(one: Statistics, other: Statistics) -> Statistics:
+    """Return the sum of two statistics of the same metric, place by place."""
+    return tuple(a + b for a, b in zip(one, other, strict=True))

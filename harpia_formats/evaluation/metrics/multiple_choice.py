@@ -10,16 +10,18 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from harpia_formats.evaluation.metrics.library import OWN_LIBRARY
-from harpia_formats.evaluation.metrics.mean import sample_mean_measure
 from harpia_formats.evaluation.metrics.metric import (
+    OWN_LIBRARY,
+    RULES,
     Measure,
     Metric,
+    Parameters,
     Sample,
     UnscorableError,
+    read_parameters,
+    references_by_rule,
+    sample_mean_measure,
 )
-from harpia_formats.evaluation.metrics.parameters import Parameters, read_parameters
-from harpia_formats.evaluation.metrics.references import RULES, references_by_rule
 from harpia_formats.evaluation.metrics.text.choices import (
     KINDS,
     Choices,

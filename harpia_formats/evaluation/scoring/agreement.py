@@ -5,50 +5,101 @@ are by question.
 """
 
 from collections.abc import Callable, Generator, Iterable, Sequence
-from itertools import chain
+from contextlib import closing
+from dataclasses import replace
+from itertools import chain, islice
 
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
-from harpia_formats.evaluation.metrics.kappa import kappa
-from harpia_formats.evaluation.metrics.label_reading import (
+from harpia_formats.evaluation.metrics.label_counts import (
     POWERS,
     LabelCounts,
     LabelPair,
     LabelReading,
 )
-from harpia_formats.evaluation.metrics.labels import label_measure, shown_labels
-from harpia_formats.evaluation.metrics.library import OWN_LIBRARY
-from harpia_formats.evaluation.metrics.mean import mean_measure
-from harpia_formats.evaluation.metrics.metric import Measure
-from harpia_formats.evaluation.scoring.agreement_options import (
-    fields_of_both,
-    given_labels,
-    rater_names,
+from harpia_formats.evaluation.metrics.label_metrics import (
+    kappa,
+    label_measure,
+    shown_labels,
 )
-from harpia_formats.evaluation.scoring.agreement_totals import agreement_group
+from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY, Measure, mean_measure
+from harpia_formats.evaluation.scoring.answer_sums import AnswerStore, GroupTotals
+from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
 from harpia_formats.evaluation.scoring.choose_systems import source_name
-from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
-from harpia_formats.evaluation.scoring.draws import unavailable_reason
+from harpia_formats.evaluation.scoring.input_files import reading_of
+from harpia_formats.evaluation.scoring.label_totals import FEW_REFERENCES
 from harpia_formats.evaluation.scoring.match_questions import (
     QuestionTable,
     match_questions,
 )
 from harpia_formats.evaluation.scoring.metric_score import Group
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.paired_labels import LabelPairs
+from harpia_formats.evaluation.scoring.outcomes import (
+    ComputedMetric,
+    GroupAnswer,
+    Outcome,
+)
 from harpia_formats.evaluation.scoring.rater_labels import (
     NO_LABEL,
     LabelNumbers,
+    LabelPairs,
     RaterLabels,
+    fields_of_both,
+    given_labels,
+    rater_names,
 )
-from harpia_formats.evaluation.scoring.reading import reading_of
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.files.io.inputs import Input
-from harpia_formats.model.metric_profile import MetricRequest, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report
+from harpia_formats.model.vendor_metrics import MetricRequest, ScoreOptionsError
 from harpia_formats.validation.redaction import problems_shown, redaction_of
+
+FEW_LABELS = "few answers with a label: the interval is approximate"
+_NO_PAIR = "a label is missing"
+#: Answers that are added up together.
+_PART = 2048
+
+
+def agreement_group(
+    pairs: LabelPairs,
+    keys: Sequence[bytes],
+    metrics: tuple[ComputedMetric, ComputedMetric],
+    options: ScoreOptions,
+) -> Group:
+    """Return the share of equal labels and kappa of all pairs, with their intervals.
+
+    `keys` are the digests of the questions by their places.
+    """
+    totals = GroupTotals({}, metrics)
+    labels = list(pairs.raters[0].numbers.labels)
+    rest = iter(pairs)
+    with closing(AnswerStore(metrics, options)) as store:
+        while part := list(islice(rest, _PART)):
+            found = []
+            for place, first, second in part:
+                outcomes: tuple[Outcome, ...] = (_NO_PAIR, _NO_PAIR)
+                if first is not None and second is not None:
+                    is_equal = float(first == second)
+                    pair = LabelPair(labels[first], labels[second])
+                    outcomes = ((is_equal, 1.0), (is_equal,)), (pair, (None,))
+                found.append(GroupAnswer(place, keys[place], outcomes))
+            totals.add(found)
+            store.add_answers(found, 0)
+        group = totals.group(store.wholes([{0}])[0], options)
+    first_rater, second_rater = pairs.raters
+    names = first_rater.name, second_rater.name
+    scores = (
+        replace(
+            one,
+            remark=FEW_LABELS if one.remark == FEW_REFERENCES else one.remark,
+            confusion=one.confusion and replace(one.confusion, sides=names),
+        )
+        for one in group.scores
+    )
+    return replace(group, scores=tuple(scores))
+
 
 #: The names of weights of distances between labels in their order.
 WEIGHTS = tuple(POWERS)
@@ -130,8 +181,10 @@ class Agreement:
         """
         if self._redaction is None:
             return self._scores()
-        from harpia_formats.evaluation.scoring.redacted import ScoreRedaction  # noqa: PLC0415 - most runs show values
-        from harpia_formats.validation.redaction.errors import errors_without_values  # noqa: PLC0415 - most runs show values
+        from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction  # noqa: PLC0415 - most runs show values
+        from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - most runs show values
+            errors_without_values,
+        )
 
         with errors_without_values(self._redaction):
             found = self._scores()

@@ -6,28 +6,28 @@ from dataclasses import dataclass, field
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.mapping.select_model import ModelSelection
+from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.metrics import METRICS
+from harpia_formats.evaluation.scoring.metric_samples import holds_documents
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.samples import holds_documents
-from harpia_formats.formats.detection.likely_map import likely_map_of
+from harpia_formats.formats.detection.unexpected_format import likely_map_of
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.formats.rules import Rule
-from harpia_formats.formats.rules.scoring import (
+from harpia_formats.formats.rules.scoring_rules import (
     NO_ANSWER,
     NO_FIELD,
     NO_REFERENCE,
     NO_VERDICT,
     UNSCORABLE,
 )
-from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.safe_text import safe
+from harpia_formats.model.vendor_metrics import ScoreError
 from harpia_formats.validation.merge.tally import Tally
-from harpia_formats.validation.unit.result import KILLED, KILLED_HELP
+from harpia_formats.validation.unit.findings import KILLED, KILLED_HELP
 
 #: The codes of what a record lacks, whichever answer is scored.
 _OF_RECORDS = frozenset({NO_REFERENCE, NO_FIELD})

@@ -7,40 +7,48 @@ from itertools import groupby
 from msgspec.structs import replace
 
 from harpia_formats.conversion.fill_scores import answer_text
-from harpia_formats.conversion.mapping.answer_groups import EVALUATION, AnswerGrouping
+from harpia_formats.conversion.mapping.answer_groups import (
+    EVALUATION,
+    AnswerGrouping,
+    ModelSelection,
+)
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
-from harpia_formats.conversion.mapping.gt_reference import with_gt_as_reference
+from harpia_formats.conversion.mapping.preparation import with_gt_as_reference
 from harpia_formats.conversion.mapping.questions import question_key
-from harpia_formats.conversion.mapping.select_model import ModelSelection
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.metrics.metric import Sample
 from harpia_formats.evaluation.scoring.answer_problems import (
     AnswerProblems,
     model_to_name,
 )
-from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
+from harpia_formats.evaluation.scoring.input_files import with_model
 from harpia_formats.evaluation.scoring.measure import (
     BATCH,
     BatchQueue,
     BatchResult,
     zero_outcome,
 )
-from harpia_formats.evaluation.scoring.nameless_files import with_model
-from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import GroupAnswer, Outcome
-from harpia_formats.evaluation.scoring.repeated_answers import RepeatedAnswers
-from harpia_formats.evaluation.scoring.results.format import ResultWriter
-from harpia_formats.evaluation.scoring.samples import (
+from harpia_formats.evaluation.scoring.metric_samples import (
     NO_SAMPLE,
     SampleNeeds,
+    UnseenFields,
     outcomes_by_needs,
 )
-from harpia_formats.evaluation.scoring.scored_answer import ScoredAnswer
-from harpia_formats.evaluation.scoring.stored_differences import StoredDifferences
-from harpia_formats.evaluation.scoring.systems import SystemTotals
-from harpia_formats.evaluation.scoring.unseen_fields import UnseenFields
-from harpia_formats.evaluation.scoring.verdicts import verdict_outcomes
-from harpia_formats.formats.rules.scoring import (
+from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
+from harpia_formats.evaluation.scoring.outcomes import (
+    ComputedMetric,
+    GroupAnswer,
+    Outcome,
+    ScoredAnswer,
+)
+from harpia_formats.evaluation.scoring.result_format import ResultWriter
+from harpia_formats.evaluation.scoring.stored_differences import (
+    RepeatedAnswers,
+    StoredDifferences,
+)
+from harpia_formats.evaluation.scoring.system_totals import SystemTotals
+from harpia_formats.evaluation.scoring.verdict_metrics import verdict_outcomes
+from harpia_formats.formats.rules.scoring_rules import (
     NO_ANSWER,
     NO_REFERENCE,
     NO_STORED_NUMBER,
@@ -52,7 +60,7 @@ from harpia_formats.model.field_fates import FieldFates
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.merge.tally import Tally
-from harpia_formats.validation.unit.result import KILLED
+from harpia_formats.validation.unit.findings import KILLED
 
 _Outcomes = tuple[Outcome, ...]
 #: Returns the stored scores of an answer.

@@ -8,8 +8,8 @@ from pathlib import PurePath
 
 from harpia_formats.files.io.inputs import Input
 from harpia_formats.files.io.source import Source
-from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
-from harpia_formats.model.text.spelling import hint_on, nearest
+from harpia_formats.model.spelling import hint_on, nearest
+from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: Systems that an error names.
 _LISTED = 5
@@ -168,3 +168,13 @@ def compared_places(
         return list(combinations(range(len(names)), 2))
     base = list(names).index(baseline)
     return [(place, base) for place in range(len(names)) if place != base]
+
+
+#: The model that wins, 1, 0.5 or 0 for the model that is shown first, whether both
+#: orders agree, and 1, 0.5 or 0 for the first place.
+WINNER, WIN, CONSISTENT, FIRST_POSITION = (
+    "winner",
+    "win",
+    "consistent",
+    "first_position",
+)

@@ -1,20 +1,23 @@
 """The result of comparing systems."""
 
+import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
-from harpia_formats.evaluation.scoring.compared import (
+from harpia_formats.evaluation.scoring.compared_scores import (
     ComparedPair,
     ComparedScore,
     ComparedSystem,
     alpha_of,
 )
 from harpia_formats.evaluation.scoring.metric_score import arrow_of
+from harpia_formats.evaluation.scoring.paired_differences import questions_for
 from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import OptionError
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
+from harpia_formats.model.vendor_metrics import ScoreError
 
 #: The contract of `ComparisonReport.to_dict`.
 SCHEMA = "harpia-formats/score-comparison/1"
@@ -125,7 +128,10 @@ class ComparisonReport(Result):
 
     def shown_charts(self) -> str:
         """Return charts of the differences, as HTML for a notebook."""
-        from harpia_formats.evaluation.scoring.charts import difference_charts, embedded  # noqa: PLC0415 - only notebooks show charts
+        from harpia_formats.evaluation.scoring.score_charts import (  # noqa: PLC0415 - only notebooks show charts
+            difference_charts,
+            embedded,
+        )
 
         def label(score: ComparedScore, name: str) -> str:
             return name if self.is_of_two else f"{name} of {' - '.join(score.systems)}"
@@ -171,3 +177,53 @@ class ComparisonReport(Result):
         for score in self.compared:
             if score.comparison is None:
                 raise ScoreError(f"{score.name} is not compared: {score.reason}")
+
+
+#: The least difference of which the number of questions is told.
+_LEAST_DIFFERENCE = 1e-9
+
+
+def check_difference(difference: float | None) -> None:
+    """Raise `OptionError` unless questions may be counted for a difference, or None."""
+    if difference is None:
+        return
+    if isinstance(difference, bool) or not isinstance(difference, int | float):
+        raise OptionError(f"detect must be a number or None, not {difference!r}")
+    if not _LEAST_DIFFERENCE <= difference < math.inf:
+        raise OptionError(
+            f"a difference to detect is above 0, at least {_LEAST_DIFFERENCE:g}, and "
+            f"not {difference:g}"
+        )
+
+
+def with_questions_needed(
+    found: ComparisonReport, difference: float | None
+) -> ComparisonReport:
+    """Return a comparison with the number of questions that detect a difference.
+
+    It is unchanged for None. Raises `ScoreError` if no scores of a metric can be so
+    different.
+    """
+    if difference is None:
+        return found
+    for score in found.compared:
+        if difference > score.widest:
+            raise ScoreError(
+                f"a difference of {difference:g} to detect is larger than the scale of "
+                f"{score.full_name}, which is 0 to {score.widest:g}"
+            )
+    compared = tuple(
+        replace(score, questions_needed=_questions_needed(score, difference))
+        for score in found.compared
+    )
+    return replace(found, compared=compared, detect=difference)
+
+
+def _questions_needed(score: ComparedScore, difference: float) -> int | None:
+    """Return how many questions detect a difference, None if it is not known."""
+    one = score.comparison
+    if one is None or one.standard_error is None:
+        return None
+    return questions_for(
+        difference, one.standard_error, score.questions, one.level, one.step
+    )

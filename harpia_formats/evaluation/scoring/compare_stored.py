@@ -1,11 +1,17 @@
 """Compare the scores in the records of data sets, if computed the same way."""
 
-from collections.abc import Generator, Iterable, Sequence
-from dataclasses import replace
-from itertools import chain
+import math
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from itertools import chain, groupby, islice, zip_longest
+from operator import itemgetter
+from typing import Any
 
-from harpia_formats.conversion.mapping.select_model import ModelSelection
-from harpia_formats.evaluation.metrics.mean import means
+from harpia_formats.conversion.mapping.answer_groups import ModelSelection
+from harpia_formats.conversion.mapping.questions import WIDTH
+from harpia_formats.evaluation.metrics.metric import means
+from harpia_formats.evaluation.scoring.answer_sums import AnswerStore, GroupTotals
 from harpia_formats.evaluation.scoring.choose_systems import (
     FoundSystem,
     chosen_systems,
@@ -15,47 +21,210 @@ from harpia_formats.evaluation.scoring.choose_systems import (
     source_name,
 )
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared import (
+from harpia_formats.evaluation.scoring.compared_scores import (
     ComparedScore,
     ComparedSystem,
+    PairFamily,
     paired_test,
     with_adjusted,
 )
-from harpia_formats.evaluation.scoring.match_questions import (
-    QuestionTable,
-    input_name,
-    match_questions,
-    shared_inputs,
-)
-from harpia_formats.evaluation.scoring.nameless_files import (
+from harpia_formats.evaluation.scoring.input_files import (
     are_parts,
     distinct_inputs,
     inputs_by_name,
     names_of_files,
     parts_note,
+    reading_of,
     shared_by_name,
 )
+from harpia_formats.evaluation.scoring.match_questions import (
+    MatchedQuestions,
+    QuestionTable,
+    input_name,
+    match_questions,
+    shared_inputs,
+)
+from harpia_formats.evaluation.scoring.measure import BATCH
+from harpia_formats.evaluation.scoring.metric_score import Group
+from harpia_formats.evaluation.scoring.number_stores import SpooledRows, parts_of
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.pair_family import PairFamily
-from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers
-from harpia_formats.evaluation.scoring.reading import reading_of
-from harpia_formats.evaluation.scoring.signatures import (
+from harpia_formats.evaluation.scoring.outcomes import (
+    NO_SUCH_SCORE,
+    ComputedMetric,
+    GroupAnswer,
+    Outcome,
+)
+from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.evaluation.scoring.stored_metrics import (
+    BINARY,
     is_pooled,
     is_verdict,
     labels_of,
+    stored_measure,
 )
-from harpia_formats.evaluation.scoring.stored_scores import StoredScores, StoredValues
-from harpia_formats.evaluation.scoring.stored_systems import (
-    StoredQuantity,
-    question_sums,
-    stored_groups,
+from harpia_formats.evaluation.scoring.system_answers import (
+    StoredScores,
+    StoredValues,
+    answers_by_question,
+    small_sums,
 )
-from harpia_formats.evaluation.scoring.verdicts import no_zero
+from harpia_formats.evaluation.scoring.verdict_metrics import no_zero
 from harpia_formats.files.io.inputs import Input
-from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.stored_score import declared_best, declared_scale
+from harpia_formats.model.vendor_metrics import (
+    MetricRequest,
+    ScoreError,
+    ScoreOptionsError,
+    declared_best,
+    declared_scale,
+)
 from harpia_formats.validation.redaction import problems_shown, redaction_of
+
+#: Why a question that a system has is without a score of it.
+_MISSING = "it has no stored score"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredQuantity:
+    """Scores of one metric that are compared."""
+
+    name: str
+    #: The name in the comparison.
+    label: str
+    #: The signature of the scores, None for those with any.
+    signature: str | None
+    #: Whether all of them are true or false.
+    are_booleans: bool
+
+    def values_of(self, system: StoredValues) -> Any:
+        """Return the scores of a system as an array, in the order of the questions.
+
+        A row has the number of the question and the value.
+        """
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        rows = np.concatenate(
+            [
+                np.frombuffer(numbers.read()).reshape(-1, 2)
+                for own, numbers in system[self.name].items()
+                if self.signature in (None, own)
+            ]
+        )
+        return rows[np.argsort(rows[:, 0], kind="stable")]
+
+    def signature_of(self, *systems: StoredValues) -> str:
+        """Return the signature of the scores of some systems, or all that there are."""
+        if self.signature is not None:
+            return self.signature
+        every = dict.fromkeys(chain(*(system[self.name] for system in systems)))
+        return " and ".join(filter(None, every))
+
+
+def stored_groups(
+    quantities: Sequence[StoredQuantity],
+    systems: Sequence[tuple[StoredValues, Sequence[int]]],
+    keys: bytes,
+    options: ScoreOptions,
+) -> Iterator[Group]:
+    """Yield the scores of each system, as `score` shows those that are stored.
+
+    A system is its values and the numbers of its questions; `keys` has the digest of
+    each question, one behind the other. A scale is that of all systems together.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    are_binary = [
+        all(
+            np.isin(quantity.values_of(system)[:, 1], BINARY).all()
+            for system, _ in systems
+        )
+        for quantity in quantities
+    ]
+    for system, questions in systems:
+        metrics = tuple(
+            ComputedMetric(
+                MetricRequest(one.label),
+                stored_measure(
+                    one.label,
+                    (one.name, one.signature_of(system)),
+                    are_binary=is_binary,
+                    are_booleans=one.are_booleans,
+                ),
+            )
+            for one, is_binary in zip(quantities, are_binary, strict=True)
+        )
+        values = [one.values_of(system) for one in quantities]
+        yield _group(metrics, _answers(values, questions, keys), options)
+
+
+def question_sums(
+    rows: Any, numbers: Sequence[int], matched: MatchedQuestions
+) -> QuestionSums:
+    """Return the sums of scores by question, as the statistics of a mean.
+
+    `rows` are those of `values_of`, and `numbers` those of all questions of the system.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    count = len(matched.keys)
+    places = matched.places[rows[:, 0].astype(np.int64)]
+    counts = np.bincount(places, minlength=count)
+    found = np.zeros((count, 2))
+    found[:, 1] = counts
+    is_single = counts[places] == 1
+    found[places[is_single], 0] = rows[is_single, 1]
+    for place, several in answers_by_question(places, rows[:, 1], ~is_single):
+        found[place, 0] = math.fsum(several)
+    answered = np.zeros(count, dtype=bool)
+    answered[matched.places[np.asarray(numbers)]] = True
+    unscored = answered & (counts == 0)
+    return small_sums(SpooledRows(found), counts, unscored, answered)
+
+
+def _group(
+    metrics: tuple[ComputedMetric, ...],
+    answers: Iterator[GroupAnswer],
+    options: ScoreOptions,
+) -> Group:
+    totals = GroupTotals({}, metrics)
+    with closing(AnswerStore(metrics, options)) as store:
+        while part := list(islice(answers, BATCH)):
+            totals.add(part)
+            store.add_answers(part, 0)
+        return totals.group(store.wholes([{0}])[0], options)
+
+
+def _answers(
+    values: Sequence[Any], questions: Sequence[int], keys: bytes
+) -> Iterator[GroupAnswer]:
+    """Yield the scores of each question, of every quantity one after the other.
+
+    `questions` are in ascending order, as the rows of each quantity are.
+    """
+    rest = [_by_question(rows) for rows in values]
+    found = [next(mine, None) for mine in rest]
+    for number in questions:
+        key = keys[number * WIDTH : (number + 1) * WIDTH]
+        columns: list[list[Outcome]] = []
+        for at, head in enumerate(found):
+            if head is None or head[0] != number:
+                columns.append([_MISSING])
+                continue
+            columns.append(head[1])
+            found[at] = next(rest[at], None)
+        for outcomes in zip_longest(*columns, fillvalue=NO_SUCH_SCORE):
+            yield GroupAnswer(number, key, outcomes)
+
+
+def _by_question(rows: Any) -> Iterator[tuple[float, list[Outcome]]]:
+    """Yield the number of each question with its scores."""
+    pairs = chain.from_iterable(rows[part].tolist() for part in parts_of(len(rows)))
+    for number, mine in groupby(pairs, key=itemgetter(0)):
+        yield number, [_outcome(value) for _, value in mine]
+
+
+def _outcome(value: float) -> Outcome:
+    return (value, 1.0), (value,)
 
 
 class StoredComparison:
@@ -108,8 +277,10 @@ class StoredComparison:
         """
         if self._redaction is None:
             return self._report()
-        from harpia_formats.evaluation.scoring.redacted import ScoreRedaction  # noqa: PLC0415 - most runs show values
-        from harpia_formats.validation.redaction.errors import errors_without_values  # noqa: PLC0415 - most runs show values
+        from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction  # noqa: PLC0415 - most runs show values
+        from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - most runs show values
+            errors_without_values,
+        )
 
         with errors_without_values(self._redaction):
             found = self._report()

@@ -1,19 +1,115 @@
-"""The standard error and the confidence interval of a mean, by question.
-
-The unit is the question, since several answers to one question are not independent.
-The estimate is the mean of the questions' means, and its variance is that between
-questions. So a question counts once, however many answers it has.
-"""
+"""The standard error and the confidence interval of a mean, by question."""
 
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from operator import mul, truediv
-from typing import Protocol
+from typing import Protocol, Self
 
-from harpia_formats.evaluation.scoring.student import t_quantile
+
+@dataclass(slots=True)
+class ExactSum:
+    """The sum of any number of finite floats, without rounding."""
+
+    #: Floats whose sum is the exact one, the largest first.
+    _parts: list[float] = field(default_factory=list)
+
+    def add(self, values: Iterable[float]) -> None:
+        """Add some values."""
+        left = [*self._parts, *values]
+        parts = []
+        # The rounded sum, then the rounded sum of what is missing from it.
+        while rounded := math.fsum(left):
+            parts.append(rounded)
+            left.append(-rounded)
+        self._parts = parts
+
+    def merge(self, other: Self) -> None:
+        """Add the values of `other`."""
+        self.add(other._parts)
+
+    @property
+    def value(self) -> float:
+        """The sum, rounded once."""
+        return math.fsum(self._parts)
+
+
+#: From as many degrees of freedom the expansion is exact to about 12 digits.
+_MANY = 1000
+_STEPS = 10_000
+_tiny = 1e-300
+
+
+@lru_cache(maxsize=1024)
+def t_quantile(share: float, freedom: int) -> float:
+    """Return the value below which `share` (0.5 to 1) of the distribution lies.
+
+    `freedom` is the number of degrees of freedom, at least 1. Source: Abramowitz and
+    Stegun, Handbook of Mathematical Functions, 26.5.8, 26.7.1 and 26.7.5.
+    """
+    if freedom >= _MANY:
+        return _expansion(share, freedom)
+    low, high = 0.0, 1.0
+    while _upper_tail(high, freedom) > 1 - share:
+        low, high = high, high * 2
+    while low < (middle := (low + high) / 2) < high:
+        if _upper_tail(middle, freedom) > 1 - share:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _expansion(share: float, freedom: int) -> float:
+    """Return the quantile by the expansion around that of the normal distribution."""
+    from statistics import NormalDist  # noqa: PLC0415 - slow to import
+
+    z = NormalDist().inv_cdf(share)
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / freedom + second / freedom**2 + third / freedom**3
+
+
+def _upper_tail(value: float, freedom: int) -> float:
+    """Return the share of the distribution above `value`, which is at least 0."""
+    x = freedom / (freedom + value * value)
+    return incomplete_beta(x, freedom / 2, 0.5) / 2
+
+
+def incomplete_beta(x: float, a: float, b: float) -> float:
+    """Return the regularised incomplete beta function I_x(a, b), for x of 0 to 1."""
+    if not 0 < x < 1:
+        return x
+    logarithm = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    front = math.exp(logarithm + a * math.log(x) + b * math.log1p(-x))
+    if x < (a + 1) / (a + b + 2):
+        return front * _fraction(x, a, b) / a
+    return 1 - front * _fraction(1 - x, b, a) / b
+
+
+def _fraction(x: float, a: float, b: float) -> float:
+    """Return the continued fraction of the incomplete beta function, by Lentz."""
+    c, d = 1.0, 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    found = d
+    for m in range(1, _STEPS):
+        even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        for term in (even, odd):
+            d = 1 / _not_zero(1 + term * d)
+            c = _not_zero(1 + term / c)
+            found *= d * c
+        if abs(d * c - 1) < math.ulp(1):
+            break
+    return found
+
+
+def _not_zero(value: float) -> float:
+    return value if abs(value) > _tiny else _tiny
+
 
 #: Fewer questions than these have no interval.
 LEAST = 2

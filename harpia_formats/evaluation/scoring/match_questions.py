@@ -6,8 +6,8 @@ from itertools import combinations
 from typing import Any, overload
 
 from harpia_formats.conversion.mapping.questions import NOTHING, WIDTH, question_of
-from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.record import Record
+from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: The parts of a question in its key, in their order.
 _PARTS = ("id", "input", "references")

@@ -16,13 +16,15 @@ from harpia_formats.evaluation.metrics.metric import (
     Statistics,
     UnscorableError,
 )
-from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
 from harpia_formats.evaluation.scoring.intervals import LARGEST
-from harpia_formats.evaluation.scoring.outcomes import Outcome, UnreadableOutcome
+from harpia_formats.evaluation.scoring.outcomes import (
+    ComputedMetric,
+    Outcome,
+    UnreadableOutcome,
+)
 
 if TYPE_CHECKING:  # only large runs import the pool
-    from harpia_formats.files.workers.ordered import TaskQueue
-    from harpia_formats.files.workers.pool import WorkerPool
+    from harpia_formats.files.workers.pool import TaskQueue, WorkerPool
 
 #: Answers that are measured together.
 BATCH = 256
@@ -217,7 +219,7 @@ class BatchQueue:
             self.deliver(batch, measure_batch(measures, pairs, samples))
             return
         if self._queue is None:
-            from harpia_formats.files.workers.ordered import TaskQueue  # noqa: PLC0415 - only large runs need it
+            from harpia_formats.files.workers.pool import TaskQueue  # noqa: PLC0415 - only large runs need it
 
             self._queue = TaskQueue(self.pool)
         task = _measure_in_worker, (self._job, list(pairs), list(samples))

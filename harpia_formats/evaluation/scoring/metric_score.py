@@ -1,13 +1,84 @@
-"""The scores of many answers, by metric and by group."""
+"""The scores of many answers, by metric and by group, with their distribution."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
-from harpia_formats.evaluation.scoring.confusion import Confusion
-from harpia_formats.evaluation.scoring.left_out import NONE_LEFT_OUT, LeftOutQuestions
-from harpia_formats.model.stored_score import LIMITS
+from harpia_formats.evaluation.scoring.intervals import QUANTA, ExactSum
+from harpia_formats.model.vendor_metrics import LIMITS
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutQuestions:
+    """The questions with too few answers for a score."""
+
+    questions: int = 0
+    #: The fewest and the most answers that one of them has.
+    fewest: int = 0
+    most: int = 0
+    #: How many answers the score needs.
+    least: int = 0
+
+    def with_more(self, answers: Sequence[int], least: int) -> "LeftOutQuestions":
+        """Return them with more questions, which have so many answers."""
+        if not answers:
+            return self
+        ends = (self.fewest, self.most) if self.questions else ()
+        every = (*answers, *ends)
+        count = self.questions + len(answers)
+        return LeftOutQuestions(count, min(every), max(every), least)
+
+    def note(self, name: str, scored: int) -> str:
+        """Return which questions a score leaves out, for people.
+
+        `scored` is the number of questions that have it.
+        """
+        have = f"{self.fewest:,}"
+        if self.fewest < self.most:
+            have += f" to {self.most:,}"
+        if not scored:
+            return (
+                f"{name} has no score: {self.least:,} answers to a question are "
+                f"needed, and questions have {have}"
+            )
+        return (
+            f"{name} leaves out {self.questions:,} of {self.questions + scored:,} "
+            f"questions: {self.least:,} answers are needed, and they have {have}"
+        )
+
+
+#: No question is left out.
+NONE_LEFT_OUT = LeftOutQuestions()
+
+
+#: What gives the two labels of an answer, unless they are of two raters.
+SIDES = "reference", "answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """The number of answers by the label of the reference and that of the answer.
+
+    Of two raters it is the number by the labels that both gave.
+    """
+
+    #: The labels of rows and columns: in the given order, or else sorted.
+    labels: tuple[str, ...]
+    #: A row for each label of references, in it a number for each label of answers.
+    counts: tuple[tuple[int, ...], ...]
+    #: What gives the labels of rows, and those of columns: `SIDES` or two raters.
+    sides: tuple[str, str] = SIDES
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the matrix as plain data that can be written as JSON."""
+        raters = {} if self.sides == SIDES else {"sides": list(self.sides)}
+        return {
+            "labels": list(self.labels),
+            **raters,
+            "counts": [list(row) for row in self.counts],
+        }
+
 
 #: Stands behind an interval that is approximate, and where there is none.
 APPROXIMATE, MISSING = "*", "\u2020"
@@ -272,3 +343,54 @@ def _uneven_note(name: str, group: Group) -> str | None:
         f"questions{of} have {fewest:,} to {most:,} answers, and each question counts "
         f"once; over all answers: {values}"
     )
+
+
+@dataclass(slots=True)
+class RunningDistribution:
+    """The running distribution of one score over single answers or questions."""
+
+    count: int = 0
+    total: ExactSum = field(default_factory=ExactSum)
+    #: Sums of the scores and of their squares, in multiples of 1/QUANTA.
+    quanta: int = 0
+    squares: int = 0
+    minimum: float | None = None
+    maximum: float | None = None
+
+    def add(self, values: Sequence[float]) -> None:
+        """Add some scores."""
+        if not values:
+            return
+        ends = [end for end in (self.minimum, self.maximum) if end is not None]
+        self.minimum, self.maximum = min((*ends, *values)), max((*ends, *values))
+        self.count += len(values)
+        self.total.add(values)
+        whole = [round(value * QUANTA) for value in values]
+        self.quanta += sum(whole)
+        self.squares += sum([value * value for value in whole])
+
+    def merge(self, other: Self) -> None:
+        """Add the scores of `other`."""
+        for value in (other.minimum, other.maximum):
+            if value is not None:
+                ends = (value, self.minimum, self.maximum)
+                self.minimum = min(end for end in ends if end is not None)
+                self.maximum = max(end for end in ends if end is not None)
+        self.count += other.count
+        self.total.merge(other.total)
+        self.quanta += other.quanta
+        self.squares += other.squares
+
+    def distribution(self) -> ScoreDistribution:
+        """Return the distribution so far."""
+        if not self.count:
+            return ScoreDistribution()
+        spread = self.squares * self.count - self.quanta**2
+        return ScoreDistribution(
+            self.count,
+            self.total.value,
+            self.squares / QUANTA**2,
+            spread / (self.count * QUANTA) ** 2,
+            self.minimum,
+            self.maximum,
+        )

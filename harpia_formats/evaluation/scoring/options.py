@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
 from harpia_formats.conversion.options import OnInvalid
 from harpia_formats.evaluation.scoring.bootstrap import LEVEL, REPLICATES, SEED
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.io.exclude import check_patterns
+from harpia_formats.files.io.discovery import check_patterns
+from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.files.io.source import ReadProgress
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT, check_cluster_timeout
+from harpia_formats.files.workers.engine import (
+    CLUSTER_TIMEOUT,
+    check_cluster_timeout,
+    check_engine,
+)
 from harpia_formats.model.column_map import check_field_names
-from harpia_formats.model.errors import OptionError
-from harpia_formats.model.text.spelling import hint_on
+from harpia_formats.model.problem import OptionError
+from harpia_formats.model.spelling import hint_on
 
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
@@ -144,8 +148,6 @@ class ScoreOptions:
             )
         check_cluster_timeout(self.cluster_timeout)
         if self.engine is not None or self.executor is not None:
-            from harpia_formats.files.workers.engine import check_engine  # noqa: PLC0415 - most runs use no engine
-
             check_engine(self.engine, self.executor)
 
 

@@ -1,11 +1,57 @@
-"""Answers with their outcomes by metrics."""
+"""The metrics of a run with their parameters, and the outcomes of answers by them."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
-from harpia_formats.evaluation.metrics import Measure
-from harpia_formats.evaluation.metrics.label_reading import LabelPair
-from harpia_formats.evaluation.metrics.metric import Sample, Statistics, UnscorableError
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.evaluation.metrics import METRICS, Measure, measure_of
+from harpia_formats.evaluation.metrics.label_counts import LabelPair
+from harpia_formats.evaluation.metrics.metric import (
+    MetricError,
+    Sample,
+    Statistics,
+    UnscorableError,
+)
+from harpia_formats.model.record import Output, Record
+from harpia_formats.model.vendor_metrics import MetricRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ComputedMetric:
+    """A metric of a run with its parameters, and its names in results."""
+
+    request: MetricRequest
+    #: It follows from the request.
+    measure: Measure = field(compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the request alone: the functions of a measure cannot be pickled."""
+        return computed_metric, (self.request,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of its scores in results."""
+        return self.request.names or self.measure.names
+
+    @property
+    def leaves_unreadable_out(self) -> bool:
+        """Whether it can count an answer that it cannot read as wrong, and does not."""
+        metric = METRICS.get(self.request.metric)
+        parameters = {} if metric is None else metric.parameters
+        given = {**parameters, **self.request.parameters}
+        return bool(given.get("unreadable", "wrong") != "wrong")
+
+
+def computed_metric(request: MetricRequest) -> ComputedMetric:
+    """Return the metric of a request with its parameters; raises `MetricError`."""
+    if request.unavailable_reason:
+        raise MetricError(request.unavailable_reason)
+    measure = measure_of(request.metric, request.parameters)
+    if request.note:
+        signature = f"{measure.signature}|{request.note}"
+        measure = replace(measure, signature=signature)
+    return ComputedMetric(request, measure)
+
 
 #: The statistics and the scores of one answer by one metric, or why it has none. For a
 #: metric of labels they are its pair of labels, and no scores.
@@ -65,3 +111,26 @@ class GroupAnswer:
     #: The digest of its question.
     question: bytes
     outcomes: tuple[Outcome, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredAnswer:
+    """One answer with its own scores."""
+
+    #: The numbers of the answer and of its record in the run, both from 1.
+    number: int
+    record_number: int
+    record: Record
+    output: Output
+    #: The text that was scored; None if there was none.
+    answer: str | None
+    #: The scores of each metric, None for each that is missing.
+    values: tuple[tuple[float | None, ...], ...]
+    #: The statistics of each metric, None if the answer could not be scored.
+    statistics: tuple[Statistics | LabelPair | None, ...]
+    #: The record with its place in the file.
+    placed: PlacedRecord
+    #: Whether another evaluation had the answer, so that it counts in its group only.
+    is_repeated: bool
+    #: The name of the file.
+    path: str = ""

@@ -1,18 +1,275 @@
 """Tests of the differences between systems on the same questions."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from math import comb
+from typing import Any, Protocol
 
+from harpia_formats.evaluation.scoring.bootstrap import QUANTUM, TOGETHER, flips_of
+from harpia_formats.evaluation.scoring.intervals import incomplete_beta
+from harpia_formats.evaluation.scoring.number_stores import SpooledColumns, parts_of
 from harpia_formats.evaluation.scoring.paired_answers import (
     MetricAnswers,
     PairedAnswers,
+    QuestionSums,
 )
-from harpia_formats.evaluation.scoring.permutation import (
-    FlipTests,
-    exchange_tests,
-    sign_test,
-)
-from harpia_formats.model.metric_profile import ScoreOptionsError
+from harpia_formats.model.vendor_metrics import ScoreOptionsError
+
+#: Sums that are held at once, and random numbers or statistics of questions.
+_SUMS = 1024 * 1024
+_NUMBERS = 1024 * 1024
+#: The most draws at once, and those that are scored together.
+_DRAWS = 16 * 1024
+_ROWS = 256
+#: Returns the columns of the questions in a slice.
+Columns = Callable[[slice], Any]
+
+
+class Draw(Protocol):
+    """Returns random numbers of questions."""
+
+    def __call__(
+        self, keys: Sequence[bytes], seed: int, draws: int, first: int = 0, /
+    ) -> Any:
+        """Return an integer for each of some questions in draws from `first` on."""
+
+
+def drawn_sums(  # noqa: PLR0913 - what is drawn, and of what
+    draw: Draw,
+    keys: Sequence[bytes],
+    seed: int,
+    draws: int,
+    columns: Columns,
+    *,
+    width: int,
+) -> Iterator[tuple[int, Any]]:
+    """Yield the sums of `width` columns in some draws, and the number of the first.
+
+    Each question counts as often as `draw` says. The numbers in the columns must be
+    multiples of one power of 2, so that the sums are exact and do not depend on the
+    order of questions.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    most = max(min(_SUMS // max(width, 1), _DRAWS) // TOGETHER, 1) * TOGETHER
+    for first in range(0, draws, most):
+        count = min(most, draws - first)
+        sums = np.zeros((count, width))
+        size = max(_NUMBERS // max(count, width), 1)
+        for part in parts_of(len(keys), size):
+            numbers = draw(keys[part], seed, count, first).astype(np.float64)
+            sums += numbers.T @ columns(part)
+        yield first, sums
+
+
+@dataclass(slots=True)
+class Blocks:
+    """The statistics of the systems of some pairs, over the questions of the pairs.
+
+    Pairs with the same questions share the block of a system.
+    """
+
+    answers: MetricAnswers
+    #: The system of each block, and for each question 1 if it counts, else 0.
+    blocks: list[tuple[int, Any]] = field(default_factory=list)
+    _known: dict[tuple[int, bytes], int] = field(default_factory=dict)
+
+    def add(self, systems: tuple[int, int], paired: PairedAnswers) -> tuple[int, int]:
+        """Add a pair of systems; return the places of the blocks of both."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        counted = paired.counted
+        key = np.packbits(counted).tobytes()
+        for system in systems:
+            if (system, key) not in self._known:
+                self._known[system, key] = len(self.blocks)
+                self.blocks.append((system, counted))
+        return self._known[systems[0], key], self._known[systems[1], key]
+
+    @property
+    def width(self) -> int:
+        """The number of statistics of a system."""
+        return self.answers.systems[0].rows.width
+
+    def sums(
+        self, draw: Draw, seed: int, draws: int
+    ) -> Iterator[tuple[int, list[Any]]]:
+        """Yield the sums of each block in some draws, and the number of the first."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        width = self.width
+        systems = {system for system, _ in self.blocks}
+
+        def columns(part: slice) -> Any:
+            rows = {
+                system: self.answers.systems[system].rows.part(part)
+                for system in systems
+            }
+            found = [
+                rows[system] * counted[part, None] for system, counted in self.blocks
+            ]
+            return np.rint(np.hstack(found, dtype=np.float64) / QUANTUM) * QUANTUM
+
+        every = len(self.blocks) * width
+        found = drawn_sums(draw, self.answers.keys, seed, draws, columns, width=every)
+        for first, sums in found:
+            yield first, np.hsplit(sums, len(self.blocks))
+
+
+def drawn_scores(answers: MetricAnswers, sums: Any) -> Any:
+    """Return the scores of a system in each draw, NaN for each that it lacks.
+
+    `sums` has its summed statistics in each draw.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    found = np.empty((len(sums), len(answers.scores(()))))
+    # Some at a time, since numbers of Python take four times the memory.
+    for part in parts_of(len(sums), _ROWS):
+        found[part] = [answers.scores(row) for row in sums[part].tolist()]
+    return found
+
+
+#: All exchanges are made for at most so many questions that differ.
+ALL = 14
+#: Up to so many questions, probabilities are computed with integers.
+_EXACT = 1000
+#: Differences are counted in multiples of 1/_UNITS of the largest one.
+_UNITS = 2**28
+#: What rounding may change in the difference of two scores.
+_ROUNDING = 1e-9
+
+
+class FlipTests:
+    """The permutation tests of sums over questions, some of them by common flips.
+
+    A sum is what each question adds to the difference of two systems; its sign is
+    flipped if the systems change places.
+    """
+
+    def __init__(self, keys: Sequence[bytes], draws: int, seed: int) -> None:
+        self._keys, self._draws, self._seed = keys, draws, seed
+        #: For each test to be drawn its place, its sum, and the sum to be reached.
+        self._drawn: list[tuple[int, float, float]] = []
+        self._columns = SpooledColumns(len(keys))
+        #: The p-value of each test, and whether it is drawn.
+        self._found: list[tuple[float, bool]] = []
+
+    def add(self, places: Any, parts: Any) -> None:
+        """Add a test of `parts`, which are those of the questions at `places`."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        largest = float(np.abs(parts).max(initial=0.0))
+        if not largest:
+            self._found.append((1.0, False))
+            return
+        whole = np.rint(parts / largest * _UNITS)
+        moved = whole[whole != 0]
+        # Rounding adds at most half a unit for each question.
+        slack = len(moved)
+        least = abs(float(moved.sum())) - slack
+        if (_UNITS - np.abs(moved) <= 1).all():
+            ahead = int((moved > 0).sum())
+            self._found.append((sign_test(ahead, len(moved) - ahead), False))
+        elif len(moved) <= ALL:
+            sums = [0.0]
+            for part in moved.tolist():
+                sums = [total + sign * part for total in sums for sign in (1, -1)]
+            value = sum(abs(total) >= least for total in sums) / len(sums)
+            self._found.append((value, False))
+        else:
+            every = np.zeros(len(self._keys), dtype=np.int32)
+            every[places] = whole
+            self._columns.add(every)
+            self._drawn.append((len(self._found), float(moved.sum()), least))
+            self._found.append((1.0, True))
+
+    def p_values(self) -> list[tuple[float, bool]]:
+        """Return the p-value of each test, and whether it is that of random flips."""
+        if not self._drawn:
+            return self._found
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        tests, wholes, least = zip(*self._drawn, strict=True)
+        totals = np.array(wholes)
+        reached = np.zeros(len(tests), dtype=np.int64)
+        for _, sums in drawn_sums(
+            flips_of,
+            self._keys,
+            self._seed,
+            self._draws,
+            self._columns.part,
+            width=len(tests),
+        ):
+            reached += (np.abs(totals - 2 * sums) >= np.array(least)).sum(axis=0)
+        for test, count in zip(tests, reached.tolist(), strict=True):
+            self._found[test] = (1 + count) / (1 + self._draws), True
+        self._drawn, self._columns = [], SpooledColumns(len(self._keys))
+        return self._found
+
+
+def sign_test(ahead: int, behind: int) -> float:
+    """Return the chance of as unequal a split of `ahead + behind` fair coins."""
+    few, count = min(ahead, behind), ahead + behind
+    if 2 * few == count:
+        return 1.0
+    if count <= _EXACT:
+        tail = sum(comb(count, number) for number in range(few + 1))
+        return tail * 2 / (1 << count)
+    return min(2 * incomplete_beta(0.5, count - few, few + 1), 1.0)
+
+
+def exchange_tests(
+    answers: MetricAnswers,
+    pairs: Sequence[tuple[int, int]],
+    paired: Sequence[PairedAnswers],
+    draws: int,
+    seed: int,
+) -> list[list[float]]:
+    """Return the p-values of differences that are not sums over questions.
+
+    Each pair of systems has one for each score of the metric. The statistics of the
+    systems are exchanged at random.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    blocks = Blocks(answers)
+    places = [blocks.add(*both) for both in zip(pairs, paired, strict=True)]
+    wholes = [
+        [_whole(side, one.counted) for side in (one.first, one.second)]
+        for one in paired
+    ]
+    least = [_gaps(answers, *(row[None] for row in whole))[0] for whole in wholes]
+    reached = [np.zeros(len(found), dtype=np.int64) for found in least]
+    for _, sums in blocks.sums(flips_of, seed, draws):
+        for at, (one, other) in enumerate(places):
+            moved = sums[other] - sums[one]
+            gaps = _gaps(answers, wholes[at][0] + moved, wholes[at][1] - moved)
+            reached[at] += (gaps >= least[at] - _ROUNDING).sum(axis=0)
+    return [((1 + counts) / (1 + draws)).tolist() for counts in reached]
+
+
+def _whole(side: QuestionSums, counted: Any) -> Any:
+    """Return the sums of the rounded statistics of the questions that are counted."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    found = np.zeros(side.rows.width)
+    for part in parts_of(len(counted)):
+        rows = side.rows.part(part)[counted[part]]
+        found += (np.rint(rows / QUANTUM) * QUANTUM).sum(0)
+    return found
+
+
+def _gaps(answers: MetricAnswers, one: Any, other: Any) -> Any:
+    """Return the absolute differences of scores, infinite where a system lacks one.
+
+    So an exchange without a score counts as one that is as far.
+    """
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    mine, its = (drawn_scores(answers, sums) for sums in (one, other))
+    return np.nan_to_num(np.abs(mine - its), nan=np.inf)
+
 
 TESTS = ("permutation", "bootstrap", "mcnemar")
 PERMUTATION, BOOTSTRAP, MCNEMAR = TESTS

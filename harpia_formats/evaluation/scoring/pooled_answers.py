@@ -13,33 +13,35 @@ from fractions import Fraction
 from itertools import zip_longest
 from math import fsum, lcm
 
-from harpia_formats.evaluation.metrics.label_reading import (
+from harpia_formats.evaluation.metrics.label_counts import (
     LabelPair,
     LabelReading,
     LabelScores,
 )
 from harpia_formats.evaluation.metrics.metric import Statistics
-from harpia_formats.evaluation.scoring.answer_statistics import (
-    Answers,
-    AnswerStatistics,
-    Questions,
-    questions_of,
-)
 from harpia_formats.evaluation.scoring.bootstrap import PoissonBootstrap, limits_of
-from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
-from harpia_formats.evaluation.scoring.exact_sum import ExactSum
-from harpia_formats.evaluation.scoring.intervals import QuestionMoments, lacking_remark
-from harpia_formats.evaluation.scoring.label_bootstrap import LabelBootstrap
-from harpia_formats.evaluation.scoring.label_totals import PairWeights
+from harpia_formats.evaluation.scoring.intervals import (
+    ExactSum,
+    QuestionMoments,
+    lacking_remark,
+)
+from harpia_formats.evaluation.scoring.label_totals import LabelBootstrap, PairWeights
+from harpia_formats.evaluation.scoring.number_stores import ENTRIES_HELD
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import (
+    ComputedMetric,
     GroupAnswer,
     Outcome,
     label_pair,
     numbers_of,
     statistics_width,
 )
-from harpia_formats.evaluation.scoring.parted_entries import HELD
+from harpia_formats.evaluation.scoring.question_scores import (
+    Answers,
+    AnswerStatistics,
+    Questions,
+    questions_of,
+)
 
 #: Rows of statistics that wait to be resampled together, of all wholes.
 _WAITING = 4096
@@ -93,7 +95,7 @@ class PooledAnswers:
         self,
         metrics: Sequence[ComputedMetric],
         options: ScoreOptions,
-        held: int = HELD,
+        held: int = ENTRIES_HELD,
     ) -> None:
         self._metrics = metrics
         self._replicates, self._seed = options.replicates, options.seed

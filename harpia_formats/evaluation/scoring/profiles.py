@@ -1,9 +1,22 @@
-"""The profiles of metrics: built-in ones, and those of vendors."""
+"""The profiles of metrics, and the requests that names of metrics stand for."""
 
-from harpia_formats.evaluation.metrics import METRICS
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from harpia_formats.evaluation.metrics import (
+    METRICS,
+    metric_hint,
+    metric_names,
+    numbered,
+    plugin_metric,
+)
 from harpia_formats.formats.registry import vendor_profile, vendor_profiles
-from harpia_formats.model.metric_profile import MetricProfile, MetricRequest, ScoreError
-from harpia_formats.model.text.spelling import hint_on
+from harpia_formats.model.spelling import edits_between, hint_on
+from harpia_formats.model.vendor_metrics import (
+    MetricProfile,
+    MetricRequest,
+    ScoreError,
+)
 
 _squad = {"normalisation": "squad", "references": "max"}
 
@@ -43,3 +56,102 @@ def profile_named(name: str) -> MetricProfile:
     if name in vendor_profiles():
         return vendor_profile(name)
     raise ScoreError(f"no profile is called {name!r}{hint_on(name, profile_names())}")
+
+
+def requests_named(
+    profile: MetricProfile, names: Iterable[str]
+) -> tuple[list[MetricRequest], list[str]]:
+    """Return the metrics that a profile has under `names`, and notes on them.
+
+    `NAME=METRIC` is a metric with another name in results. A metric that the profile
+    lacks is taken from the default profile, with a note. Raises `ScoreError` for a name
+    that neither has, and for another name of several metrics.
+    """
+    requests: list[MetricRequest] = []
+    lacking: dict[str, str] = {}
+    for given in names:
+        own, equals, name = given.rpartition("=")
+        found = _requests_of(profile, name)
+        metric = numbered(name)[0]
+        if not {name, metric} & {*profile.metrics} and metric in DEFAULT.metrics:
+            lacking[name] = metric
+        requests += [_renamed(found, own, name)] if equals else found
+    if profile.defaults:
+        requests = [replace(one, defaults=profile.defaults) for one in requests]
+    return requests, list(_notes_on_lacking(profile, lacking))
+
+
+def _notes_on_lacking(
+    profile: MetricProfile, lacking: Mapping[str, str]
+) -> Iterator[str]:
+    """Yield notes on the names that a profile lacks, given with their metrics."""
+    if lacking:
+        yield (
+            f"the profile {profile.id} has no {', '.join(lacking)}: taken as in the "
+            f"profile {DEFAULT.id} ({profile.id} has {', '.join(profile.metrics)})"
+        )
+    for name, metric in lacking.items():
+        correct = METRICS[metric].parameters.get("correct")
+        if correct:
+            yield (
+                f"{name} takes {correct} for what is correct, unless the parameter "
+                f"{name}.correct names another metric, and not a scorer of the profile "
+                f"{profile.id}; with --stored it is what a tool stored"
+            )
+
+
+def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:
+    """Return the metrics that a profile has under a name, else those of the default.
+
+    Raises `ScoreError` for a name that neither has.
+    """
+    metric, k = numbered(name)
+    for metrics in (profile.metrics, DEFAULT.metrics):
+        if name in metrics:
+            return metrics[name]
+        if k is not None and metric in metrics:
+            return [_of_k(request, k) for request in metrics[metric]]
+    if plugin_metric(name) is not None:
+        return [MetricRequest(name)]
+    known = dict.fromkeys([*profile.metrics, *metric_names()])
+    hint = metric_hint(name, known)
+    if "did you mean" not in hint and (short := _short_name(name, known)):
+        hint = f"; did you mean {short}?"
+    raise ScoreError(
+        f"no metric is called {name!r}{hint}; to choose scores or verdicts that the "
+        "input holds, add --stored"
+    )
+
+
+def _of_k(request: MetricRequest, k: int) -> MetricRequest:
+    """Return the request of a metric such as `pass@k` for one k, named by it."""
+    metric, label = (
+        f"{name.removesuffix('k')}{k}" for name in (request.metric, request.label)
+    )
+    return replace(request, metric=metric, key=label)
+
+
+def _renamed(found: Sequence[MetricRequest], own: str, name: str) -> MetricRequest:
+    """Return the only metric of `name` under a name of the user's.
+
+    Raises `ScoreError` for several metrics, and for a name that parameters cannot have.
+    """
+    if not own or set(own) & set("=.") or own != own.strip():
+        raise ScoreError(
+            f"a metric cannot be called {own!r}: write NAME=METRIC without dots, such "
+            f"as other-{name}={name}"
+        )
+    if len(found) != 1:
+        labels = ", ".join(dict.fromkeys(one.metric for one in found))
+        raise ScoreError(
+            f"{name} stands for {len(found)} metrics ({labels}), which cannot all be "
+            f"called {own}"
+        )
+    return replace(found[0], key=own, is_renamed=True)
+
+
+def _short_name(wanted: str, known: Iterable[str]) -> str:
+    """Return the one name of two letters that `wanted` misspells, "" if none is."""
+    short = [name for name in known if len(name) == 2]  # noqa: PLR2004 - said so above
+    near = [name for name in short if edits_between(wanted.casefold(), name) == 1]
+    return near[0] if len(near) == 1 else ""

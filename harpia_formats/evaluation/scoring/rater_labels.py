@@ -1,16 +1,20 @@
 """The labels that one judge, or a field of records, gives to answers."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from heapq import merge
+from itertools import groupby, zip_longest
+from operator import itemgetter
 from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.evaluation.metrics.label_reading import LONGEST, MOST_LABELS
-from harpia_formats.evaluation.scoring.stored_scores import name_of
-from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
+from harpia_formats.evaluation.metrics.label_counts import LONGEST, MOST_LABELS
+from harpia_formats.evaluation.scoring.choose_systems import distinct_names
+from harpia_formats.evaluation.scoring.system_answers import name_of
 from harpia_formats.model.record import Output, Record
+from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: The number of a label that is missing.
 NO_LABEL = -1
@@ -186,3 +190,123 @@ def _value_at(holder: Record | Output, path: str) -> Any:
             return None
         value, rest = value[key], rest[key.count(".") + 1 :]
     return None if rest or value is UNSET else value
+
+
+@dataclass(slots=True)
+class LabelPairs:
+    """Pairs the labels of two raters: iterate once, then read the counts.
+
+    Labels are paired by question, and by the model and the index of the answer where
+    all answers of both raters have one; several labels with equal ones in their order.
+    A label of a record is paired with those of all of its answers.
+    """
+
+    raters: tuple[RaterLabels, RaterLabels]
+    #: For each question its place among those that are the same for both raters.
+    places: Sequence[int]
+    #: Of each rater how many answers the other one does not have.
+    alone: list[int] = field(default_factory=lambda: [0, 0])
+    #: Of each rater how many answers that both have are without a label.
+    empty: list[int] = field(default_factory=lambda: [0, 0])
+
+    def __iter__(self) -> Iterator[tuple[int, int | None, int | None]]:
+        """Yield for each answer the place of its question and both labels by number.
+
+        They are in the order of the places. A label that is missing is None.
+        """
+        own = self._own_numbers()
+        streams = (self._labels(side, own) for side in (0, 1))
+        for key, found in groupby(merge(*streams, key=itemgetter(0)), itemgetter(0)):
+            sides: tuple[list[int], list[int]] = ([], [])
+            for _, side, label in found:
+                sides[side].append(label)
+            place = key // len(own)
+            for pair in zip_longest(*self._spread(sides)):
+                yield place, *self._counted(pair)
+
+    def _own_numbers(self) -> list[int]:
+        """Return for each number of an answer that of the parts which are compared."""
+        first, second = self.raters
+        is_whole = first.is_of_record or second.is_of_record
+        by_model = not is_whole and first.has_models and second.has_models
+        by_index = not is_whole and first.has_indexes and second.has_indexes
+        found: dict[tuple[object, object], int] = {}
+        return [
+            found.setdefault((by_model and model, by_index and index), len(found))
+            for model, index in first.numbers.answers
+        ]
+
+    def _labels(self, side: int, own: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+        """Yield the labels of a rater in the order of their keys, those with the side.
+
+        The key is of the place of the question and the number of the answer.
+        """
+        rater = self.raters[side]
+        keys = array("q")
+        for question, answer in zip(rater.questions, rater.answers, strict=True):
+            keys.append(int(self.places[question]) * len(own) + own[answer])
+        for at in sorted(range(len(keys)), key=keys.__getitem__):
+            yield keys[at], side, rater.labels[at]
+
+    def _spread(self, sides: Sequence[list[int]]) -> Iterator[list[int]]:
+        """Yield the labels of both raters, with that of a record for each answer."""
+        most = max(map(len, sides))
+        for rater, labels in zip(self.raters, sides, strict=True):
+            is_common = rater.is_of_record and len(labels) == 1
+            yield labels * most if is_common else labels
+
+    def _counted(self, pair: Sequence[int | None]) -> list[int | None]:
+        """Return a pair with None for what is missing, which is counted."""
+        for side, label in enumerate(pair):
+            if label is None:
+                self.alone[1 - side] += 1
+        if None not in pair:
+            for side, label in enumerate(pair):
+                self.empty[side] += label == NO_LABEL
+        return [None if label == NO_LABEL else label for label in pair]
+
+
+#: The value of verdicts that is compared if none is named.
+FIELD = "score"
+
+
+def fields_of_both(inputs: int, fields: Sequence[str]) -> tuple[str, str]:
+    """Return the field of each rater; raises `ScoreOptionsError`."""
+    if inputs not in (1, 2):
+        raise ScoreOptionsError(
+            "name two files with the labels of the same answers, or one file and two "
+            "fields with --field"
+        )
+    if len(fields) > 2 or (inputs == 1 and len(fields) != 2):  # noqa: PLR2004 - both are two
+        needs = "one file needs" if inputs == 1 else "two raters have at most"
+        given = "1 is given" if len(fields) == 1 else f"{len(fields)} are given"
+        raise ScoreOptionsError(f"{needs} two fields, and {given} with --field")
+    first, *others = fields or (FIELD,)
+    return first, (*others, first)[0]
+
+
+def rater_names(sources: Sequence[str], fields: Sequence[str]) -> Sequence[str]:
+    """Return what both raters are called: by their inputs, else by their fields."""
+    if len(sources) == 1:
+        names = list(fields)
+    else:
+        # Data in memory has names such as <rows>.
+        named = (
+            f"input {number}" if source.startswith("<") else source
+            for number, source in enumerate(sources, 1)
+        )
+        names = distinct_names((None, source) for source in named)
+    if names[0] != names[1]:
+        return names
+    return [f"{name} #{number}" for number, name in enumerate(names, 1)]
+
+
+def given_labels(labels: Sequence[object]) -> tuple[str, ...]:
+    """Return the labels that options name; raises `ScoreOptionsError`."""
+    found = [name for one in labels if (name := label_of(one)) is not None]
+    is_list = len(set(found)) == len(labels) and len(labels) != 1
+    if not is_list or len(found) > MOST_LABELS:
+        raise ScoreOptionsError(
+            f"labels must be 2 to {MOST_LABELS} different texts or numbers"
+        )
+    return tuple(found)

@@ -5,19 +5,22 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, ClassVar
 
-from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
 from harpia_formats.evaluation.scoring.metric_score import (
     COLUMNS,
+    SIDES,
+    Confusion,
     Group,
     MetricScore,
     no_such_score,
     score_name,
     score_row,
 )
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import Report, validation_failed
 from harpia_formats.model.result import Result
+from harpia_formats.model.safe_text import safe
+from harpia_formats.model.vendor_metrics import ScoreError
 
 #: The contract of `Scores.to_dict`.
 SCHEMA = "harpia-formats/scores/1"
@@ -153,7 +156,10 @@ class Scores(Result):
 
     def shown_charts(self) -> str:
         """Return charts of the scores with their intervals, as HTML for a notebook."""
-        from harpia_formats.evaluation.scoring.charts import embedded, score_charts  # noqa: PLC0415 - only notebooks show charts
+        from harpia_formats.evaluation.scoring.score_charts import (  # noqa: PLC0415 - only notebooks show charts
+            embedded,
+            score_charts,
+        )
 
         return embedded(
             lambda name: score_charts(self.groups_by_system(), self.systems, name)
@@ -220,3 +226,61 @@ class Scores(Result):
             for system in self.systems
             for score in system.scores
         )
+
+
+#: Code points of a label.
+_SHOWN = 40
+#: Stands for a label without text.
+_EMPTY = "(empty)"
+ALL = "(all)"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfusionTable:
+    """A confusion matrix with what it is of."""
+
+    title: str
+    confusion: Confusion
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns: references, each label of answers, and the sum."""
+        return [
+            _shown(self.confusion.sides[0]),
+            *map(_shown, self.confusion.labels),
+            ALL,
+        ]
+
+    @property
+    def axes(self) -> str:
+        """What rows and columns are, for people."""
+        if self.confusion.sides == SIDES:
+            return "columns are labels of answers"
+        first, second = map(_shown, self.confusion.sides)
+        return f"rows are labels of {first}, columns are labels of {second}"
+
+    @property
+    def rows(self) -> Iterator[list[str]]:
+        """Yield a row for each label that references have."""
+        labels = map(_shown, self.confusion.labels)
+        for label, counts in zip(labels, self.confusion.counts, strict=True):
+            if any(counts):
+                yield [label, *(f"{count:,}" for count in (*counts, sum(counts)))]
+
+
+def confusion_tables(scores: Scores) -> Iterator[ConfusionTable]:
+    """Yield the confusion matrices of each model, each once with all of its metrics."""
+    for system in scores.systems:
+        names: dict[Confusion, list[str]] = {}
+        for score in system.scores:
+            if score.confusion is not None:
+                name = score_name(score.metric, score.name)
+                names.setdefault(score.confusion, []).append(name)
+        model = ", ".join(value or _EMPTY for value in system.key.values())
+        for confusion, metrics in names.items():
+            title = f"answers by label, of {', '.join(metrics)}"
+            yield ConfusionTable(f"{title}: {model}" if model else title, confusion)
+
+
+def _shown(label: str) -> str:
+    return safe(label, _SHOWN) or _EMPTY

@@ -12,26 +12,25 @@ from harpia_formats.evaluation.metrics import (
     metric_names,
     numbered,
 )
-from harpia_formats.evaluation.metrics.correctness import CORRECT, PREFIX
-from harpia_formats.evaluation.scoring.computed_metric import (
+from harpia_formats.evaluation.metrics.question_metrics import CORRECT, PREFIX
+from harpia_formats.evaluation.scoring.metric_score import score_name
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.outcomes import (
     ComputedMetric,
     computed_metric,
 )
-from harpia_formats.evaluation.scoring.metric_requests import requests_named
-from harpia_formats.evaluation.scoring.metric_score import score_name
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.profiles import DEFAULT
+from harpia_formats.evaluation.scoring.profiles import DEFAULT, requests_named
 from harpia_formats.files.io.side_input import read_side_input
 from harpia_formats.model.exact_json import NOT_JSON, decode
-from harpia_formats.model.metric_profile import (
+from harpia_formats.model.record import Header
+from harpia_formats.model.spelling import nearest
+from harpia_formats.model.vendor_metrics import (
     MetricConfiguration,
     MetricProfile,
     MetricRequest,
     ScoreError,
     ScoreOptionsError,
 )
-from harpia_formats.model.record import Header
-from harpia_formats.model.text.spelling import nearest
 
 
 @dataclass(frozen=True, slots=True)

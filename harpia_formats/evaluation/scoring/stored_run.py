@@ -6,19 +6,21 @@ from dataclasses import replace
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.conversion.options import Output as OutputPlace
+from harpia_formats.evaluation.scoring.input_files import reading_of
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.reading import reading_of
-from harpia_formats.evaluation.scoring.results.format import Observer, ResultFormat
-from harpia_formats.evaluation.scoring.run import Scoring
-from harpia_formats.evaluation.scoring.stored_metrics import StoredMetrics
-from harpia_formats.evaluation.scoring.stored_questions import is_of_questions
+from harpia_formats.evaluation.scoring.result_format import Observer, ResultFormat
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
+from harpia_formats.evaluation.scoring.stored_metrics import (
+    StoredMetrics,
+    is_of_questions,
+)
 from harpia_formats.files.io.inputs import Input, rereadable_input, rewind_inputs
 from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.adapter import Cardinality
-from harpia_formats.model.metric_profile import ScoreError, ScoreOptionsError
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.report import FileCount
+from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 
 def scoring_of(

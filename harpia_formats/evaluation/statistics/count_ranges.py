@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from harpia_formats.conversion.reading.record_stream import RecordStream
-from harpia_formats.evaluation.statistics.collect import RecordCounter
-from harpia_formats.evaluation.statistics.counts import Counts
-from harpia_formats.evaluation.statistics.fields import RecordPlace
+from harpia_formats.evaluation.statistics.record_counts import Counts, RecordCounter
+from harpia_formats.evaluation.statistics.running_counts import RecordPlace
 from harpia_formats.files.workers.pool import WorkerPool
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
@@ -21,7 +20,7 @@ from harpia_formats.validation.parallel.range_worker import (
 from harpia_formats.validation.parallel.ranges import FilePart, Ranges
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.unit.findings import Findings
 from harpia_formats.validation.unit.validators import FileValidators
 
 #: Bytes of a row, on average, above which one process holds fewer of them at once.

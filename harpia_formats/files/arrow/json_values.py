@@ -1,24 +1,77 @@
-"""The values of Arrow's columns as JSON: each type in one way, whatever the values.
-
-Numbers, truth values, texts, lists and objects are themselves. A decimal is its text,
-a date or a time ISO 8601, a duration its ISO text in seconds, bytes are base64. A map
-with texts as keys is an object, one with other or repeated keys a list of pairs. NaN is
-null, and an infinite number a text. An object has no member that is null: a table has
-null where a row lacks a key. Columns of one name all become members of that name, which
-is refused wherever JSON is read.
-"""
+"""The values of Arrow's columns as JSON: each type in one way, long ones in pieces."""
 
 from base64 import b64encode
+from codecs import getincrementaldecoder
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from datetime import date
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from decimal import Decimal
 from itertools import pairwise
 from math import isinf
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from harpia_formats.files.arrow.iso_times import iso_duration, iso_time, iso_timestamp
+from harpia_formats.files.arrow.tables import array_size
+from harpia_formats.model.exact_json import encode
+
+#: The digits of the fraction of a second, by the unit.
+_digits = {"s": 0, "ms": 3, "us": 6, "ns": 9}
+_epoch = datetime(1970, 1, 1, tzinfo=UTC)
+_minute, _hour = 60, 3600
+
+
+def iso_timestamp(count: int, unit: str, zone: str | None) -> str:
+    """Return the text of a point in time, `count` units after 1970 in UTC.
+
+    With the name of a time `zone` it is the time there, with its offset; of a zone that
+    is not known here it is the time in UTC. A year that no calendar has room for is
+    the count.
+    """
+    seconds, fraction = divmod(count, 10 ** _digits[unit])
+    try:
+        moment = _epoch + timedelta(seconds=seconds)
+        if zone is not None:
+            moment = moment.astimezone(_zone(zone))
+    except OverflowError:
+        return f"{count}{unit}"
+    text = moment.replace(tzinfo=None).isoformat() + _fraction(fraction, unit)
+    if zone is None:
+        return text
+    offset = moment.isoformat()[19:]
+    return text + ("Z" if offset == "+00:00" else offset)
+
+
+def _zone(name: str) -> tzinfo:
+    """Return a time zone by its name or its offset, UTC if there is none."""
+    if name[:1] in {"+", "-"}:
+        return datetime.fromisoformat(f"1970-01-01T00:00:00{name}").tzinfo or UTC
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
+
+
+def iso_time(count: int, unit: str) -> str:
+    """Return the text of a time of the day, `count` units after midnight."""
+    seconds, fraction = divmod(count, 10 ** _digits[unit])
+    minutes, second = divmod(seconds, _minute)
+    hour, minute = divmod(minutes, _minute)
+    return f"{hour:02}:{minute:02}:{second:02}{_fraction(fraction, unit)}"
+
+
+def iso_duration(count: int, unit: str) -> str:
+    """Return the text of a duration in seconds, such as `PT1.500S`."""
+    sign = "-" if count < 0 else ""
+    seconds, fraction = divmod(abs(count), 10 ** _digits[unit])
+    return f"{sign}PT{seconds}{_fraction(fraction, unit)}S"
+
+
+def _fraction(fraction: int, unit: str) -> str:
+    """Return the fraction of a second with its point, nothing if it is zero."""
+    digits = _digits[unit]
+    return f".{fraction:0{digits}}" if fraction else ""
+
 
 #: Returns the values of an array, given what Hugging Face's metadata says of it.
 _Convert = Callable[[Any, Any], list[Any]]
@@ -294,3 +347,130 @@ def _of_time(array: Any, feature: Any) -> list[Any]:  # noqa: ARG001 - the shape
 def _of_duration(array: Any, feature: Any) -> list[Any]:  # noqa: ARG001 - the shape of `_Convert`
     unit = array.type.unit
     return [None if one is None else iso_duration(one, unit) for one in _counts(array)]
+
+
+#: Bytes of values that become one piece, a multiple of three for base64.
+PIECE = 3 * 128 * 1024
+#: Bytes of a value that is not made in pieces: a map, or one of a rare type.
+LONGEST_WHOLE = 16 * 1024 * 1024
+_utf_8 = getincrementaldecoder("utf-8")
+
+
+class LongValueError(ValueError):
+    """A value is too long to be made at once; its text says which type it has."""
+
+
+def row_pieces(batch: Any, features: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield the line of the only row of a record batch, as `json_rows` makes it.
+
+    Raises `LongValueError`.
+    """
+    names = batch.schema.names
+    described = [features.get(name) for name in names]
+    yield from _object_pieces(names, batch.columns, described)
+    yield b"\n"
+
+
+def _object_pieces(
+    names: list[str], columns: list[Any], features: list[Any]
+) -> Iterator[bytes]:
+    """Yield an object with the only value of each column, but for those of null."""
+    glue = b"{"
+    for key, column, feature in zip(keys_of(names), columns, features, strict=True):
+        pieces = _pieces(column, feature)
+        first = next(pieces)
+        if first == b"null" and type(key) is not RepeatedName:
+            continue
+        yield glue + encode(str(key)) + b":" + first
+        yield from pieces
+        glue = b","
+    yield b"{}" if glue == b"{" else b"}"
+
+
+def _pieces(array: Any, feature: Any) -> Iterator[bytes]:
+    """Yield the JSON of the only value of an array, `null` as the first piece."""
+    import pyarrow as pa  # noqa: PLC0415 - the caller has loaded it
+
+    types, kind = pa.types, array.type
+    if isinstance(kind, pa.BaseExtensionType) and kind.extension_name != "arrow.uuid":
+        yield from _pieces(array.storage, feature)
+    elif types.is_dictionary(kind):
+        at = array.indices[0].as_py()
+        of_row = pa.nulls(1) if at is None else array.dictionary.slice(at, 1)
+        yield from _pieces(of_row, feature)
+    elif array.null_count or array_size(array) <= PIECE:
+        yield encode(json_values(array, feature)[0])
+    elif types.is_struct(kind):
+        inner = feature if isinstance(feature, Mapping) else {}
+        names = [field.name for field in kind]
+        described = [inner.get(name) for name in names]
+        yield from _object_pieces(names, array.flatten(), described)
+    elif (
+        types.is_list(kind)
+        or types.is_large_list(kind)
+        or types.is_fixed_size_list(kind)
+    ):
+        yield from _list_pieces(array.flatten(), feature_of_items(feature))
+    elif types.is_string(kind) or types.is_large_string(kind):
+        yield from _text_pieces(array)
+    elif types.is_binary(kind) or types.is_large_binary(kind):
+        yield from _base64_pieces(array)
+    elif array_size(array) > LONGEST_WHOLE:
+        raise LongValueError(f"a value of the type {kind} is too long")
+    else:
+        yield encode(json_values(array, feature)[0])
+
+
+def _is_list(types: Any, kind: Any) -> bool:
+    """Tell whether values are lists of items, one behind the other."""
+    kinds = types.is_list, types.is_large_list, types.is_fixed_size_list
+    return any(is_kind(kind) for is_kind in kinds)
+
+
+def _list_pieces(items: Any, feature: Any) -> Iterator[bytes]:
+    """Yield an array with all items."""
+    glue = b"["
+    for part in _parts(items):
+        if len(part) == 1:
+            yield glue
+            yield from _pieces(part, feature)
+        else:
+            yield glue + encode(json_values(part, feature))[1:-1]
+        glue = b","
+    yield b"[]" if glue == b"[" else b"]"
+
+
+def _parts(items: Any) -> Iterator[Any]:
+    """Yield items in parts that become one piece, a longer one alone."""
+    if len(items) <= 1 or array_size(items) <= PIECE:
+        if len(items):
+            yield items
+        return
+    half = len(items) // 2
+    yield from _parts(items.slice(0, half))
+    yield from _parts(items.slice(half))
+
+
+def _text_pieces(array: Any) -> Iterator[bytes]:
+    """Yield the only text of an array; raises `UnicodeDecodeError`."""
+    decoder = _utf_8()
+    yield b'"'
+    for piece in _bytes_of(array):
+        yield encode(decoder.decode(piece))[1:-1]
+    decoder.decode(b"", final=True)
+    yield b'"'
+
+
+def _base64_pieces(array: Any) -> Iterator[bytes]:
+    """Yield the only value of an array of bytes as base64."""
+    yield b'"'
+    for piece in _bytes_of(array):
+        yield b64encode(piece)
+    yield b'"'
+
+
+def _bytes_of(array: Any) -> Iterator[bytes]:
+    """Yield the bytes of the only value of an array, some at a time."""
+    data = array[0].as_buffer()
+    for start in range(0, data.size, PIECE):
+        yield data.slice(start, min(PIECE, data.size - start)).to_pybytes()

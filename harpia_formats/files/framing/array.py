@@ -1,20 +1,13 @@
-"""Cut a JSON array into rows by verified windows.
-
-A window ends where a row seems to begin. If it decodes as the inside of an array,
-everything in it parses, so the cut is right. If it does not decode, the parser reads
-the window row by row: it finds where each row ends, and which one is broken or goes on
-behind the window. Only the end of a broken row, and of one that is longer than the
-limit, is found by brackets and quotation marks (`row_end`).
-"""
+"""Cut a JSON array into rows by verified windows."""
 
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 
+import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.chunk import (
     JSON_SPACE,
     Chunk,
@@ -22,22 +15,243 @@ from harpia_formats.files.framing.chunk import (
     Frame,
     Frames,
     FramingFault,
+    items_with_constants,
+    may_have_constants,
 )
-from harpia_formats.files.framing.limits import WINDOW
-from harpia_formats.files.framing.next_value import ValueState
-from harpia_formats.files.framing.row_end import (
-    RowEndFinder,
-    end_of_broken_row,
-    end_of_characters,
-    end_of_space,
-    is_last_bracket,
-    start_of_row,
+from harpia_formats.files.framing.unfinished_json import (
+    ByteBuffer,
+    ValueState,
+    error_byte,
+    read_value,
 )
-from harpia_formats.files.framing.whole_rows import (
-    read_row,
-    rows_one_by_one,
-    verified_rows,
+from harpia_formats.files.io.reader import WINDOW
+
+#: Levels of nesting for which the kind of the open bracket is kept.
+KINDS = 1024
+
+_row_start = re.compile(rb'\{[ \t\r\n]*+"[^"\\]*+"|["\[{]?')
+_space = re.compile(rb"[ \t\r\n]*+")
+#: What may follow an array that is a member of an object.
+_after_member = re.compile(
+    rb'[ \t\r\n]*+(?:\}|\Z|,[ \t\r\n]*+"(?:[^"\\]|\\.)*+"[ \t\r\n]*+:)', re.DOTALL
 )
+# One match has few rounds, since the engine keeps every round of a group in memory.
+_unbracketed = re.compile(rb'[^"{}\[\]]*+(?:"[^"\\]*+"[^"{}\[\]]*+){0,200}')
+_between_rows = re.compile(rb'[^"{}\[\],]*+')
+_characters = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+){0,200}', re.DOTALL)
+_COMMA, _QUOTE, _BRACKET = b',"['
+
+
+@dataclass(slots=True)
+class RowEndFinder:
+    """Finds the end of a row by brackets and quotation marks, piece by piece."""
+
+    #: Whether the array is a member of an object.
+    inner: bool = False
+    #: The offset to continue from.
+    at: int = 0
+    #: How many brackets are open.
+    depth: int = 0
+    #: Whether a string is open.
+    quoted: bool = False
+    #: Arrays and objects that began without a comma between them.
+    values: int = 0
+    #: The open brackets, outermost first.
+    kinds: bytearray = field(default_factory=lambda: bytearray(KINDS))
+
+    def find(self, data: bytes, until: int) -> int | None:
+        """Read on up to offset `until`; return the row's end if it is before that."""
+        while self.at < until:
+            if self.quoted:
+                if not self._read_string(data, until):
+                    return None
+                continue
+            pattern = _unbracketed if self.depth else _between_rows
+            self.at = _match_end(pattern, data, self.at, until)
+            if self.at < until:
+                if self._is_end(data):
+                    return self.at
+                self.at += 1
+        return None
+
+    @property
+    def in_list(self) -> bool:
+        """Whether the innermost open bracket is that of an array."""
+        return self.depth > 0 and self.kinds[min(self.depth, KINDS) - 1] == _BRACKET
+
+    def _read_string(self, data: bytes, until: int) -> bool:
+        """Read on in the open string; tell whether any byte could be read."""
+        before = self.at
+        self.at = _match_end(_characters, data, before, until)
+        if self.at < until and data[self.at] == _QUOTE:
+            self.at += 1
+            self.quoted = False
+        return self.at > before
+
+    def _is_end(self, data: bytes) -> bool:
+        """Count the bracket or quotation mark reached; tell whether the row ends."""
+        byte = data[self.at]
+        if byte == _QUOTE:
+            self.quoted = True
+        elif byte in b"{[":
+            self.values += self.depth == 0
+            self.kinds[min(self.depth, KINDS - 1)] = byte
+            self.depth += 1
+        elif self.depth:
+            self.depth -= 1
+        elif byte in b",]":
+            return byte == _COMMA or is_last_bracket(data, self.at, inner=self.inner)
+        # Where a comma is missing, two rows are taken for one.
+        return self.values > 2  # noqa: PLR2004 - a row and the one behind it
+
+
+def end_of_broken_row(data: bytes, starts: Iterable[bytes], *, inner: bool) -> int:
+    """Return where the broken row that `data` begins with ends, `len(data)` if nowhere.
+
+    It ends where its brackets are closed, or where another row begins although a
+    string or an object is still open. `starts` are beginnings of other rows, `inner`
+    tells that the array is a member of an object.
+    """
+    row = RowEndFinder(inner=inner)
+    for next_row in _next_row_pattern(data, starts).finditer(data):
+        end = row.find(data, next_row.start())
+        if end is not None:
+            return end
+        if row.quoted or (row.depth and not row.in_list):
+            return next_row.start()
+    end = row.find(data, len(data))
+    return len(data) if end is None else end
+
+
+def _next_row_pattern(data: bytes, starts: Iterable[bytes]) -> re.Pattern[bytes]:
+    """Return a pattern for a comma and a beginning like those of `data` or `starts`."""
+    own = start_of_row(data)
+    known = {*starts, own} if len(own) > 1 else starts
+    choice = b"|".join(map(re.escape, sorted(known)))
+    return re.compile(rb",[ \t\r\n]*+(?:%b)" % (choice or rb'\{[ \t\r\n]*+"'))
+
+
+def start_of_row(row: bytes) -> bytes:
+    """Return what `row` begins with: `{` and its first key, `[`, `"`, or nothing."""
+    return row[: _match_end(_row_start, row, 0, len(row))]
+
+
+def is_last_bracket(data: bytes, at: int, *, inner: bool) -> bool:
+    """Tell by what follows whether the `]` at `at` may be the end of the array.
+
+    In or behind a broken row there may be a bracket too many before the array ends.
+    """
+    if inner:
+        return _after_member.match(data, at + 1) is not None
+    after = end_of_space(data, at + 1)
+    return data[after : after + 1] not in {b",", b"]", b"}"}
+
+
+def end_of_characters(data: bytes, end: int) -> int:
+    """Return the last offset up to `end` that is not inside of a UTF-8 character."""
+    for at in range(end - 1, max(end - 4, -1), -1):
+        if data[at] < 0x80:  # noqa: PLR2004 - the end of ASCII
+            break
+        if data[at] >= 0xC0:  # noqa: PLR2004 - the first byte of several
+            return at
+    return end
+
+
+def end_of_space(data: bytes, at: int) -> int:
+    """Return the offset behind the white space at `at`."""
+    return _match_end(_space, data, at, len(data))
+
+
+def _match_end(pattern: re.Pattern[bytes], data: bytes, at: int, until: int) -> int:
+    """Return where the match of `pattern` at `at` ends, `at` if there is none."""
+    found = pattern.match(data, at, until)
+    return found.end() if found else at
+
+
+#: Offsets that are tried as the end of a window before it is read row by row.
+ATTEMPTS = 2
+
+_decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_COMMA_BYTE = ord(",")
+
+
+def verified_rows(
+    data: bytes, end: int, separator: bytes, start: Cursor, limit: int
+) -> Chunk | None:
+    """Return the rows up to the last separator before `end` that can be verified.
+
+    `start` is where `data` begins in the file. None if nothing decodes, or a row has
+    more than `limit` bytes.
+    """
+    for _ in range(ATTEMPTS):
+        end = data.rfind(separator, 0, end)
+        if end < 1:
+            return None
+        text = data[:end]
+        try:
+            items = _decode_items(b"".join((b"[", text, b"]")))
+        except msgspec.DecodeError as error:
+            if (rows := _rows_with_constants(text)) is not None:
+                fits = end <= limit or max(map(len, rows)) <= limit
+                return Chunk(text, start, rows) if fits else None
+            # The bracket that was put before the window counts as a byte.
+            end = min(end, error_byte(str(error)) - 1)
+        except RecursionError:
+            return None
+        else:
+            chunk = Chunk(text, start, items=len(items))
+            fits = end <= limit or max(map(len, chunk.rows)) <= limit
+            return chunk if fits else None
+    return None
+
+
+def _rows_with_constants(text: bytes) -> list[bytes] | None:
+    """Return the rows in the inside of an array if its only faults are constants."""
+    if not may_have_constants(text):
+        return None
+    try:
+        return items_with_constants(b"".join((b"[", text, b"]")))
+    except (msgspec.DecodeError, RecursionError):
+        return None
+
+
+def rows_one_by_one(
+    data: bytes, most: int, limit: int
+) -> tuple[list[bytes], int, bytes]:
+    """Return the first whole rows, where they end, and what stands between the last.
+
+    They are at most `most`, of at most `limit` bytes each. Between two rows stands a
+    separator with the beginning of the second one; it is empty if there are not two.
+    """
+    rows: list[bytes] = []
+    separator = b""
+    end = at = 0
+    while len(rows) < most and data[at : at + 1] not in {b"", b",", b"]"}:
+        state, place = read_row(data, at)
+        is_whole = state is ValueState.ENDED
+        row = data[at:place].rstrip(JSON_SPACE) if is_whole else b""
+        if not row or len(row) > limit:
+            break
+        if rows:
+            separator = data[end:at] + start_of_row(row)
+        rows.append(row)
+        end = at + len(row)
+        at = place
+        if data[place] == _COMMA_BYTE:
+            at = end_of_space(data, place + 1)
+    return rows, end, separator
+
+
+def read_row(data: bytes, at: int) -> tuple[ValueState, int]:
+    """Return the state of the row at `at`, and where the parser stopped.
+
+    A row that is followed by neither a comma nor the end of the array is broken.
+    """
+    state, place = read_value(data, at)
+    if state is ValueState.ENDED and data[place] not in b",]":
+        state = ValueState.BROKEN
+    return state, place
+
 
 #: Beginnings of rows that are remembered, to find the row behind a broken one.
 STARTS = 16

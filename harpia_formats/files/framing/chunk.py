@@ -1,12 +1,74 @@
 """Rows with their bytes and places, as framing cuts them from a file."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.files.framing.constants import masked
+
+@cache
+def _constant() -> re.Pattern[bytes]:
+    """Return the expression for what may be a constant, compiled when it is needed.
+
+    It begins with letters, which are found many times as fast as by what stands before.
+    """
+    return re.compile(
+        rb"NaN(?<![\w.+\"-]NaN)(?![\w.+\"-])"
+        rb"|Infinity(?<![\w.+\"]Infinity)(?<![\w.+\"-]-Infinity)(?![\w.+\"-])"
+    )
+
+
+def may_have_constants(data: bytes) -> bool:
+    """Tell whether a text may have a constant: whether it has these letters at all."""
+    words = (b"NaN", b"Infinity")
+    return any(stringzilla.find(data, word) >= 0 for word in words)
+
+
+def constants_in(text: bytes) -> list[tuple[int, int]]:
+    """Return where each constant outside of strings begins and ends in a JSON text."""
+    found = []
+    at, is_inside = 0, False
+    for match in _constant().finditer(text):
+        # What is outside of strings depends on the number of quotation marks.
+        part = text[at : match.start()]
+        if b"\\" in part:
+            part = part.replace(b"\\\\", b"").replace(b'\\"', b"")
+        is_inside ^= bool(part.count(b'"') & 1)
+        at = match.start()
+        if not is_inside:
+            start, end = match.span()
+            has_sign = text[start - 1 : start] == b"-"
+            found.append((start - has_sign, end))
+    return found
+
+
+def masked(text: bytes) -> bytes:
+    """Return a JSON text with a number of the same length for each constant.
+
+    Rows are cut of it, and its faults have the places that they have in `text`.
+    """
+    return _replaced(text, lambda size: b"0." + b"0" * (size - 2))
+
+
+def with_nulls(text: bytes) -> bytes:
+    """Return a JSON text with null for each constant."""
+    return _replaced(text, lambda _: b"null")
+
+
+def _replaced(text: bytes, value_of: Callable[[int], bytes]) -> bytes:
+    """Return `text` with other values for its constants, given the length of each."""
+    if not may_have_constants(text):
+        return text
+    parts: list[bytes] = []
+    at = 0
+    for start, end in constants_in(text):
+        parts += (text[at:start], value_of(end - start))
+        at = end
+    return b"".join((*parts, text[at:]))
+
 
 BOM = b"\xef\xbb\xbf"
 JSON_SPACE = b" \t\r\n"
@@ -246,3 +308,49 @@ def newline_offsets(data: bytes) -> list[int]:
         offsets.append(offset)
         offset = find(b"\n", offset + 1)
     return offsets
+
+
+class NullRows(Chunk):
+    """Rows whose constants are null; `texts` has them as they are in the file."""
+
+    __slots__ = ("_original",)
+
+    def __init__(self, original: Chunk) -> None:
+        """Take the rows of the file."""
+        rows = list(map(with_nulls, original.rows))
+        if original.lines:
+            end = b"\n" if original.data.endswith(b"\n") else b""
+            super().__init__(b"\n".join(rows) + end, original.start)
+        else:
+            super().__init__(b",".join(rows), original.start, rows)
+        self._original = original
+
+    @property
+    def texts(self) -> list[bytes]:
+        """The bytes of each row in the file."""
+        return self._original.rows
+
+    @property
+    def end(self) -> Cursor:
+        """Where in the file the rows end."""
+        return self._original.end
+
+    def first(self, count: int) -> Chunk:
+        """Return a chunk of the first `count` rows."""
+        return rows_with_nulls(self._original.first(count))
+
+    def between(self, begin: int, end: int) -> Chunk:
+        """Return a chunk of the rows from row `begin` up to, not including, `end`."""
+        return rows_with_nulls(self._original.between(begin, end))
+
+    def start_of(self, number: int) -> Cursor:
+        """Return where in the file row `number`, from 0, begins."""
+        return self._original.start_of(number)
+
+
+def rows_with_nulls(chunk: Chunk) -> Chunk:
+    """Return the rows of `chunk` with null for each constant."""
+    if not may_have_constants(chunk.data):
+        return chunk
+    rows = NullRows(chunk)
+    return rows if rows.rows != chunk.rows else chunk

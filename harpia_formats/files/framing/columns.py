@@ -5,19 +5,26 @@ pipe can be read, and it knows where in the file its pieces were.
 """
 
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer, skip_space
 from harpia_formats.files.framing.chunk import (
     JSON_SPACE,
     Chunk,
     Cursor,
     FramingFault,
+    is_blank,
 )
-from harpia_formats.files.framing.next_value import ValueState, read_value
+from harpia_formats.files.framing.unfinished_json import (
+    ByteBuffer,
+    ValueState,
+    read_value,
+    skip_space,
+)
+from harpia_formats.model.exact_json import NOT_JSON
 from harpia_formats.model.problem import Path
 
 _COLON = ord(":")
@@ -215,3 +222,56 @@ def decoded_key(text: bytes) -> str | None:
         return msgspec.json.decode(text, type=str)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
+
+
+_decode = msgspec.json.Decoder().decode
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedRecord:
+    """A record with its number and the chunk that it is a row of."""
+
+    #: From 1; blank lines are not counted, rows over the limit are.
+    number: int
+    chunk: Chunk
+    row: int
+
+    @property
+    def start(self) -> Cursor:
+        """Where in the file the record begins."""
+        return self.chunk.start_of(self.row)
+
+    @property
+    def text(self) -> bytes:
+        """The bytes of the record in the file."""
+        return self.chunk.texts[self.row]
+
+    def value(self) -> Any:
+        """Return the decoded record, None if it is not JSON."""
+        return decoded_or_none(self.chunk.rows[self.row])
+
+
+def decoded_or_none(text: bytes) -> Any:
+    """Return the value of a JSON text, None if it is not JSON."""
+    try:
+        return _decode(text)
+    except NOT_JSON:
+        return None
+
+
+def numbered_records(
+    frames: Iterable[DocumentFrame], before: int = 0
+) -> Iterator[NumberedRecord]:
+    """Yield each record of `frames` in order, with its number.
+
+    There are so many records `before` the first one.
+    """
+    number = before
+    for frame in frames:
+        if isinstance(frame, FramingFault):
+            number += frame.record
+        elif isinstance(frame, Chunk):
+            for row, text in enumerate(frame.rows):
+                if not is_blank(text):
+                    number += 1
+                    yield NumberedRecord(number, frame, row)

@@ -1,28 +1,129 @@
-"""Recognize the container of a stream of bytes, and cut it into rows."""
+"""Recognize the container of a stream; cut lines and documents into rows."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.chunk import (
     BOM,
     JSON_SPACE,
+    Chunk,
     Cursor,
+    Frame,
     Frames,
     FramingFault,
     is_blank,
+    masked,
 )
-from harpia_formats.files.framing.constants import masked
-from harpia_formats.files.framing.limits import ROW_LIMIT, WINDOW
-from harpia_formats.files.framing.lines import line_rows
-from harpia_formats.files.framing.next_value import (
+from harpia_formats.files.framing.unfinished_json import (
     CUT_OFF,
+    ByteBuffer,
     ValueState,
     parser_error,
     read_value,
+    skip_space,
 )
+from harpia_formats.files.io.reader import ROW_LIMIT, WINDOW
+
+
+def line_rows(buffer: ByteBuffer, start: Cursor, limit: int) -> Frames:
+    """Yield the lines of `buffer` in chunks, and a fault for each line over the limit.
+
+    `start` is where `buffer` begins in the file, `limit` a number of bytes.
+    """
+    while (data := buffer.take_lines(limit)) or buffer.data:
+        if not data and len(buffer.data) > limit:
+            fault, start = _skip_line(buffer, start)
+            yield fault
+            continue
+        if not data:
+            data, buffer.data = buffer.data, b""
+        start = yield from _lines_within(data, start, limit)
+
+
+def _lines_within(
+    data: bytes, start: Cursor, limit: int
+) -> Generator[Frame, None, Cursor]:
+    """Yield the lines of `data` as `line_rows` does; return where `data` ends."""
+    chunk = Chunk(data, start)
+    if len(data) <= limit or max(map(len, chunk.rows)) <= limit:
+        yield chunk
+        return _after_lines(start, len(data), len(chunk))
+    at = 0
+    for row in chunk.rows:
+        line = data[at : at + len(row) + 1]
+        if len(row) > limit:
+            yield FramingFault("oversize", start, len(row), record=True)
+        else:
+            yield Chunk(line, start)
+        at += len(line)
+        start = _after_lines(start, len(line), 1)
+    return start
+
+
+def _skip_line(buffer: ByteBuffer, start: Cursor) -> tuple[FramingFault, Cursor]:
+    """Skip one line without holding it; return its fault, and where the next begins."""
+    size = 0
+    while (end := buffer.data.find(b"\n")) < 0:
+        size += len(buffer.data)
+        buffer.data = b""
+        if not buffer.fill(1):
+            end = 0
+            break
+    size += end
+    buffer.data = buffer.data[end + 1 :]
+    fault = FramingFault("oversize", start, size, record=True)
+    return fault, _after_lines(start, size + 1, 1)
+
+
+def _after_lines(start: Cursor, size: int, lines: int) -> Cursor:
+    """Return the position behind whole lines, given their bytes and their number."""
+    return Cursor(start.offset + size, start.line + lines)
+
+
+_OPENING_BRACE = ord("{")
+_next_object = re.compile(rb"\}[ \t\r]*+\n[ \t\r\n]*+(?=\{)")
+
+
+def document_rows(buffer: ByteBuffer, start: Cursor, limit: int) -> Frames:
+    """Yield each value of `buffer` as a chunk of one row.
+
+    One value is a document. If there are more, the fault "spread" comes before the
+    first. A value of more than `limit` bytes is a fault that ends the file.
+    """
+    is_reported = False
+    while (place := skip_space(buffer, start)) is not None:
+        size = _size_of_value(buffer, limit)
+        if size > limit:
+            buffer.data = b""
+            size += sum(map(len, buffer.blocks))
+            yield FramingFault("oversize", place, size, record=True)
+            return
+        if not is_reported and len(buffer.data.rstrip(JSON_SPACE)) > size:
+            yield FramingFault("spread", place)
+            is_reported = True
+        data = buffer.take(size)
+        row = data.rstrip(JSON_SPACE)
+        yield Chunk(row, place, [row])
+        start = place.after(data)
+
+
+def _size_of_value(buffer: ByteBuffer, limit: int) -> int:
+    """Return the bytes of the value that `buffer` begins with.
+
+    A broken one ends where another object begins on a line of its own.
+    """
+    while True:
+        state, end = read_value(buffer.data, 0)
+        if state is ValueState.ENDED and buffer.data[end] == _OPENING_BRACE:
+            return end
+        if state in {ValueState.ENDED, ValueState.BROKEN}:
+            another = _next_object.search(buffer.data)
+            if another:
+                return another.end()
+        if len(buffer.data) > limit or not buffer.grow(limit + 1):
+            return len(buffer.data)
 
 
 class Layout(StrEnum):
@@ -103,8 +204,6 @@ def frames_of(opened: OpenedContainer, limit: int) -> Frames:
         # All that was read for that would be cut into a single chunk.
         opened.buffer.put_back(WINDOW)
     if layout is Layout.OBJECT:
-        from harpia_formats.files.framing.document import document_rows  # noqa: PLC0415 - most files are lines
-
         return document_rows(opened.buffer, opened.start, limit)
     return line_rows(opened.buffer, opened.start, limit)
 

@@ -1,22 +1,205 @@
-"""Write local files, which appear only when they are complete."""
+"""Write a local file, which appears under its name once it is whole.
+
+What a killed run has left behind is removed by a later one.
+"""
 
 import os
+import secrets
+import shutil
 import stat
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from errno import EEXIST
 from pathlib import Path
 from typing import IO, Any
 
-from harpia_formats.files.io.compressed_output import compressing_stream
-from harpia_formats.files.io.part_file import (
-    create_part_file,
-    mark_complete,
-    remove_abandoned,
-)
 from harpia_formats.files.io.reader import error_reason
-from harpia_formats.files.io.rename import rename_to_new, sync_folder
-from harpia_formats.files.io.sink import SinkError
+from harpia_formats.files.io.sink import Sink, SinkError, compressing_stream
+from harpia_formats.files.io.urls import is_url
+
+
+def acquire_lock(descriptor: int) -> bool:
+    """Try to lock an open file until it is closed; return whether that succeeded.
+
+    The system releases the lock when the process ends, even if it is killed. The result
+    is false if another process holds the lock, and always on a system or a file system
+    without such locks.
+    """
+    try:
+        import fcntl  # noqa: PLC0415 - exists on POSIX only
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+PREFIX = "harpia-formats-"
+#: The lock file in a folder, held by the process that made it.
+LOCK = "lock"
+
+
+@contextmanager
+def temporary_folder(parent: str | None) -> Iterator[str]:
+    """Yield the path of a new folder in `parent`, or in the default place if None.
+
+    It is removed at the end. A killed process cannot do that, so folders left by
+    killed processes are removed at the beginning. Raises `OSError` if the folder cannot
+    be made.
+    """
+    parent = parent or tempfile.gettempdir()
+    _remove_abandoned(Path(parent))
+    with tempfile.TemporaryDirectory(prefix=PREFIX, dir=parent) as folder:
+        place = Path(folder, LOCK)
+        # The name that others look for appears only once the lock is held.
+        hidden = place.with_suffix(".new")
+        lock = os.open(hidden, os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            if acquire_lock(lock):
+                hidden.rename(place)
+            yield folder
+        finally:
+            os.close(lock)
+
+
+def _remove_abandoned(parent: Path) -> None:
+    """Remove temporary folders whose lock no process holds."""
+    for lock_file in parent.glob(f"{PREFIX}*/{LOCK}"):
+        with suppress(OSError):
+            lock = os.open(lock_file, os.O_RDWR)
+            try:
+                if acquire_lock(lock):
+                    shutil.rmtree(lock_file.parent, ignore_errors=True)
+            finally:
+                os.close(lock)
+
+
+#: What a temporary name ends with while the file is written, and once it is complete.
+PARTIAL, COMPLETE = ".part", ".complete"
+#: Bytes of the longest name of a file on common file systems.
+LONGEST_NAME = 255
+_mark = ".harpia-"
+_random_bytes = 6
+
+
+def create_part_file(place: Path) -> tuple[Path, int]:
+    """Create a locked temporary file beside `place`; return its path and descriptor.
+
+    Raises `OSError`.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        random = secrets.token_hex(_random_bytes)
+        path = place.with_name(f"{_prefix(place.name)}{random}{PARTIAL}")
+        with suppress(FileExistsError):
+            descriptor = os.open(path, flags, 0o600)
+            # Before it was locked, another process may have removed it as abandoned.
+            if not acquire_lock(descriptor) or path.exists():
+                return path, descriptor
+            os.close(descriptor)
+
+
+def mark_complete(part: Path) -> Path:
+    """Rename a temporary file as one that is complete; return its new path.
+
+    Raises `OSError`.
+    """
+    return part.rename(part.with_suffix(COMPLETE))
+
+
+def remove_abandoned(place: Path) -> list[str]:
+    """Remove the temporary files for `place` that killed processes left.
+
+    Return a sentence for each that was complete but not in place.
+    """
+    return [
+        f"{place}: an earlier run was killed after it had written this file and before "
+        "it put it into place; other outputs of that run may be in place"
+        for path in _part_files(place)
+        if _is_removed(path) and path.suffix == COMPLETE
+    ]
+
+
+def _part_files(place: Path) -> Iterator[Path]:
+    """Yield the paths of all temporary files for `place`."""
+    prefix = _prefix(place.name)
+    try:
+        with os.scandir(place.parent) as entries:
+            names = [entry.name for entry in entries if entry.name.startswith(prefix)]
+    except OSError:
+        return
+    yield from (
+        place.with_name(name)
+        for name in sorted(names)
+        if name.endswith((PARTIAL, COMPLETE))
+    )
+
+
+def _is_removed(path: Path) -> bool:
+    """Remove a file if no process holds its lock.
+
+    Return whether it is gone with this call, under all of its names.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0))
+    except OSError:
+        return False
+    with closing(os.fdopen(descriptor, "rb")), suppress(OSError):
+        if acquire_lock(descriptor):
+            path.unlink()
+            return os.fstat(descriptor).st_nlink == 0
+    return False
+
+
+def _prefix(name: str) -> str:
+    """Return what the temporary names for a file called `name` begin with.
+
+    A name that would be too long for the file system is cut, and a digest tells it from
+    others with the same beginning.
+    """
+    rest = len(_mark) + 2 * _random_bytes + len(COMPLETE) + 1
+    encoded = os.fsencode(name)
+    if len(encoded) + rest <= LONGEST_NAME:
+        return f".{name}{_mark}"
+    from hashlib import blake2b  # noqa: PLC0415 - only very long names need it
+
+    digest = blake2b(encoded, digest_size=8).hexdigest()
+    cut = encoded[: LONGEST_NAME - rest - len(digest) - 1]
+    return f".{cut.decode('utf-8', 'ignore')}-{digest}{_mark}"
+
+
+def rename_to_new(path: Path, place: Path) -> None:
+    """Rename a file to a name that no other file has.
+
+    Raises `FileExistsError` if there is a file called `place`, and `OSError`.
+    """
+    try:
+        # Unlike a rename, a second name never replaces another file.
+        place.hardlink_to(path)
+    except FileExistsError:
+        raise FileExistsError(EEXIST, _meanwhile, str(place)) from None
+    except (OSError, NotImplementedError):  # a file system without second names
+        if os.path.lexists(place):
+            raise FileExistsError(EEXIST, _meanwhile, str(place)) from None
+        path.rename(place)
+        return
+    path.unlink()
+
+
+_meanwhile = "a file of that name has appeared meanwhile; --overwrite replaces it"
+
+
+def sync_folder(folder: Path) -> None:
+    """Write the names of the files in a folder to the disk, where the system can."""
+    with suppress(OSError):  # not on every system, and the file itself is complete
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
 
 #: Bytes after which the system is asked to write to the disk.
 TOGETHER = 8 * 1024 * 1024
@@ -172,3 +355,32 @@ def _mode_of(place: Path) -> int:
         mask = os.umask(0)
         os.umask(mask)
         return 0o666 & ~mask
+
+
+def open_sink(place: str, *, overwrite: bool) -> Sink:
+    """Return a sink for the local path or the URL `place`.
+
+    Unless `overwrite`, its `commit` fails if there is a file by then. Raises
+    `SinkError`.
+    """
+    if is_url(place):
+        from harpia_formats.files.io.remote_sink import RemoteSink  # noqa: PLC0415 - for remote files only
+
+        return RemoteSink(place, overwrite=overwrite)
+    return FileSink(Path(place), overwrite=overwrite)
+
+
+def write_file(place: str, blocks: Iterable[bytes], *, overwrite: bool) -> None:
+    """Write `blocks` to a path or URL, whose file appears complete or not at all.
+
+    Raises `SinkError`, also if there is a file already, unless `overwrite`, and what
+    reading `blocks` raises.
+    """
+    sink = open_sink(place, overwrite=overwrite)
+    try:
+        for data in blocks:
+            sink.write(data)
+        sink.commit()
+    except BaseException:  # an interrupt, too, leaves no temporary file
+        sink.discard()
+        raise

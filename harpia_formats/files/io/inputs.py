@@ -1,24 +1,29 @@
-"""The inputs of a caller, checked, and the sources behind them."""
+"""The inputs of a caller, checked, and the sources behind them, read once or twice."""
 
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from io import TextIOBase
 from os import PathLike
 from pathlib import Path, PurePath
 from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO, cast
+from types import TracebackType
+from typing import IO, Any, BinaryIO, Self, cast
 
-from harpia_formats.files.io.discovery import find_sources, is_unpacked_folder
+from harpia_formats.files.io.discovery import (
+    Exclusion,
+    find_sources,
+    is_unpacked_folder,
+)
 from harpia_formats.files.io.encodings import EncodedPath
-from harpia_formats.files.io.exclude import Exclusion
-from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.remote.file import RemoteFile
-from harpia_formats.files.io.source import Source
-from harpia_formats.files.io.unpacking import Unpacker
-from harpia_formats.model.errors import OptionError
+from harpia_formats.files.io.file_kinds import Unpacker
+from harpia_formats.files.io.reader import BLOCK, SourceError
+from harpia_formats.files.io.remote_file import RemoteFile
+from harpia_formats.files.io.source import Source, open_source
+from harpia_formats.model.problem import OptionError
 
 #: Bytes of a copied stream that are kept in memory.
 _HELD = 1024 * 1024
@@ -185,3 +190,54 @@ def _numbered(source: Source, number: int) -> Source:
     """Return the `number`th source of a name with a number in its name, from 2 on."""
     name = f"{source.name} ({number})"
     return source if number == 1 else replace(source, name=name)
+
+
+#: Bytes of a copy that are held in memory before they go to the disk.
+HELD = 8 * 1024 * 1024
+
+
+class RereadableSource:
+    """A source whose blocks can be read again; to be used in a `with` statement."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._stack = ExitStack()
+        #: Where the caller copies the bytes in the first pass; None if not needed.
+        self.copy: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        if not is_lasting(self._source):
+            copy = SpooledTemporaryFile(HELD)
+            self.copy = self._stack.enter_context(copy)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+
+    def blocks(self) -> Generator[bytes, None, None]:
+        """Yield the blocks once more, as far as the source can be read."""
+        copy = self.copy
+        if copy is not None:
+            copy.seek(0)
+            yield from iter(lambda: copy.read(BLOCK), b"")
+            return
+        try:
+            with open_source(self._source) as reader:
+                yield from reader
+        except SourceError:  # reported in the first pass
+            return
+
+
+def is_lasting(source: Source) -> bool:
+    """Tell whether a source can be read any number of times; a pipe cannot."""
+    origin = source.origin
+    if isinstance(origin, Path):
+        if source.folder_unpacker is not None:
+            return True
+        return os.path.isfile(origin)  # noqa: PTH113 - several times as fast, which counts in many small files
+    return isinstance(origin, (bytes, RemoteFile))

@@ -1,10 +1,18 @@
-"""Read full blocks of bytes, and the error for sources that cannot be read."""
+"""Read full blocks of bytes; the limits of rows; the error of unreadable sources."""
 
 from collections.abc import Callable
 from errno import ENOENT
 from os import strerror
 
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.model.problem import HarpiaFormatsError
+
+#: Levels of arrays and objects in one row, at most.
+DEPTH_LIMIT = 200
+#: Bytes of one row, at most; a longer one is an error and is skipped.
+ROW_LIMIT = 16 * 1024 * 1024
+#: Bytes of a JSON array, or of a table, that are cut into rows at once.
+WINDOW = 256 * 1024
+
 
 #: Bytes in a block, and in one read from the disk.
 BLOCK = 64 * 1024

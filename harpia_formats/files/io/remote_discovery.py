@@ -4,9 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.remote.errors import reason_of
-from harpia_formats.files.io.remote.file import RemoteFile, filesystem_of, version_of
-from harpia_formats.files.io.remote.http import supports_ranges
+from harpia_formats.files.io.remote_file import (
+    RemoteFile,
+    filesystem_of,
+    reason_of,
+    supports_ranges,
+    version_of,
+)
 from harpia_formats.files.io.source import Source
 from harpia_formats.files.io.urls import masked, scheme_of
 

@@ -1,8 +1,13 @@
-"""Read a small file that says how to work: a schema, a configuration, a definition."""
+"""Read a small file that says how to work, and find the folder of the schemas."""
 
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # only installations in zip files need it
+    from importlib.resources.abc import Traversable
+
 
 #: Bytes of the largest such file.
 LARGEST = 64 * 1024 * 1024
@@ -37,3 +42,14 @@ def read_side_input(path: Path, largest: int = LARGEST) -> bytes:
         reason = f"is too large: it has more than {largest:,} bytes"
         raise OSError(None, reason, os.fspath(path))
     return data
+
+
+def schema_folder() -> "Path | Traversable":
+    """Return the folder of all schemas, in an installation or in a checkout."""
+    here = Path(__file__).parents[2]
+    for folder in (here / "_schemas", here.parent / "schemas"):
+        if folder.is_dir():
+            return folder
+    from importlib.resources import files  # noqa: PLC0415 - slow, and for zip files only
+
+    return files("harpia_formats") / "_schemas"

@@ -1,16 +1,72 @@
-"""The text that an unpacker makes of a file, and where its parts stand."""
+"""The text that an unpacker makes of a file that can seek, with its places."""
 
+import io
 from bisect import bisect_right
 from collections.abc import Callable, Generator
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
-from harpia_formats.files.io.reader import SourceError, error_reason
-from harpia_formats.files.io.text_segments import Segment, TextSegments
-from harpia_formats.files.io.unpacking import TextPart, Unpacker
+from harpia_formats.files.io.file_kinds import TextPart, Unpacker
+from harpia_formats.files.io.reader import BLOCK, FullReader, SourceError, error_reason
+from harpia_formats.files.io.remote_file import RemoteFile
+from harpia_formats.files.io.spill import FixedRecords
 from harpia_formats.model.problem import Because, Place, Problem
+
+#: Segments that are held in memory before they go to a temporary file.
+SEGMENTS_HELD = 32 * 1024
+#: Numbers of a segment.
+_WIDTH = 9
+
+
+class Segment(NamedTuple):
+    """A member, or adjacent lines of a file, in a text."""
+
+    #: The first byte of the text, and the one behind its last.
+    begin: int
+    end: int
+    #: The line of the text in which it begins, and the code points before it there.
+    line: int
+    column: int
+    #: The line and the byte in the member or file that it begins with, and the code
+    #: points before it on that line.
+    member_line: int
+    member_column: int
+    member_offset: int
+    #: Where the name of the member begins and ends among all names.
+    name_begin: int
+    name_end: int
+
+
+class TextSegments:
+    """The segments of one text, in their order, by their numbers from 0."""
+
+    def __init__(self) -> None:
+        self._numbers = FixedRecords("Q", SEGMENTS_HELD * _WIDTH)
+        self._last: Segment | None = None
+        #: The end of the last one, which may still move.
+        self.end = 0
+
+    def __len__(self) -> int:
+        return len(self._numbers) // _WIDTH + (self._last is not None)
+
+    def begin(self, segment: Segment) -> None:
+        """Add a segment; raises `OSError` if it cannot be written to a file."""
+        if self._last is not None:
+            self._numbers.extend(self._last._replace(end=self.end))
+        self._last, self.end = segment, segment[1]
+
+    def __getitem__(self, number: int) -> Segment:
+        """Return a segment."""
+        at, behind = number * _WIDTH, len(self._numbers)
+        if at < behind:
+            return Segment(*self._numbers.read(at, _WIDTH))
+        if self._last is None or at > behind:
+            raise IndexError(number)
+        return self._last._replace(end=self.end)
+
 
 #: Behind any column.
 _LAST = 1 << 62
@@ -180,3 +236,112 @@ def _opened(place: str) -> Callable[..., Generator[TextPart, None, None]]:
         import_module(module), name
     )
     return found
+
+
+#: Bytes of a copy that are held in memory before they go to the disk.
+BYTES_HELD = 8 * 1024 * 1024
+#: Bytes that a request reads of a remote file, unless more are asked for.
+AHEAD = 256 * 1024
+
+
+def seekable(
+    origin: object,
+    stream: BinaryIO,
+    size: int | None,
+    data: FullReader,
+    note: Callable[[int], None],
+) -> BinaryIO:
+    """Return a file with the bytes of a source that can seek, at its beginning.
+
+    `stream` reads the `size` bytes of `origin`; where it cannot seek, or `origin` is
+    None, the bytes of `data` are copied to a temporary file. `note` is called with the
+    number of bytes after each read. Raises `OSError` if they cannot be written.
+    """
+    ranges: _Ranges | None = None
+    buffer = BLOCK
+    if isinstance(origin, RemoteFile):
+        if origin.ranged and size is not None:
+            ranges, buffer = _RemoteRanges(origin), AHEAD
+    elif isinstance(origin, (bytes, Path)) and size is not None:
+        ranges = _StreamRanges(stream)
+    if ranges is None or size is None:
+        return _copied(data)
+    file = io.BufferedReader(_RangedFile(ranges, size, note), buffer)
+    return cast("BinaryIO", file)
+
+
+class _Ranges(Protocol):
+    """Bytes that can be read in ranges."""
+
+    def read(self, begin: int, end: int) -> bytes:
+        """Return the bytes of a range, or fewer; raises `OSError`."""
+
+
+class _StreamRanges:
+    """A stream that can seek."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def read(self, begin: int, end: int) -> bytes:
+        self._stream.seek(begin)
+        return self._stream.read(end - begin)
+
+
+class _RemoteRanges:
+    """A remote file, read by a request for each range."""
+
+    def __init__(self, remote: RemoteFile) -> None:
+        self._remote = remote
+
+    def read(self, begin: int, end: int) -> bytes:
+        return self._remote.read(begin, end)
+
+
+class _RangedFile(io.RawIOBase):
+    """Ranges of bytes as a file, whose reads are counted."""
+
+    def __init__(self, ranges: _Ranges, size: int, note: Callable[[int], None]) -> None:
+        super().__init__()
+        self._ranges = ranges
+        self._size = size
+        self._note = note
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}
+        if start[whence] + offset < 0:
+            raise OSError(None, "a place before the beginning of the file")
+        self._at = start[whence] + offset
+        return self._at
+
+    def readinto(self, buffer: Any) -> int:
+        view = memoryview(buffer)
+        end = min(self._at + len(view), self._size)
+        data = self._ranges.read(self._at, end) if self._at < end else b""
+        view[: len(data)] = data
+        self._at += len(data)
+        self._note(len(data))
+        return len(data)
+
+
+def _copied(data: FullReader) -> BinaryIO:
+    """Return a temporary file with all bytes of `data`, at its beginning.
+
+    Raises `SourceError` if they cannot be read, `OSError` if they cannot be written.
+    """
+    copy = SpooledTemporaryFile(BYTES_HELD)  # noqa: SIM115 - the caller closes it
+    try:
+        while block := data.read(BLOCK):
+            copy.write(block)
+    except BaseException:
+        copy.close()
+        raise
+    copy.seek(0)
+    return cast("BinaryIO", copy)

@@ -1,22 +1,216 @@
-"""Cut a block of CSV bytes into whole records at once, where nothing in it is unusual.
-
-It may only accept: a block with a lone carriage return, a NUL byte, a blank line, a
-quote in an unquoted field, a record of another number of fields or bytes that are not
-UTF-8 is not cut, and goes to `csv_records`, which knows what is wrong. All is done by
-methods of bytes that take the whole block, since a step for each field would take most
-of the time.
-"""
+"""Find fields and records in CSV bytes; usual blocks are cut at once."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from functools import cache
 from itertools import compress
+from typing import NamedTuple
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.model.text.csv_safe import MARK, unmarked
+from harpia_formats.model.safe_text import MARK, unmarked
+
+#: Bytes that are cut into records at once.
+STEP = 64 * 1024
+#: Fields of one record, at most; `STEP` bytes cannot hold more.
+FIELD_LIMIT = STEP
+
+_QUOTED_FIELD = rb'"[^"]*+(?:""[^"]*+)*+"'
+_line_end = re.compile(rb"[\r\n]")
+_LINE_ENDS = b"\r\n"
+
+
+class _Patterns(NamedTuple):
+    """How fields look that a delimiter separates."""
+
+    field: re.Pattern[bytes]
+    #: A field with what ends it, or all the rest, which keeps a search where it is.
+    fields: re.Pattern[bytes]
+
+
+@cache
+def _patterns(delimiter: bytes) -> _Patterns:
+    """Return how fields look that `delimiter`, one byte, separates."""
+    mark = re.escape(delimiter)
+    plain = rb'[^"%b\r\n][^%b\r\n]*+' % (mark, mark)
+    field = re.compile(rb"%b|%b|" % (_QUOTED_FIELD, plain))
+    fields = rb"(%b|%b|)(%b|\r?\n)|.++" % (_QUOTED_FIELD, plain, mark)
+    return _Patterns(field, re.compile(fields, re.DOTALL))
+
+
+class TableField(NamedTuple):
+    """One field: its text, and its bytes in the record, quotes included.
+
+    A named tuple, because a frozen dataclass takes twice as long to create.
+    """
+
+    text: str
+    start: int
+    end: int
+
+
+class RecordEnding(Enum):
+    """Why the search for fields of a record stopped."""
+
+    #: It ends, before a line end or with the file.
+    WHOLE = auto()
+    #: It may go on behind what is held.
+    OPEN = auto()
+    #: Something else than a delimiter or a line end is behind a closing quote.
+    BROKEN = auto()
+    #: It has more fields than the limit.
+    CROWDED = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class RecordCut:
+    """How far a record was cut into fields; all offsets are from its start."""
+
+    ending: RecordEnding
+    #: Bytes up to where the search stopped.
+    size: int
+    #: Where the field begins in which, or behind which, it stopped.
+    last: int
+    #: Whether that field is quoted.
+    quoted: bool
+    #: The bytes of each field before that.
+    raws: list[bytes]
+
+
+def cut_record(
+    data: bytes, at: int, end: int, delimiter: bytes, *, final: bool
+) -> RecordCut:
+    """Cut the record at `at` into fields; `final` says that the file ends at `end`."""
+    begin, ending, raws = at, None, list[bytes]()
+    pattern = _patterns(delimiter).field
+    while not ending:
+        stop = _end_of_field(data, at, end, pattern)
+        quoted = data.startswith(b'"', at, end)
+        if quoted and stop == at:
+            ending, stop = RecordEnding.OPEN, end
+            break
+        raws.append(data[at:stop])
+        if stop == end:
+            ending = RecordEnding.WHOLE if final else RecordEnding.OPEN
+        elif data[stop] in _LINE_ENDS:
+            ending = RecordEnding.WHOLE
+        elif data[stop] != delimiter[0]:
+            ending = RecordEnding.BROKEN
+        elif len(raws) == FIELD_LIMIT:
+            ending = RecordEnding.CROWDED
+        else:
+            at = stop + 1
+    return RecordCut(ending, stop - begin, at - begin, quoted, raws)
+
+
+def _end_of_field(data: bytes, at: int, end: int, field: re.Pattern[bytes]) -> int:
+    """Return where the field at `at` ends; `at` itself if its quote is not closed."""
+    found = field.match(data, at, end)
+    return found.end() if found else at
+
+
+def whole_records(
+    data: bytes, at: int, delimiter: bytes
+) -> Iterator[tuple[list[bytes], bytes]]:
+    """Yield the fields and the line end of each record from `at` on.
+
+    Stops before a record that is broken, that does not end within `STEP` bytes of
+    `at`, or that only a carriage return ends.
+    """
+    raws = list[bytes]()
+    for raw, behind in _patterns(delimiter).fields.findall(data, at, at + STEP):
+        raws.append(raw)
+        if not behind:
+            return
+        if behind != delimiter:
+            yield raws, behind
+            raws = []
+
+
+def fields_of(
+    raws: Iterable[bytes], *, csv_safe: bool = False
+) -> tuple[TableField, ...]:
+    """Return the fields of a record, given the bytes of each.
+
+    With `csv_safe`, the marks of cells that a spreadsheet would run are taken back.
+
+    Raises `UnicodeDecodeError` if they are not UTF-8.
+    """
+    fields, start = [], 0
+    for raw in raws:
+        end = start + len(raw)
+        text = raw.decode()
+        if raw.startswith(b'"'):
+            text = text[1:-1].replace('""', '"')
+        if csv_safe:
+            text = unmarked(text)
+        fields.append(TableField(text, start, end))
+        start = end + 1
+    return tuple(fields)
+
+
+def line_break(data: bytes, at: int) -> int:
+    """Return where the physical line at `at` ends, -1 if it does not end in `data`."""
+    found = _line_end.search(data, at)
+    return found.start() if found else -1
+
+
+def last_character(data: bytes, at: int) -> int:
+    """Return where the last UTF-8 character begins, which may be cut off."""
+    for offset in range(len(data) - 1, max(len(data) - 4, at) - 1, -1):
+        if data[offset] & 0xC0 != 0x80:  # noqa: PLR2004 - the mark of a continuation byte
+            return offset
+    return len(data)
+
+
+@dataclass(frozen=True, slots=True)
+class TableRow:
+    """A record of the table: the header, or a row below it."""
+
+    start: Cursor
+    #: Its bytes without its line end.
+    data: bytes
+    fields: tuple[TableField, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableBlank:
+    """Empty lines, which are no records."""
+
+    start: Cursor
+    #: How many follow each other.
+    lines: int = 1
+    #: Bytes that they have at least.
+    size: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class TableFault:
+    """A fault of the table, and the bytes that are skipped because of it."""
+
+    #: The code of the rule that it breaks.
+    code: str
+    #: Where it is.
+    start: Cursor
+    #: Code points to mark from there on.
+    width: int
+    message: str
+    help: str
+    #: A piece of the physical line around its place.
+    data: bytes
+    #: Where in `data` it is.
+    at: int
+    #: The bytes of the file that are skipped, as offsets.
+    passed: range
+    #: Whether a record is lost because of it.
+    record: bool = True
+
+
+TablePiece = TableRow | TableBlank | TableFault
+
 
 #: Bytes of a block; more would not stay in a processor's cache.
 BLOCK = 64 * 1024
@@ -25,7 +219,7 @@ BLOCK = 64 * 1024
 _candidates = bytes([*range(0x1F, 0x0D, -1), 0x0B, 0x0C, *range(8, 0, -1), 0x7F])
 #: Stands for a quoted field between what is outside of quotes. No block has it, since
 #: it is a fault there.
-_QUOTED = b"\0"
+_QUOTED_MARK = b"\0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +303,8 @@ class TableBlock:
         if self._places is not None:
             return self._places
         parts = _parts(self.data, self._marks)
-        outside = _QUOTED.join(parts[::2]).replace(b"\n", self._marks.record)
-        parts[::2] = outside.split(_QUOTED)
+        outside = _QUOTED_MARK.join(parts[::2]).replace(b"\n", self._marks.record)
+        parts[::2] = outside.split(_QUOTED_MARK)
         places: list[tuple[Cursor, bytes]] = []
         at, line = 0, self.start.line
         for masked in b'"'.join(parts).split(self._marks.record)[:-1]:
@@ -151,13 +345,13 @@ def cut_block(
     del parts[last + 1 :]
     parts[last] = parts[last][:end]
     size = sum(map(len, parts)) + last
-    outside = _marked(_QUOTED.join(parts[::2]), marks, delimiter, width)
+    outside = _marked(_QUOTED_MARK.join(parts[::2]), marks, delimiter, width)
     if outside is None or not _quotes_are_right(outside, last // 2, marks):
         return None
     count = _count(outside, marks.record)
     has_outer_pairs = marks.pair in outside
     if last:
-        parts[::2] = outside.split(_QUOTED)
+        parts[::2] = outside.split(_QUOTED_MARK)
         outside = b"".join(parts)
     if marks.pair in outside:
         outside = outside.translate(_final_table(marks), marks.filler)
@@ -236,18 +430,20 @@ def _quotes_are_right(outside: bytes, quoted: int, marks: _Marks) -> bool:
     `quoted` is the number of fields with quotes that are not in pairs.
     """
     field, record, pair = marks.field, marks.record, marks.pair
-    behind = _count(outside, _QUOTED + field) + _count(outside, _QUOTED + record)
+    behind = _count(outside, _QUOTED_MARK + field) + _count(
+        outside, _QUOTED_MARK + record
+    )
     if behind != quoted:
         return False
-    begins = _at_begin(outside, _QUOTED, marks)
+    begins = _at_begin(outside, _QUOTED_MARK, marks)
     pairs = _count(outside, pair)
     if not pairs:
         return begins == quoted
-    begins += _count(outside, marks.filler + _QUOTED)
+    begins += _count(outside, marks.filler + _QUOTED_MARK)
     ends = _count(outside, marks.filler + field) + _count(
         outside, marks.filler + record
     )
-    ends += _count(outside, marks.filler + _QUOTED)
+    ends += _count(outside, marks.filler + _QUOTED_MARK)
     if begins == quoted and pairs == ends == _at_begin(outside, pair, marks):
         # Each pair is an empty field, or the beginning of one.
         return True

@@ -1,5 +1,6 @@
-"""A fault of a JSON text: its kind, its place, and a message for the user."""
+"""A fault of a JSON text: kind, place and message; and bytes that are not UTF-8."""
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -65,3 +66,30 @@ def printable_character(text: bytes, at: int) -> str:
 def _character_at(text: bytes, at: int) -> str:
     """Return the character at `at`, of which at least one byte is there."""
     return text[at : at + 4].decode(errors="replace")[:1]
+
+
+_surrogate_bytes = re.compile(rb"\xed[\xa0-\xbf]")
+
+
+def first_fault(text: bytes, fault: Fault | None) -> Fault | None:
+    """Return `fault` of `text`, or a fault of its UTF-8 if that comes before it."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        # Where the text ends inside a character of a string, all its bytes are right.
+        is_cut = error.reason == "unexpected end of data"
+        is_cut &= fault is not None and fault.kind is FaultKind.TRUNCATED
+        if not is_cut and (fault is None or error.start <= fault.start):
+            return _utf8_fault(text, error)
+    return fault
+
+
+def _utf8_fault(text: bytes, error: UnicodeDecodeError) -> Fault:
+    """Return the fault that the decoder reports as `error`."""
+    start = error.start
+    message = f"the byte 0x{text[start]:02X} is not valid UTF-8 here"
+    help_ = "save the data as UTF-8"
+    if _surrogate_bytes.match(text, start):
+        message = "these bytes encode half of a surrogate pair, which is not UTF-8"
+        help_ = "encode the whole character as UTF-8"
+    return Fault(FaultKind.UTF8, start, error.end, message, help_)

@@ -8,22 +8,246 @@ with the number of tokens and the stack does not grow.
 import math
 import re
 import sys
+from dataclasses import replace
 from functools import cache
 
-from harpia_formats.files.framing.limits import DEPTH_LIMIT
-from harpia_formats.files.parsing.json_fault import Fault
-from harpia_formats.files.parsing.json_number_faults import number_fault, range_fault
-from harpia_formats.files.parsing.json_string_faults import string_fault
-from harpia_formats.files.parsing.json_structure_faults import (
-    colon_fault,
-    comma_fault,
-    name_fault,
-    nesting_fault,
-    rest_fault,
-    value_fault,
+from harpia_formats.files.io.reader import DEPTH_LIMIT
+from harpia_formats.files.parsing.json_fault import (
+    Fault,
+    FaultKind,
+    end_of_character,
+    first_fault,
+    printable_character,
+    truncated,
 )
-from harpia_formats.files.parsing.json_tokens import SPACE_PATTERN, end_of, skip_space
-from harpia_formats.files.parsing.utf8_faults import first_fault
+from harpia_formats.files.parsing.json_mistakes import (
+    AFTER_VALUE,
+    BEFORE_COLON,
+    BEFORE_COMMA,
+    BEFORE_NAME,
+    BEFORE_VALUE,
+    CONSTANT,
+    explain,
+    mistake,
+)
+from harpia_formats.files.parsing.locate import SPACE_PATTERN, end_of, skip_space
+
+#: Mistakes in numbers; the last one matches anything.
+_NUMBERS = (
+    CONSTANT,
+    mistake(
+        rb"-?\.",
+        "a number needs a digit before its decimal point",
+        "write 0 before the point",
+    ),
+    mistake(
+        rb"-?0[xXoObB][0-9A-Fa-f]",
+        "JSON has decimal numbers only",
+        "write the number in decimal digits",
+    ),
+    mistake(
+        rb"[0-9]{4}-[0-9]",
+        "a date is not a number",
+        "put text in double quotes",
+    ),
+    mistake(
+        rb"-?0[0-9]",
+        "a number does not begin with a needless zero",
+        "remove the leading zeros, or put the digits in double quotes",
+    ),
+    mistake(
+        rb"-?[0-9]+\.(?![0-9])",
+        "a number needs a digit after its decimal point",
+        "write 0 after the point, or remove the point",
+    ),
+    mistake(
+        rb"-?[0-9]+(?:\.[0-9]+)?[eE][-+]?(?![0-9])",
+        "a number needs a digit in its exponent",
+        "write the exponent, or remove the e",
+    ),
+    mistake(
+        rb"-?[0-9.]+_[0-9]",
+        "a number has no underscores",
+        "remove the underscores",
+    ),
+    mistake(rb"-(?![0-9])", "a minus sign has no number", "write the number"),
+    mistake(rb"", "this is not a number", "put text in double quotes"),
+)
+
+_word = re.compile(rb"[-+.\w]+")
+#: The beginning of a number that more digits could follow.
+_cut_number = re.compile(rb"-|-?(?:0|[1-9][0-9]*)(?:\.|(?:\.[0-9]+)?[eE][-+]?)")
+
+
+def number_fault(text: bytes, at: int, opened: int | None) -> Fault:
+    """Return why the word at `at`, which begins like a number, is none.
+
+    `opened` is where the container begins that it is in, None if it is in none.
+    """
+    word = _word.match(text, at)
+    end = word.end() if word else at + 1
+    # A number by itself has no open bracket that shows that its end is lost.
+    is_cut = end == len(text) and opened is not None
+    if is_cut and _cut_number.fullmatch(text, at):
+        return truncated(text, "a number", at)
+    found = next(known for known in _NUMBERS if known.pattern.match(text, at))
+    return Fault(found.kind, at, end, found.message, found.help)
+
+
+def range_fault(start: int, end: int, *, is_integer: bool) -> Fault:
+    """Return the fault that the number from `start` to `end` is too large."""
+    message = "the number is too large for a 64-bit float"
+    if is_integer:
+        message = f"an integer of {end - start} characters is too long to be kept"
+    help_ = "write a smaller number, or a string"
+    return Fault(FaultKind.NUMBER, start, end, message, help_)
+
+
+#: The beginning of an escape, or of two that make one character.
+_cut_escape = re.compile(
+    rb"(?:\\(?:u(?:[0-9A-Fa-f]{0,3}|[dD][89abAB][0-9A-Fa-f]{2}"
+    rb"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9A-Fa-f]?)?)?)?)?)?)?)?"
+)
+_surrogate = re.compile(rb"\\u[dD](?:([89abAB])|[c-fC-F])[0-9A-Fa-f]{2}")
+#: The short escapes of control characters.
+_short_escapes = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
+
+
+def string_fault(text: bytes, start: int, at: int) -> Fault:
+    """Return why the string that begins at `start` cannot go on at `at`."""
+    rest = text[at : at + 12]  # two \u escapes
+    if at + len(rest) == len(text) and _cut_escape.fullmatch(rest):
+        return truncated(text, "a string", start, '"')
+    if not rest.startswith(b"\\"):
+        return _control_character(text[at], at)
+    if surrogate := _surrogate.match(rest):
+        return _lone_surrogate(at, is_first_half=surrogate[1] is not None)
+    if rest.startswith(b"\\u"):
+        message, help_ = "\\u needs four hexadecimal digits", "write all four digits"
+        return Fault(FaultKind.SYNTAX, at, at + 2, message, help_)
+    character = printable_character(text, at + 1)
+    message = f"a backslash before {character} is not an escape in JSON"
+    help_ = "write ' alone" if rest[1:2] == b"'" else "write \\\\ for a backslash"
+    return Fault(FaultKind.SYNTAX, at, end_of_character(text, at + 1), message, help_)
+
+
+def _control_character(code: int, at: int) -> Fault:
+    """Return the fault that the control character `code` stands in a string."""
+    message = f"the control character U+{code:04X} stands unescaped in a string"
+    help_ = "write " + _short_escapes.get(code, f"\\u{code:04x}")
+    if code in b"\r\n":
+        help_ += ", or close the string before the line ends"
+    return Fault(FaultKind.CONTROL, at, at + 1, message, help_)
+
+
+def _lone_surrogate(at: int, *, is_first_half: bool) -> Fault:
+    """Return the fault that the escape at `at` is half of a surrogate pair."""
+    if is_first_half:
+        message = "the first half of a surrogate pair has no second half"
+    else:
+        message = "the second half of a surrogate pair has no first half"
+    help_ = "write both halves, or the character itself"
+    return Fault(FaultKind.SURROGATE, at, at + 6, message, help_)
+
+
+_cut_word = re.compile(rb"t|tr|tru|f|fa|fal|fals|n|nu|nul")
+
+
+def value_fault(text: bytes, at: int, opened: int | None) -> Fault:
+    """Return why no value begins at `at` in the container opened at `opened`."""
+    if at == len(text):
+        return _truncated_container(text, opened)
+    if text[at] in b"]},":
+        return _missing_value(text, at, opened)
+    word = _word.match(text, at)
+    if word and word.end() == len(text) and _cut_word.fullmatch(word[0]):
+        return truncated(text, "a word", at)
+    return explain(text, at, BEFORE_VALUE, "a value")
+
+
+def name_fault(text: bytes, at: int, opened: int) -> Fault:
+    """Return why no member name begins at `at` in the object opened at `opened`."""
+    if at == len(text):
+        return _truncated_container(text, opened)
+    if text[at] in b"]}":
+        return _missing_value(text, at, opened)
+    return explain(text, at, BEFORE_NAME, "a member name")
+
+
+def colon_fault(text: bytes, at: int, opened: int) -> Fault:
+    """Return why no colon stands at `at` in the object opened at `opened`."""
+    if at == len(text):
+        return _truncated_container(text, opened)
+    if text[at] in b",]}":
+        message = "the member has a name but no value"
+        help_ = "write a colon and a value"
+        return Fault(FaultKind.SYNTAX, at, at + 1, message, help_)
+    found = explain(text, at, BEFORE_COLON, "a colon")
+    return replace(found, end=max(found.end, end_of_character(text, at)))
+
+
+def comma_fault(text: bytes, at: int, opened: int) -> Fault:
+    """Return why the container opened at `opened` does not go on at `at`."""
+    if at == len(text):
+        return _truncated_container(text, opened)
+    if text[at] in b"]}":
+        return _wrong_bracket(text, at, opened)
+    bracket = "}" if _is_object(text, opened) else "]"
+    return explain(text, at, BEFORE_COMMA, f"a comma or {bracket}")
+
+
+def rest_fault(text: bytes, at: int) -> Fault:
+    """Return why no text may follow the outermost value, found at `at`."""
+    return explain(text, at, AFTER_VALUE, "the end")
+
+
+def nesting_fault(at: int, limit: int) -> Fault:
+    """Return the fault that the bracket at `at` opens more than `limit` levels."""
+    message = f"arrays and objects are nested more than {limit} levels deep"
+    return Fault(FaultKind.NESTING, at, at + 1, message, "nest the data less deeply")
+
+
+def _truncated_container(text: bytes, opened: int | None) -> Fault:
+    """Return the fault that the text ends inside a container, or is blank."""
+    if opened is None:
+        message = "the text has white space only" if text else "the text is empty"
+        help_ = "write a value, or remove the text"
+        return Fault(FaultKind.SYNTAX, 0, len(text), message, help_)
+    if _is_object(text, opened):
+        return truncated(text, "an object", opened, "}")
+    return truncated(text, "an array", opened, "]")
+
+
+def _missing_value(text: bytes, at: int, opened: int | None) -> Fault:
+    """Return the fault that a value is missing before the comma or bracket at `at`."""
+    before = len(text[:at].rstrip(b" \t\n\r"))
+    previous = text[max(before - 1, 0) : before]
+    if previous == b":":
+        message, help_ = "the member has a name but no value", "write the value"
+    elif text[at] == ord(","):
+        message, help_ = "a value is missing before this comma", "remove the comma"
+    elif opened is None:
+        message, help_ = "this bracket closes nothing", "remove it"
+    elif previous == b",":
+        message, help_ = "a comma follows the last entry", "remove the comma"
+        return Fault(FaultKind.SYNTAX, before - 1, before, message, help_)
+    else:
+        return _wrong_bracket(text, at, opened)
+    return Fault(FaultKind.SYNTAX, at, at + 1, message, help_)
+
+
+def _wrong_bracket(text: bytes, at: int, opened: int) -> Fault:
+    """Return the fault that the bracket at `at` does not close the one at `opened`."""
+    what, right = ("object", "}") if _is_object(text, opened) else ("array", "]")
+    message = f"{chr(text[at])} closes the {what} that starts at byte {opened}"
+    help_ = f"write {right}, or remove the bracket"
+    return Fault(FaultKind.SYNTAX, at, at + 1, message, help_, opened)
+
+
+def _is_object(text: bytes, opened: int) -> bool:
+    """Tell whether the bracket at `opened` opens an object."""
+    return text[opened] == ord("{")
+
 
 #: Bytes of the longest integer that the parser keeps.
 _INTEGER_LIMIT = 4300

@@ -1,20 +1,30 @@
-"""Find values, members and repeated names in the bytes of one valid JSON text.
-
-The parser reports no places, so what a problem is about is read again here. Runs of
-bytes are left to regular expressions, and nesting to a list, so that the work grows
-with the number of tokens and the stack does not grow.
-"""
+"""Find values, members and repeated names in the bytes of one valid JSON text."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
 
-from harpia_formats.files.parsing.json_tokens import SPACE_PATTERN, end_of, skip_space
 from harpia_formats.model.problem import Path
+
+#: White space in JSON: the parser accepts these four characters, not a form feed.
+SPACE_PATTERN = rb"[ \t\n\r]*+"
+_space = re.compile(SPACE_PATTERN)
+
+
+def skip_space(text: bytes, at: int) -> int:
+    """Return the offset behind the white space at `at`."""
+    return end_of(_space, text, at)
+
+
+def end_of(pattern: re.Pattern[bytes], text: bytes, at: int) -> int:
+    """Return the offset behind the match of `pattern` at `at`; `at` if none."""
+    match = pattern.match(text, at)
+    return match.end() if match else at
+
 
 _BRACE, _QUOTE = b'{"'
 _WS = SPACE_PATTERN
@@ -315,3 +325,46 @@ def _decoded(text: bytes, start: int, end: int) -> str:
     if text.find(b"\\", start, end) < 0:
         return text[start + 1 : end - 1].decode()
     return msgspec.json.decode(text[start:end], type=str)
+
+
+class PointerIndex:
+    """The places of values in a valid JSON text.
+
+    The first lookup scans for its value only. Further lookups read the containers on
+    the way, each once, so that a thousand lookups take no longer than reading the text.
+    """
+
+    def __init__(self, text: bytes) -> None:
+        self._text = text
+        self._was_used = False
+        self._inside: dict[Path, Mapping[str | int, Span]] = {}
+
+    def of(self, path: Path) -> Span:
+        """Return where the value at `path` is; raises `KeyError` if there is none."""
+        if not path or not self._was_used:
+            self._was_used = True
+            return locate(self._text, path)
+        try:
+            return self.entries(path[:-1])[path[-1]]
+        except KeyError:
+            raise KeyError(path) from None
+
+    def entries(self, path: Path) -> Mapping[str | int, Span]:
+        """Return the members or items of the container at `path`, in order.
+
+        Of members with the same name there is the last one only. Raises `KeyError` if
+        there is no such container.
+        """
+        for end in range(len(path) + 1):
+            if path[:end] not in self._inside:
+                self._read(path[:end])
+        return self._inside[path]
+
+    def _read(self, path: Path) -> None:
+        """Read the entries of the container at `path`, whose parent was read."""
+        if path:
+            start = self._inside[path[:-1]][path[-1]].start
+        else:
+            start = skip_space(self._text, 0)
+        # Of members with the same name the last one counts.
+        self._inside[path] = dict(entries(self._text, start))

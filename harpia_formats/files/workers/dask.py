@@ -11,11 +11,14 @@ from typing import Any
 
 from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.files.io.urls import all_masked, masked
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
-from harpia_formats.files.workers.code_digest import code_digest, difference_of_code
-from harpia_formats.files.workers.engine import GONE, Engine
-from harpia_formats.files.workers.watch import WorkerWatch
-from harpia_formats.model.errors import EngineError
+from harpia_formats.files.workers.engine import (
+    CLUSTER_TIMEOUT,
+    GONE,
+    Engine,
+    WorkerWatch,
+)
+from harpia_formats.files.workers.worker_checks import code_digest, difference_of_code
+from harpia_formats.model.problem import EngineError
 
 #: Seconds to wait for the scheduler to answer.
 CONNECTING = 10
@@ -165,7 +168,7 @@ def _check_workers(engine: Engine) -> None:
         except PackageNotFoundError:
             found = ""
         try:
-            from harpia_formats.files.workers.code_digest import code_digest  # noqa: PLC0415 - runs in a worker
+            from harpia_formats.files.workers.worker_checks import code_digest  # noqa: PLC0415 - runs in a worker
 
             code = code_digest()
         except ImportError:

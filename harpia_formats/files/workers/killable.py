@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
-from harpia_formats.files.workers.processes import (
+from harpia_formats.files.workers.engine import (
     end_with_parent_process,
     is_fork_safe,
 )

@@ -1,25 +1,148 @@
-"""A pool of workers that runs tasks, and runs them again if a worker dies."""
+"""A pool of workers that runs tasks, and runs them again if a worker dies.
 
+It opens the engine that runs them, and returns the answers in the order of the tasks.
+"""
+
+import os
+import signal
 from collections import deque
-from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import (
+    AbstractContextManager,
+    ExitStack,
+    closing,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
-from harpia_formats.files.workers.awaited import CLUSTER_TIMEOUT
-from harpia_formats.files.workers.delayed_signals import delayed_signals
-from harpia_formats.files.workers.engine import GONE, Engine, check_connected
-from harpia_formats.files.workers.open_engine import local_engine, open_engine
-from harpia_formats.files.workers.processes import process_pool, worker_count
-from harpia_formats.model.errors import EngineError
+from harpia_formats.files.io.source import ReadProgress
+from harpia_formats.files.io.urls import scheme_of
+from harpia_formats.files.workers.engine import (
+    CLUSTER_TIMEOUT,
+    GONE,
+    Engine,
+    check_connected,
+    process_pool,
+    worker_count,
+)
+from harpia_formats.model.problem import EngineError
 
-if TYPE_CHECKING:  # start-up: small runs need no workers
+if TYPE_CHECKING:  # start-up: most runs use no executor
     from concurrent.futures import Executor, Future
 
-    from harpia_formats.files.io.remote.file import RemoteFile
-    from harpia_formats.files.io.source import ReadProgress
-    from harpia_formats.files.workers.same_file import FileFingerprint
+    from harpia_formats.files.io.remote_file import RemoteFile
+    from harpia_formats.files.workers.worker_checks import FileFingerprint
+
+
+#: Signals whose handlers may raise an exception; Windows has no SIGHUP.
+_names = ("SIGINT", "SIGTERM", "SIGHUP")
+_numbers = [getattr(signal, name) for name in _names if hasattr(signal, name)]
+
+
+@contextmanager
+def delayed_signals() -> Iterator[None]:
+    """Call the handlers of signals that arrive in the `with` block at its end.
+
+    A handler that raises an exception while an executor starts its processes would
+    leave some that nobody ends, and for which the end of this process waits forever.
+    Outside of the main thread, which handles all signals, nothing is delayed.
+    """
+    received: list[int] = []
+
+    def note(number: int, _: FrameType | None) -> None:
+        received.append(number)
+
+    handlers = {number: signal.getsignal(number) for number in _numbers}
+    handlers = {number: known for number, known in handlers.items() if callable(known)}
+    try:
+        _set_handlers(dict.fromkeys(handlers, note))
+        yield
+    finally:
+        _set_handlers(handlers)
+        for number in received:
+            signal.raise_signal(number)
+
+
+def _set_handlers(handlers: dict[int, Any]) -> None:
+    """Set the handler of each signal, even if one that is set raises meanwhile."""
+    if not handlers or not _is_main_thread():
+        return
+    (number, handler), *rest = handlers.items()
+    try:
+        signal.signal(number, handler)
+    finally:
+        _set_handlers(dict(rest))
+
+
+def _is_main_thread() -> bool:
+    import threading  # noqa: PLC0415 - start-up: small runs need no workers
+
+    return threading.current_thread() is threading.main_thread()
+
+
+@contextmanager
+def open_engine(
+    name: str | None,
+    executor: "Executor | None",
+    jobs: int,
+    timeout: float = CLUSTER_TIMEOUT,
+    progress: "Callable[[ReadProgress], None] | None" = None,
+) -> Generator[Engine, None, None]:
+    """Open the engine at the address `name`, or use `executor`, or start processes.
+
+    `jobs` is the number of processes; with an executor it is the number of tasks that
+    run at once, 0 if that is not known. `timeout` are the seconds without a worker of a
+    cluster that end a run, which tells `progress` that it waits. Raises `EngineError`.
+    """
+    if name is not None:
+        with _engines[scheme_of(name)](name, timeout, progress) as engine:
+            yield engine
+    elif executor is not None:
+        yield _engine_of(executor, jobs, timeout, progress)
+    else:
+        engine = local_engine(worker_count(jobs))
+        try:
+            yield engine
+        finally:
+            engine.executor.shutdown(wait=True)
+
+
+def local_engine(jobs: int) -> Engine:
+    """Return an engine of `jobs` new processes; the caller shuts it down."""
+    return Engine(process_pool(jobs), lambda: jobs, is_local=True, name="the processes")
+
+
+def _engine_of(
+    executor: "Executor",
+    jobs: int,
+    timeout: float,
+    progress: Callable[[ReadProgress], None] | None,
+) -> Engine:
+    if hasattr(executor, "_client"):  # an executor of Dask
+        from harpia_formats.files.workers.dask import engine_of_client  # noqa: PLC0415 - an extra
+
+        return engine_of_client(executor, "the executor", timeout, progress)
+    count: int | None = getattr(executor, "_max_workers", None)
+    width = jobs or count or os.cpu_count() or 1
+    return Engine(executor, lambda: width, is_local=False)
+
+
+@contextmanager
+def _dask(
+    name: str, timeout: float, progress: Callable[[ReadProgress], None] | None
+) -> Generator[Engine, None, None]:
+    from harpia_formats.files.workers.dask import dask_engine  # noqa: PLC0415 - an extra
+
+    with dask_engine(name, timeout, progress) as engine:
+        yield engine
+
+
+_engines = {"dask": _dask}
+
 
 #: Pending tasks for each worker, so that none waits for its next task.
 TASKS_PER_WORKER = 3
@@ -138,7 +261,7 @@ class WorkerPool:
 
         A file that cannot be read here is not checked: reading it raises the error.
         """
-        from harpia_formats.files.workers.same_file import (  # noqa: PLC0415 - needed with an executor or a cluster only
+        from harpia_formats.files.workers.worker_checks import (  # noqa: PLC0415 - needed with an executor or a cluster only
             difference_from,
             fingerprint_of,
         )
@@ -166,7 +289,7 @@ class WorkerPool:
         engine = self.engine
         if engine.ask is None:
             return False  # workers that did not answer may run the tasks
-        from harpia_formats.files.workers.same_file import has_marker, write_marker  # noqa: PLC0415 - needed with a cluster only
+        from harpia_formats.files.workers.worker_checks import has_marker, write_marker  # noqa: PLC0415 - needed with a cluster only
 
         answers = engine.asked(has_marker, folder, write_marker(folder))
         return all(answer is True for answer in answers.values())
@@ -204,7 +327,7 @@ class WorkerPool:
         engine = self.engine
         run, arguments = task
         if engine.code:
-            from harpia_formats.files.workers.code_digest import run_with_same_code  # noqa: PLC0415 - needed with a cluster only
+            from harpia_formats.files.workers.worker_checks import run_with_same_code  # noqa: PLC0415 - needed with a cluster only
 
             run, arguments = run_with_same_code, (engine.code, run, *arguments)
         future = None
@@ -295,3 +418,78 @@ def open_pool(options: WorkerOptions) -> AbstractContextManager[WorkerPool | Non
         )
     count = worker_count(options.jobs)
     return nullcontext() if count == 1 else WorkerPool(count)
+
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(slots=True)
+class TaskQueue(Generic[_Item]):
+    """Tasks that are under way, to be closed; each item comes back with its answer.
+
+    The answer is None for an item without a task, and `WorkerDied` if the task killed
+    two workers: nothing that killed them runs in this process.
+    """
+
+    pool: WorkerPool
+    #: What the items under way may weigh together, if there are several.
+    most: int = 0
+    _waiting: deque[tuple[_Item, PendingTask | None, int]] = field(
+        default_factory=deque
+    )
+    _load: int = 0
+
+    def add(
+        self, item: _Item, task: Task | None, weight: int = 0
+    ) -> Iterator[tuple[_Item, Any]]:
+        """Submit the task of an item; yield earlier items until there is room.
+
+        Raises `EngineError`.
+        """
+        pending = None if task is None else self.pool.submit(task)
+        self._waiting.append((item, pending, weight))
+        self._load += weight
+        while len(self._waiting) >= self.pool.max_pending or (
+            len(self._waiting) > 1 and self._load > self.most
+        ):
+            yield self._first()
+
+    def rest(self) -> Iterator[tuple[_Item, Any]]:
+        """Yield all items that are under way; raises `EngineError`."""
+        while self._waiting:
+            yield self._first()
+
+    def close(self) -> None:
+        """Forget what is under way."""
+        for _, pending, _ in self._waiting:
+            if pending is not None:
+                self.pool.forget(pending)
+        self._waiting.clear()
+
+    def _first(self) -> tuple[_Item, Any]:
+        item, pending, weight = self._waiting.popleft()
+        self._load -= weight
+        if pending is None:
+            return item, None
+        try:
+            return item, self.pool.result(pending)
+        except WorkerDied as died:
+            return item, died
+
+
+def answers_in_order(
+    pool: WorkerPool,
+    items: Iterable[tuple[_Item, Task | None]],
+    weight: Callable[[_Item], int] = lambda _: 0,
+    most: int = 0,
+) -> Generator[tuple[_Item, Any], None, None]:
+    """Submit the task of each item, and yield the items in order with their answers.
+
+    At most `pool.max_pending` tasks are under way; if there are several, the sum of
+    `weight` over their items is at most `most`. Answers are those of `TaskQueue`.
+    Raises `EngineError`.
+    """
+    with closing(TaskQueue[_Item](pool, most)) as queue:
+        for item, task in items:
+            yield from queue.add(item, task, weight(item))
+        yield from queue.rest()

@@ -1,1 +1,6 @@
-"""Recognize which format and dialect a file is in, by its first records."""
+"""Recognize which format and dialect a file is in, by its first records.
+
+To read in this order: `sampled_file` (the sample), `candidates` (what it matches),
+`recognize`, `unexpected_format` (what is reported otherwise), `result`, `detect_files`;
+`mapped_format` for maps of columns, and `splittable` for files cut into byte ranges.
+"""

@@ -7,11 +7,10 @@ from typing import Any
 
 from harpia_formats.files.framing.chunk import Chunk
 from harpia_formats.files.framing.container import Layout, open_container
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.io.exclude import Exclusion
+from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.file_kinds import OtherKindError
 from harpia_formats.files.io.inputs import Input, sources_of_inputs
-from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.reader import ROW_LIMIT, SourceError
 from harpia_formats.files.io.source import Source, SourceReader, open_source
 from harpia_formats.files.parsing.csv_delimiter import check_delimiter
 from harpia_formats.formats.detection.candidates import (
@@ -20,12 +19,15 @@ from harpia_formats.formats.detection.candidates import (
     matches_of,
     variants_of,
 )
-from harpia_formats.formats.detection.other_delimiter import delimiter_note
-from harpia_formats.formats.detection.read_blocks import ReadBlocks
 from harpia_formats.formats.detection.recognize import recognize, why_contested
 from harpia_formats.formats.detection.result import Detected
 from harpia_formats.formats.detection.sample import Sample
-from harpia_formats.formats.detection.sampled_file import SampledFile, sample_file
+from harpia_formats.formats.detection.sampled_file import (
+    ReadBlocks,
+    SampledFile,
+    sample_file,
+)
+from harpia_formats.formats.detection.unexpected_format import delimiter_note
 from harpia_formats.formats.registry import all_formats, all_unpackers
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.report import FileCount

@@ -7,8 +7,8 @@ from typing import Any
 from harpia_formats.files.framing.container import Layout
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import all_formats, format_of, formats_named
-from harpia_formats.model.errors import ConversionOptionsError
 from harpia_formats.model.format import Container, Format
+from harpia_formats.model.problem import ConversionOptionsError
 
 #: The format of text tables whose columns hold what a map says.
 TEXT_TABLE = "csv"

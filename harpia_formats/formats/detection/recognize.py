@@ -11,17 +11,18 @@ from harpia_formats.formats.detection.candidates import (
     is_signed,
     variants_of,
 )
-from harpia_formats.formats.detection.other_shape import (
+from harpia_formats.formats.detection.sample import Sample
+from harpia_formats.formats.detection.unexpected_format import (
     OTHER_SHAPE,
     DetectionNote,
     count_invalid,
+    find_unread,
     other_rows_note,
     other_shape_note,
+    unknown_format,
+    unknown_text,
     validated_as,
 )
-from harpia_formats.formats.detection.sample import Sample
-from harpia_formats.formats.detection.unknown_format import unknown_format, unknown_text
-from harpia_formats.formats.detection.unread_files import find_unread
 from harpia_formats.model.format import Format
 
 #: The field, and the column of a table of any columns, that has a model's answers.

@@ -1,14 +1,24 @@
 """Take a sample from the beginning of a file, and cut the file into rows afterwards."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from itertools import chain, islice
-from typing import Any
+from typing import IO, Any, Protocol
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
-from harpia_formats.files.framing.chunk import JSON_SPACE, Chunk, Frame, Frames
-from harpia_formats.files.framing.columns import DocumentFrames, document_frames
+from harpia_formats.files.framing.chunk import (
+    JSON_SPACE,
+    Chunk,
+    Frame,
+    Frames,
+    FramingFault,
+)
+from harpia_formats.files.framing.columns import (
+    DocumentFrame,
+    DocumentFrames,
+    DocumentHeader,
+    document_frames,
+)
 from harpia_formats.files.framing.container import (
     Layout,
     OpenedContainer,
@@ -16,31 +26,143 @@ from harpia_formats.files.framing.container import (
     open_container,
     without_leading_comments,
 )
-from harpia_formats.files.framing.limits import WINDOW
-from harpia_formats.files.framing.next_value import ValueState, read_value
-from harpia_formats.files.parsing.full_width import with_plain_punctuation
-from harpia_formats.files.parsing.truncated_json import parse_truncated
-from harpia_formats.formats.detection.candidates import FormatVariant
-from harpia_formats.formats.detection.file_name import (
-    JSON_SUFFIXES,
-    delimiter_of,
-    uncompressed_lower_name,
+from harpia_formats.files.framing.unfinished_json import (
+    ByteBuffer,
+    ValueState,
+    parse_truncated,
+    read_value,
 )
+from harpia_formats.files.io.reader import WINDOW, SourceError, error_reason
+from harpia_formats.files.io.source import ReadProgress
+from harpia_formats.files.parsing.csv_delimiter import COMMA, DELIMITERS
+from harpia_formats.files.parsing.full_width import (
+    wide_delimiter,
+    with_plain_punctuation,
+)
+from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.detection.sample import (
     DECODED_BYTES,
+    JSON_SUFFIXES,
     SAMPLE_BYTES,
     SAMPLE_RECORDS,
+    TABLE_SUFFIXES,
     Sample,
     decoded_value,
+    delimiter_of,
+    has_suffix,
     parsed_rows,
+    uncompressed_lower_name,
 )
-from harpia_formats.formats.detection.table_sample import (
-    is_table,
-    likely_delimiter,
-    table_sample,
-)
+from harpia_formats.formats.registry import adapter_of, all_formats
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.problem import Path
+from harpia_formats.model.report import FileCount
+
+
+def is_table(
+    opened: OpenedContainer,
+    formats: Sequence[Format],
+    name: str,
+    delimiter: str | None,
+) -> bool:
+    """Tell whether a file is a table: by the formats asked for, or its name.
+
+    Input without a name, such as standard input, is a table by its header. A table is
+    recognized even if no format of tables is asked for, to report that.
+    """
+    if not formats:
+        return False
+    if len(variants_of(formats, Layout.TEXT)) == len(variants_of(formats)):
+        return True
+    if opened.layout is not Layout.TEXT:
+        return False
+    plain = uncompressed_lower_name(name)
+    if plain.endswith(TABLE_SUFFIXES) or (
+        delimiter is not None and not plain.endswith(JSON_SUFFIXES)
+    ):
+        return True
+    return not has_suffix(name) and _has_known_column(opened, name)
+
+
+def _has_known_column(opened: OpenedContainer, name: str) -> bool:
+    """Tell whether the first line has the name of a column of a known table.
+
+    Whether lines have as many commas says nothing: those of a letter may, too.
+    """
+    header, _ = _first_rows(opened, delimiter_of(None, name))
+    return _is_known(header)
+
+
+def likely_delimiter(opened: OpenedContainer) -> str:
+    """Return the delimiter by which the first lines of a text are a known table.
+
+    It is not the comma, cuts the header and the first row alike, and the header
+    has the name of a column of a known table; "" if there is none.
+    """
+    for delimiter in DELIMITERS:
+        header, first = _first_rows(opened, delimiter)
+        is_even = len(header) == len(first) > 1
+        if delimiter != COMMA and is_even and _is_known(header):
+            return delimiter
+    found = _wide(opened)
+    line = opened.buffer.data.partition(b"\n")[0].decode(errors="replace").strip()
+    return found if found and _is_known(line.split(found)) else ""
+
+
+def _is_known(header: Iterable[str]) -> bool:
+    """Tell whether a header has the name of a column of a known table."""
+    variants = variants_of(all_formats().values(), Layout.TEXT)
+    tables = [variant.format for variant in variants if variant.format.adapter]
+    return any(set(header) & set(adapter_of(table).columns) for table in tables)
+
+
+def table_sample(opened: OpenedContainer, delimiter: str) -> Sample:
+    """Return the first row below the header, its fields by their columns."""
+    header, first = _first_rows(opened, delimiter)
+    # Fields that are missing are blank.
+    row = dict(zip(header, [*first, *[""] * len(header)], strict=False))
+    return Sample(
+        Layout.TEXT,
+        (row,) if header else (),
+        delimiter=delimiter,
+        other_delimiter="" if len(header) > 1 else _other(opened, delimiter),
+    )
+
+
+def _other(opened: OpenedContainer, delimiter: str) -> str:
+    """Return the delimiter that cuts the header and the first row alike, or ""."""
+    for other in DELIMITERS:
+        header, first = _first_rows(opened, other)
+        if other != delimiter and len(header) == len(first) > 1:
+            return other
+    return _wide(opened)
+
+
+def _wide(opened: OpenedContainer) -> str:
+    """Return the delimiter of full width of the first lines, "" if there is none."""
+    is_cut = opened.buffer.fill(SAMPLE_BYTES // 8)
+    found = wide_delimiter(opened.buffer.data, _is_known, is_cut=is_cut)
+    opened.buffer.put_back(WINDOW)
+    return found
+
+
+def _first_rows(opened: OpenedContainer, delimiter: str) -> tuple[list[str], list[str]]:
+    """Return the fields of the header and of the first row below it."""
+    from harpia_formats.files.parsing.csv_blocks import TableBlank, TableRow  # noqa: PLC0415 - only tables need it
+    from harpia_formats.files.parsing.csv_records import table_rows  # noqa: PLC0415 - only tables need it
+
+    opened.buffer.fill(SAMPLE_BYTES // 8)
+    copy = ByteBuffer(iter(()), opened.buffer.data)
+    pieces = table_rows(copy, opened.start, len(copy.data), delimiter)
+    lines = (piece for piece in pieces if not isinstance(piece, TableBlank))
+    texts = [
+        [field.text for field in piece.fields] if isinstance(piece, TableRow) else []
+        for piece in islice(lines, 2)
+    ]
+    opened.buffer.put_back(WINDOW)
+    header, first = [*texts, [], []][:2]
+    return header, first
+
 
 #: Rows that a sample is made of if none is JSON.
 BROKEN_ROWS = 20
@@ -240,3 +362,86 @@ def _object_sample(opened: OpenedContainer) -> Sample:
         broken=broken,
         decoded=text.strip(JSON_SPACE) if is_kept else b"",
     )
+
+
+#: Faults of the container that every file has whose reading breaks off.
+_expected_faults = {"empty", "unclosed"}
+
+
+class Readable(ReadProgress, Protocol):
+    """Blocks of bytes, with a name and the progress of reading them."""
+
+    def __iter__(self) -> Iterator[bytes]: ...
+
+
+class ReadBlocks:
+    """The blocks of a file, counted; an error of the source ends the iteration."""
+
+    def __init__(
+        self, reader: Readable, count: FileCount, copy: IO[bytes] | None = None
+    ) -> None:
+        """Count the bytes of `reader` in `count`, and write them to `copy` if given."""
+        self.reader = reader
+        self._count = count
+        self._copy = copy
+        #: Why reading broke off, None if it did not.
+        self.error: SourceError | None = None
+        #: Whether the iteration is over.
+        self.ended = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for block in self.reader:
+                self._count.bytes += len(block)
+                self._keep(block)
+                yield block
+        except SourceError as error:
+            self.error = error
+        self.ended = True
+
+    def drop_copy(self) -> None:
+        """Copy no more blocks, and delete the copy."""
+        if self._copy is not None:
+            self._copy.close()
+            self._copy = None
+
+    def _keep(self, block: bytes) -> None:
+        if self._copy is None:
+            return
+        try:
+            self._copy.write(block)
+        except OSError as error:
+            reason = f"cannot be copied to be read again: {error_reason(error)}"
+            raise SourceError(self.reader.name, reason) from error
+
+
+def complete_frames(frames: DocumentFrames, blocks: ReadBlocks) -> DocumentFrames:
+    """Yield `frames` without those that are incomplete since reading broke off."""
+    for frame in frames:
+        if blocks.error is not None:
+            # Nothing more is read, so all frames to come are in memory already.
+            yield from _without_truncated_end([frame, *frames])
+            return
+        yield frame
+
+
+def _without_truncated_end(frames: list[DocumentFrame]) -> DocumentFrames:
+    """Return the last frames of a file without its end, if that is incomplete."""
+    end = frames[-1]
+    if isinstance(end, FramingFault) and end.kind in _expected_faults:
+        frames = frames[:-1]
+    if frames and _is_truncated(frames[-1], end):
+        frames = frames[:-1]
+    return iter(frames)
+
+
+def _is_truncated(frame: DocumentFrame, end: DocumentFrame) -> bool:
+    """Tell whether `frame` is a row that reaches the end of the data, unfinished."""
+    if isinstance(frame, DocumentHeader):
+        return True
+    if not isinstance(frame, Chunk) or frame.data.endswith(b"\n"):
+        return False
+    behind = frame.start.offset + len(frame.data)
+    if isinstance(end, FramingFault) and end.start.offset != behind:
+        return False
+    return len(frame) == 1 and not list(parsed_rows(frame))

@@ -7,12 +7,14 @@ from typing import Any
 
 from harpia_formats.files.framing.byte_ranges import range_blocks
 from harpia_formats.files.framing.container import Layout, open_container
-from harpia_formats.files.io.compression import LONGEST_MAGIC, codec_of
+from harpia_formats.files.io.encodings import LONGEST_MAGIC, codec_of
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.remote_file import RemoteFile
 from harpia_formats.files.io.source import Source
-from harpia_formats.formats.detection.file_name import uncompressed_lower_name
-from harpia_formats.formats.detection.sample import SAMPLE_BYTES
+from harpia_formats.formats.detection.sample import (
+    SAMPLE_BYTES,
+    uncompressed_lower_name,
+)
 
 
 def splittable_size(origin: Any) -> int | None:

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harpia_formats.model.errors import HarpiaFormatsError, OptionError
-from harpia_formats.model.problem import Severity
+from harpia_formats.model.problem import HarpiaFormatsError, OptionError, Severity
+
+#: Where the newest release of the documentation has the page of each rule.
+_PAGES = "https://harpia-formats.github.io/harpia-formats/latest/reference/rules/"
+#: Letters and digits of the codes of built-in rules; plug-ins have two letters or more.
+_LENGTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,3 +147,13 @@ def changed_severities(
             ranked.append((rank, code, found))
     ranked.sort(key=lambda one: one[0])
     return {code: level for _, code, level in ranked}
+
+
+def rule_url(code: str) -> str:
+    """Return the address of the documentation of the built-in rule `code`.
+
+    It is "" for a code that only a plug-in can have.
+    """
+    if len(code) != _LENGTH or not (code[0].isupper() and code[1:].isdecimal()):
+        return ""
+    return f"{_PAGES}{code}.html"

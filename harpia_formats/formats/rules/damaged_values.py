@@ -11,17 +11,17 @@ from typing import Any
 
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.formats.rules.doubtful_text import (
+from harpia_formats.formats.rules.json_rules import (
     BYTES_LITERAL,
     ENTITY,
     NO_VALUE,
     QUESTION_MARKS,
 )
-from harpia_formats.formats.rules.row_members import texts_in
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import RowLint, TextColumns
 from harpia_formats.model.problem import Path
-from harpia_formats.model.text.describe import short_json
+from harpia_formats.model.value_path import texts_in
 
 #: A text that is found in a row, with its path and what it looks like.
 PlacedText = tuple[Path, str]

@@ -5,17 +5,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from harpia_formats.formats.rules.across import ID_KIND, LOOK_ALIKE_ID
+from harpia_formats.formats.rules.cross_record_lints import (
+    id_kind_lint,
+    id_lints,
+    near_duplicate_lints,
+    other_reference_lints,
+)
 from harpia_formats.formats.rules.damaged_values import DAMAGE_LINTS, no_value_lint
-from harpia_formats.formats.rules.doubtful_text import INVISIBLE
-from harpia_formats.formats.rules.doubtful_text_lints import TEXT_LINTS
-from harpia_formats.formats.rules.formula_cells import FORMULA_LINT
-from harpia_formats.formats.rules.id_kinds import id_kind_lint
-from harpia_formats.formats.rules.look_alikes import id_lints
-from harpia_formats.formats.rules.misread_chinese import MISREAD_LINT
-from harpia_formats.formats.rules.near_duplicates import near_duplicate_lints
-from harpia_formats.formats.rules.other_references import other_reference_lints
+from harpia_formats.formats.rules.doubtful_text_lints import (
+    FORMULA_LINT,
+    MISREAD_LINT,
+    TEXT_LINTS,
+)
+from harpia_formats.formats.rules.json_rules import INVISIBLE
 from harpia_formats.formats.rules.sample_lints import LEAK_DECISION, sample_lints
+from harpia_formats.formats.rules.sample_rules import ID_KIND, LOOK_ALIKE_ID
 from harpia_formats.model.adapter import FormatAdapter
 from harpia_formats.model.format import Container, Dialect, Format, Remark, Remarks
 from harpia_formats.model.lint import CaseDecision, Lints, RowLint, SameMistake

@@ -8,23 +8,41 @@ from typing import Any
 import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
-from harpia_formats.formats.rules.api_errors import api_error, may_be_error
+from harpia_formats.formats.rules.column_checks import (
+    TypedColumns,
+    are_scored,
+    of_table,
+    of_typed,
+    typed_columns,
+)
 from harpia_formats.formats.rules.damaged_values import no_value_lint
-from harpia_formats.formats.rules.leaks import is_leaked, may_leak
-from harpia_formats.formats.rules.sample_columns import are_scored, of_table, of_typed
-from harpia_formats.formats.rules.sample_texts import (
+from harpia_formats.formats.rules.request_faults import (
+    api_error,
+    fault_remarks,
+    loop_remarks,
+    may_be_error,
+    may_hold_placeholder,
+    may_hold_reasoning,
+    may_hold_stack_trace,
+    may_loop,
+)
+from harpia_formats.formats.rules.row_texts import (
     BY_CHANCE,
     PlacedText,
     SamplePaths,
     SampleTexts,
+    TypedTexts,
     sample_paths,
+    typed_texts,
 )
-from harpia_formats.formats.rules.sample_values import (
+from harpia_formats.formats.rules.sample_faults import (
     has_repeated,
+    is_leaked,
     is_null_word,
+    may_leak,
     value_remarks,
 )
-from harpia_formats.formats.rules.samples import (
+from harpia_formats.formats.rules.sample_rules import (
     API_ERROR,
     EMPTY_ANSWER,
     EMPTY_QUESTION,
@@ -41,21 +59,11 @@ from harpia_formats.formats.rules.samples import (
     TEMPLATE_MARK,
     TRUNCATED,
 )
-from harpia_formats.formats.rules.text_faults import (
-    fault_remarks,
-    loop_remarks,
-    may_hold_placeholder,
-    may_hold_reasoning,
-    may_hold_stack_trace,
-    may_loop,
-)
-from harpia_formats.formats.rules.typed_columns import TypedColumns, typed_columns
-from harpia_formats.formats.rules.typed_texts import TypedTexts, typed_texts
 from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import CaseDecision, RowLint, TextColumns
 from harpia_formats.model.problem import Path
-from harpia_formats.model.text.describe import short_json
 
 #: Marks of chat templates.
 _mark = re.compile(

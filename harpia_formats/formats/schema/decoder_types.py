@@ -1,6 +1,6 @@
 """Build msgspec types from a schema, for a decoder that accepts valid rows only."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from keyword import iskeyword
@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal, NewType, Union
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+
+from harpia_formats.formats.schema.bundled_schemas import Schema
 
 #: A place in a schema: the member names that lead to it, "*" for items and values.
 Location = tuple[str, ...]
@@ -273,3 +275,48 @@ def _bounded(name: str, node: Mapping[str, Any]) -> Any:
         if not is_integer or abs(bound) > 2**52:
             raise UnsupportedSchemaError("a bound is not a small whole number")
     return Annotated[kind, Meta(**bounds)] if bounds else kind
+
+
+#: Keywords of an object that are known here.
+_of_object = ANNOTATIONS | {
+    "type",
+    "required",
+    "properties",
+    "additionalProperties",
+    "minProperties",
+}
+
+
+def allows_any(schema: Schema, columns: Sequence[str], kind: str = "string") -> bool:
+    """Return whether every object with just these keys and values of `kind` is valid.
+
+    `kind` is a type of JSON. It may only accept: False if a column is named twice, or
+    the schema has any other keyword.
+    """
+    if len(set(columns)) < len(columns):
+        return False
+    if not isinstance(schema, dict):
+        return schema
+    if not schema.keys() <= _of_object or "object" not in _types_of(schema, "object"):
+        return False
+    if not set(schema.get("required", ())) <= set(columns):
+        return False
+    if schema.get("minProperties", 0) > len(columns):
+        return False
+    known = schema.get("properties", {})
+    rest = schema.get("additionalProperties", True)
+    return all(_allows_any_value(known.get(name, rest), kind) for name in columns)
+
+
+def _allows_any_value(schema: Any, kind: str) -> bool:
+    """Return whether every value of the type `kind` is valid by a schema."""
+    if not isinstance(schema, dict):
+        return schema is True
+    is_known = schema.keys() <= ANNOTATIONS | {"type"}
+    return is_known and kind in _types_of(schema, kind)
+
+
+def _types_of(schema: Mapping[str, Any], wanted: str) -> Sequence[str]:
+    """Return the types that a schema allows, `wanted` among them if it names none."""
+    types = schema.get("type", wanted)
+    return [types] if isinstance(types, str) else types

@@ -5,8 +5,8 @@ from copy import deepcopy
 from typing import Any, NoReturn
 
 from harpia_formats._version import __version__
-from harpia_formats.formats.schema.load import SchemaError
-from harpia_formats.formats.schema.local_references import with_local_references
+from harpia_formats.formats.schema.bundled_schemas import SchemaError
+from harpia_formats.formats.schema.user_schema import with_local_references
 
 _HEAD = '''"""Validate data by the schema {name} of harpia-formats {version}.
 

@@ -2,7 +2,7 @@
 
 import jsonschema_rs
 
-from harpia_formats.formats.schema.load import Schema
+from harpia_formats.formats.schema.bundled_schemas import Schema
 
 #: What stands for a value in the messages of the engine.
 MASK = "…"

@@ -60,7 +60,7 @@ def needs() -> Callable[[Problem], bool]:
 
 def check() -> None:
     """Raise `HarpiaFormatsError` if jinja2 is not installed."""
-    import_module("harpia_formats.reporters.html.environment")
+    import_module("harpia_formats.reporters.html.page")
 
 
 REPORTER = Reporter(

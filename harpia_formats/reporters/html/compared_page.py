@@ -1,18 +1,25 @@
 """The page of a comparison of scores: both scores, differences and tests."""
 
-from harpia_formats.evaluation.scoring.charts import difference_charts
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared import ComparedScore, alpha_of
-from harpia_formats.model.text.words import p_text, with_noun
-from harpia_formats.reporters.html.page import Page, Section, section
+from harpia_formats.evaluation.scoring.compared_scores import ComparedScore, alpha_of
+from harpia_formats.evaluation.scoring.score_charts import difference_charts
+from harpia_formats.model.describe import p_text, with_noun
+from harpia_formats.reporters.html.page import (
+    Page,
+    Section,
+    charts,
+    section,
+    sentence,
+    sentences,
+    table,
+)
 from harpia_formats.reporters.html.report_page import alerts, files_section
 from harpia_formats.reporters.html.scores_page import (
     method_lines,
     number,
     scores_sections,
 )
-from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
-from harpia_formats.reporters.score_tables.comparison import (
+from harpia_formats.reporters.score_tables.published import (
     MAY_DISAGREE,
     detected_text,
     needed_text,

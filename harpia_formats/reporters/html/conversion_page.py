@@ -4,25 +4,32 @@ from collections.abc import Collection, Sequence
 
 from markupsafe import Markup
 
-from harpia_formats.conversion.losses.table import FieldLine, field_lines, words_for
-from harpia_formats.conversion.report import LOSSES, ConversionReport
+from harpia_formats.conversion.losses.conversion_report import (
+    LOSSES,
+    ConversionReport,
+    FieldLine,
+    field_lines,
+    words_for,
+)
 from harpia_formats.evaluation.plots import Bar, bars
+from harpia_formats.model.describe import with_noun
 from harpia_formats.model.field_fates import Fate
-from harpia_formats.model.text.sanitize import safe
-from harpia_formats.model.text.words import with_noun
+from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.html.examples import place_markup
-from harpia_formats.reporters.html.page import Page, Section, section
+from harpia_formats.reporters.html.page import (
+    Page,
+    Section,
+    charts,
+    code,
+    section,
+    sentence,
+    sentences,
+    table,
+)
 from harpia_formats.reporters.html.report_page import (
     alerts,
     files_section,
     findings_section,
-)
-from harpia_formats.reporters.html.tables import (
-    charts,
-    code,
-    sentence,
-    sentences,
-    table,
 )
 
 _COLUMNS = ("field", "records", "kept", "lost or changed", "how", "first record")

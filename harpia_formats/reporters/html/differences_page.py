@@ -5,24 +5,31 @@ from typing import Any
 from markupsafe import Markup
 from msgspec import UNSET
 
-from harpia_formats.conversion.comparison.differences import Difference
-from harpia_formats.conversion.comparison.report import (
+from harpia_formats.conversion.comparison.comparison_report import (
     DifferenceReport,
     FieldDifferences,
 )
+from harpia_formats.conversion.comparison.differences import Difference
 from harpia_formats.evaluation.plots import Bar, bars
+from harpia_formats.model.describe import HiddenValue
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.report import Report
-from harpia_formats.model.text.describe import HiddenValue
-from harpia_formats.model.text.sanitize import safe
+from harpia_formats.model.safe_text import safe
 from harpia_formats.reporters.html.examples import place_markup
-from harpia_formats.reporters.html.page import Page, Section, section
+from harpia_formats.reporters.html.page import (
+    Page,
+    Section,
+    charts,
+    code,
+    section,
+    sentence,
+    table,
+)
 from harpia_formats.reporters.html.report_page import (
     alerts,
     files_section,
     findings_section,
 )
-from harpia_formats.reporters.html.tables import charts, code, sentence, table
 
 #: Code points of a value.
 _VALUE = 600

@@ -1,16 +1,221 @@
-"""An HTML page of the result of a run."""
+"""An HTML page of the result of a run: its templates, its tables and its size."""
 
-from collections.abc import Callable, Sequence
+import base64
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
+from importlib.resources import files
+from typing import Any, TypeVar
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from harpia_formats._version import __version__
+from harpia_formats.evaluation.plots import STYLE
+from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.report import Report
 from harpia_formats.model.result import Result
-from harpia_formats.reporters.html.environment import macro, render
+from harpia_formats.model.safe_text import escaped, safe
 from harpia_formats.reporters.reporter import Options
+
+Item = TypeVar("Item")
+
+
+class Room:
+    """A number of bytes that rendered pieces share; what does not fit is counted."""
+
+    def __init__(self, size: int) -> None:
+        self.left = size
+        #: Pieces that did not fit.
+        self.cut = 0
+
+    def takes(self, piece: str) -> bool:
+        """Take the bytes of a piece if there are as many; tell whether there are."""
+        size = len(piece.encode())
+        if size > self.left:
+            self.cut += 1
+            return False
+        self.left -= size
+        return True
+
+    def kept(
+        self, items: Iterable[Item], render: Callable[[Item], Markup]
+    ) -> list[Markup]:
+        """Return the first items that fit, rendered; count all behind them."""
+        found = []
+        for item in items:
+            if self.cut:
+                self.cut += 1
+                continue
+            piece = render(item)
+            if self.takes(piece):
+                found.append(piece)
+        return found
+
+
+try:
+    from jinja2 import Environment, FunctionLoader, StrictUndefined
+    from markupsafe import Markup
+except ImportError as error:  # pragma: no cover - the extra is installed in the tests
+    raise HarpiaFormatsError(
+        "an HTML report needs jinja2: pip install 'harpia-formats[report]'"
+    ) from error
+
+
+def _text_of(name: str) -> str:
+    return (files(__package__) / "templates" / name).read_text("utf-8")
+
+
+def _visible(value: Any) -> Any:
+    """Return text with control and bidirectional characters as escapes."""
+    if isinstance(value, str) and not isinstance(value, Markup):
+        return escaped(value)
+    return value
+
+
+def _source_of(text: str) -> str:
+    """Return the source by which a content security policy allows an inline text."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment of the templates, which escapes every value."""
+    found = Environment(
+        loader=FunctionLoader(_text_of),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=_visible,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["count"] = lambda number: f"{number:,}"
+    style, script = STYLE + _text_of("style.css"), _text_of("script.js")
+    found.globals.update(
+        style=Markup(style),  # noqa: S704 - our own text
+        script=Markup(script),  # noqa: S704 - our own text
+        policy=(
+            f"default-src 'none'; style-src {_source_of(style)}; "
+            f"script-src {_source_of(script)}; base-uri 'none'; form-action 'none'"
+        ),
+    )
+    return found
+
+
+def render(template: str, **values: Any) -> Markup:
+    """Return a template with its values, all of which are escaped."""
+    return Markup(environment().get_template(template).render(values))  # noqa: S704 - autoescape
+
+
+def macro(template: str, name: str) -> Any:
+    """Return a macro of a template: a function that returns markup."""
+    return getattr(environment().get_template(template).module, name)
+
+
+#: Bytes of a table, of a list of sentences, and of all charts of a section.
+_ROOM, _SENTENCES, _CHARTS = 80_000, 30_000, 80_000
+#: Cells that say nothing.
+_NOTHING = frozenset({"", "0", "none"})
+#: Code points of a cell.
+_CELL = 300
+#: Code points of a cell that may be narrow.
+_SHORT = 20
+
+
+def table(
+    name: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    numbers: Collection[str] = (),
+    *,
+    optional: Collection[str] = (),
+) -> Markup:
+    """Return a table, and how many rows it has no room for.
+
+    `name` tells screen readers what it is. The columns in `numbers` are aligned on the
+    right, and those in `optional` are left out if all of their cells say nothing. Cells
+    are shortened unless they are markup.
+    """
+    rows = list(rows)
+    empty = {
+        at
+        for at, column in enumerate(columns)
+        if column in optional and all(row[at] in _NOTHING for row in rows)
+    }
+    columns = _without(columns, empty)
+    left, one_row = Room(_ROOM), macro("tables.html", "row")
+    kept = left.kept(
+        (_without(row, empty) for row in rows),
+        lambda row: one_row(
+            [
+                (_cell(cell), _look(cell, column, numbers))
+                for cell, column in zip(row, columns, strict=True)
+            ]
+        ),
+    )
+    found: Markup = macro("tables.html", "table")(name, columns, kept, numbers)
+    if left.cut:
+        said = f"This page has no room for {left.cut:,} more rows."
+        found += macro("tables.html", "soft")(said)
+    return found
+
+
+def _without(cells: Sequence[str], places: Collection[int]) -> list[str]:
+    return [cell for at, cell in enumerate(cells) if at not in places]
+
+
+def _look(cell: str, column: str, numbers: Collection[str]) -> str:
+    """Return the class of a cell, "" if it has none."""
+    if column in numbers:
+        return "number"
+    text = cell.striptags() if isinstance(cell, Markup) else cell
+    return "long" if len(text) > _SHORT else ""
+
+
+def _cell(value: str) -> str:
+    return value if isinstance(value, Markup) else safe(value, _CELL)
+
+
+def code(text: str, limit: int = _CELL) -> Markup:
+    """Return a name or a place as code."""
+    found: Markup = macro("tables.html", "code")(safe(text, limit))
+    return found
+
+
+def sentence(text: str) -> Markup:
+    """Return a paragraph."""
+    found: Markup = macro("tables.html", "sentence")(text)
+    return found
+
+
+def sentences(texts: Iterable[str]) -> Markup:
+    """Return a list of sentences, each once, "" if there is none.
+
+    It says how many it has no room for.
+    """
+    room = Room(_SENTENCES)
+    kept = room.kept((text for text in dict.fromkeys(texts) if text), _escaped)
+    found: Markup = macro("tables.html", "sentences")(kept) if kept else Markup("")
+    if room.cut:
+        found += macro("tables.html", "soft")(f"and {room.cut:,} more")
+    return found
+
+
+def _escaped(text: str) -> Markup:
+    return escape(safe(text, 1000))
+
+
+def charts(drawn: Iterable[str]) -> list[Markup]:
+    """Return charts, which escape what they show, as far as there is room for them."""
+    room = Room(_CHARTS)
+    kept = room.kept(drawn, Markup)
+    if room.cut:
+        said = f"This page has no room for {room.cut:,} more charts."
+        kept.append(macro("tables.html", "soft")(said))
+    return kept
+
 
 #: The module with the page of each type of result.
 _PAGES = {

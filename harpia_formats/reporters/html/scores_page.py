@@ -5,22 +5,28 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from harpia_formats.evaluation.scoring.charts import score_charts
-from harpia_formats.evaluation.scoring.confusion_tables import confusion_tables
 from harpia_formats.evaluation.scoring.metric_score import (
     Group,
     MetricScore,
     uneven_notes,
 )
-from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.model.text.words import with_noun
-from harpia_formats.reporters.html.page import Page, Section, section
+from harpia_formats.evaluation.scoring.score_charts import score_charts
+from harpia_formats.evaluation.scoring.scores import Scores, confusion_tables
+from harpia_formats.model.describe import with_noun
+from harpia_formats.reporters.html.page import (
+    Page,
+    Section,
+    charts,
+    section,
+    sentence,
+    sentences,
+    table,
+)
 from harpia_formats.reporters.html.report_page import (
     alerts,
     files_section,
     findings_section,
 )
-from harpia_formats.reporters.html.tables import charts, sentence, sentences, table
 
 #: Scores above the page.
 _CARDS = 8

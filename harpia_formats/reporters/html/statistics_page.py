@@ -6,13 +6,20 @@ from typing import Any
 from markupsafe import Markup
 
 from harpia_formats.evaluation.plots import Bar, bars, histogram
-from harpia_formats.evaluation.statistics.result import UNITS, Statistics
+from harpia_formats.evaluation.statistics.statistics_result import UNITS, Statistics
 from harpia_formats.model.bins import Bin
-from harpia_formats.model.text.sanitize import safe
-from harpia_formats.model.text.words import with_noun
-from harpia_formats.reporters.html.page import Page, Section, section
+from harpia_formats.model.describe import with_noun
+from harpia_formats.model.safe_text import safe
+from harpia_formats.reporters.html.page import (
+    Page,
+    Section,
+    code,
+    section,
+    sentence,
+    sentences,
+    table,
+)
 from harpia_formats.reporters.html.report_page import alerts, files_section
-from harpia_formats.reporters.html.tables import code, sentence, sentences, table
 
 _SUMMARY = ("count", "min", "p5", "p25", "p50", "p75", "p95", "p99", "max", "mean")
 _LACKS = ("missing", "null", "empty")

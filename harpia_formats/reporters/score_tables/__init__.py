@@ -1,4 +1,4 @@
-"""Tables of scores that are published: one module for each form."""
+"""Tables of scores that are published, in several forms."""
 
 from collections.abc import Iterator
 from importlib import import_module
@@ -12,13 +12,12 @@ FORMS: tuple[str, ...] = get_args(Form)
 #: The table for people in a terminal, which the command line writes.
 TABLE: Form = "table"
 CSV: Form = "csv"
-#: The module of each other form. Each has a function `lines` that yields the lines of a
-#: result.
-_modules: dict[str, str] = {
-    "json": "json_form",
-    CSV: "csv_form",
-    "markdown": "markdown",
-    "latex": "latex",
+#: The module of each other form, and its function that yields the lines of a result.
+_functions: dict[str, tuple[str, str]] = {
+    "json": ("plain_forms", "json_lines"),
+    CSV: ("plain_forms", "csv_lines"),
+    "markdown": ("markup_forms", "markdown_lines"),
+    "latex": ("markup_forms", "latex_lines"),
 }
 
 
@@ -28,6 +27,7 @@ def form_lines(result: Result, form: str, *, csv_safe: bool = False) -> Iterator
     With `csv_safe` texts of CSV that a spreadsheet would run get a mark. But for JSON
     nothing is yielded for a result without scores of its whole input.
     """
-    module = import_module(f"{__name__}.{_modules[form]}")
-    lines: Iterator[str] = module.lines(result, csv_safe=csv_safe)
+    module, function = _functions[form]
+    lines_of = getattr(import_module(f"{__name__}.{module}"), function)
+    lines: Iterator[str] = lines_of(result, csv_safe=csv_safe)
     return lines

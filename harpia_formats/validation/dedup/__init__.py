@@ -1,1 +1,4 @@
-"""Find records that are there twice, by ids and digests, in bounded memory."""
+"""Find records that are there twice, by ids and digests, in bounded memory.
+
+To read in this order: `identity`, `digests`, `repeated_digests`, `item_partitions`.
+"""

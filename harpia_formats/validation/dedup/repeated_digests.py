@@ -1,15 +1,170 @@
-"""Digests that occur more than once, and which of them were met in a second pass."""
+"""Find digests and ids that occur more than once, and keys that have several values."""
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from enum import Enum, auto
+from typing import Any
 
-from harpia_formats.validation.dedup.digests import Digests
-from harpia_formats.validation.dedup.pair_digests import PairDigests
+from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault, is_blank
+from harpia_formats.files.framing.columns import (
+    DocumentFrames,
+    NumberedRecord,
+    decoded_or_none,
+)
+from harpia_formats.files.io.spill import FixedRecords
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.rules.sample_rules import REPEATED_ID
+from harpia_formats.model.describe import short_json
+from harpia_formats.model.format import Container, Remark
+from harpia_formats.validation.dedup.digests import (
+    WHOLE,
+    Digests,
+    Partitions,
+    Share,
+    digest_of,
+    digests_of,
+)
+from harpia_formats.validation.dedup.identity import IdentityReader
+
+#: Digests held in memory, 8 bytes each, before they are written to a file.
+HELD_PAIRS = 256 * 1024
+
+#: Values of the second byte of a digest, by which a partition is parted further.
+_MOST_PARTS = 256
+
+
+class _PairPartitions(Partitions):
+    """Pairs of digests by the low byte of the first one, one after the other."""
+
+    __slots__ = ()
+
+    def add(self, digests: Collection[int], count: int) -> None:  # type: ignore[override]  # pairs have a length
+        """Add `count` digests; raises `SourceError` if a temporary file fails."""
+        if self._parts is None and len(self._few) + count < self._held:
+            self._few.extend(digests)
+            return
+        self._part(self._parted(), digests, count)
+
+    @property
+    def few(self) -> Sequence[int]:
+        """All digests if they are not parted, else none."""
+        return self._few if self._parts is None else ()
+
+    def _part(self, parts: FixedRecords, digests: Iterable[int], count: int) -> None:
+        appends = self._appends
+        pairs = iter(digests)
+        for key, value in zip(pairs, pairs, strict=True):
+            append = appends[key & 0xFF]
+            append(key)
+            append(value)
+        parts.added(count)
+
+
+class PairDigests:
+    """Digests of keys and their values; to be closed by `close`.
+
+    Beyond `held` digests they are in a temporary file without a name; of about `whole`
+    keys the values are compared at once.
+    """
+
+    __slots__ = ("_counts", "_partitions", "_whole")
+
+    def __init__(self, held: int = HELD_PAIRS, whole: int = WHOLE) -> None:
+        self._partitions = _PairPartitions(held)
+        self._whole = whole
+
+    def close(self) -> None:
+        """Remove the temporary file, if there is one."""
+        self._partitions.close()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was added."""
+        return self._partitions.is_empty
+
+    def add_digests(self, digests: Collection[int]) -> None:
+        """Add the digests of keys and values by turns.
+
+        Raises `SourceError` if the temporary file cannot be written.
+        """
+        self._partitions.add(digests, len(digests))
+
+    def repeated_by_partition(self) -> Iterator[tuple[int, list[int]]]:
+        """Yield the keys with several values, some at a time, all with one low byte.
+
+        Yields that byte and the digests of the keys. Raises `SourceError` if the
+        temporary file fails.
+        """
+        few = self._partitions.few
+        if len(set(few[::2])) == len(set(zip(few[::2], few[1::2], strict=True))) > 0:
+            return
+        self._partitions.settle()
+        for partition in range(_MOST_PARTS):
+            count = self._partitions.count_of(partition) // 2
+            parts = 1
+            while parts < _MOST_PARTS and count > parts * self._whole:
+                parts *= 2
+            for part in range(parts):
+                found = self._several(Share(partition), parts - 1, part)
+                if found:
+                    yield partition, list(found)
+
+    def shares(self) -> Iterator[tuple[list[int], list[int]]]:
+        """Yield keys and their values, in the order in which they were added.
+
+        All of one key come together, with about `whole` others at most. Raises
+        `SourceError` if the temporary file fails.
+        """
+        few = self._partitions.few
+        if few:
+            yield list(few[::2]), list(few[1::2])
+            return
+        self._partitions.settle()
+        for partition in range(_MOST_PARTS):
+            count = self._partitions.count_of(partition) // 2
+            parts = 1
+            while parts < _MOST_PARTS and count > parts * self._whole:
+                parts *= 2
+            for part in range(parts):
+                yield self._in_part(Share(partition), parts - 1, part)
+
+    def _in_part(
+        self, share: Share, mask: int, part: int
+    ) -> tuple[list[int], list[int]]:
+        """Return the keys whose second byte ends in `part`, and their values."""
+        keys: list[int] = []
+        values: list[int] = []
+        for piece in self._partitions.pieces(share):
+            if not mask:
+                keys += piece[::2]
+                values += piece[1::2]
+                continue
+            pairs = iter(piece)
+            for key, value in zip(pairs, pairs, strict=True):
+                if key >> 8 & mask == part:
+                    keys.append(key)
+                    values.append(value)
+        return keys, values
+
+    def _several(self, share: Share, mask: int, part: int) -> set[int]:
+        """Return the keys of a partition that have several values.
+
+        They are those whose second byte ends in the bits `part` of `mask`.
+        """
+        first: dict[int, int] = {}
+        found: set[int] = set()
+        for piece in self._partitions.pieces(share):
+            pairs = iter(piece)
+            for key, value in zip(pairs, pairs, strict=True):
+                if key >> 8 & mask == part and first.setdefault(key, value) != value:
+                    found.add(key)
+        return found
+
 
 #: Digests that are looked for in one pass, a bit over 8 bytes each.
-HELD = 4 * 1024 * 1024
+HELD_REPEATED = 4 * 1024 * 1024
 _PARTITIONS = 256
 
 
@@ -80,7 +235,7 @@ class RepeatedDigests:
 
 
 def repeated_digest_batches(
-    digests: Digests | PairDigests, held: int = HELD
+    digests: Digests | PairDigests, held: int = HELD_REPEATED
 ) -> Iterator[RepeatedDigests]:
     """Yield the repeated ones of `digests` in batches of about `held`, one per pass.
 
@@ -96,3 +251,153 @@ def repeated_digest_batches(
             batch = None
     if batch is not None:
         yield batch
+
+
+#: Ids that are compared as texts; for further ones equal digests are taken as proof.
+NAMED = 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateId:
+    """A record whose id is that of a record before it."""
+
+    record: NumberedRecord
+    #: Number and place of the first record with the same id, if they are known.
+    first: int = 0
+    first_start: Cursor | None = None
+
+    @property
+    def value(self) -> Any:
+        """The decoded record."""
+        return self.record.value()
+
+
+#: Returns whether the next records, after so many and so many of them, were all
+#: accepted: these are JSON for sure.
+AreAccepted = Callable[[int, int], bool]
+#: A record with a key: its number, its chunk and its row in it, the key, the digest.
+_KeyedRecord = tuple[int, Chunk, int, str, int]
+
+
+class DuplicateIdFinder:
+    """Collects the ids of the records of one file, and finds those that repeat."""
+
+    def __init__(
+        self, identity: IdentityReader, again: Callable[[], DocumentFrames]
+    ) -> None:
+        """Read ids by `identity`; `again` returns the frames of the file once more."""
+        self.identity = identity
+        self._again = again
+        self._digests = Digests()
+
+    def add(self, keys: Collection[str]) -> None:
+        """Add the keys of some records.
+
+        Raises `SourceError` if the temporary file cannot be written.
+        """
+        if keys:
+            self._digests.add(keys)
+
+    def add_digests(self, digests: Collection[int]) -> None:
+        """Add the keys of some records by their digests; raises as `add` does."""
+        self._digests.add_digests(digests)
+
+    def close(self) -> None:
+        """Delete the keys."""
+        self._digests.close()
+
+    def repeats(
+        self, until: int, are_accepted: AreAccepted | None = None
+    ) -> Iterator[DuplicateId]:
+        """Yield the records up to number `until` whose id a record before them has.
+
+        They are in order, unless so many ids repeat that the file is read several
+        times. `are_accepted` tells which records need not be parsed again. Raises
+        `SourceError` if the temporary file fails.
+        """
+        accepted = are_accepted or (lambda _before, _count: False)
+        for batch in repeated_digest_batches(self._digests):
+            yield from self._find(batch, until, accepted)
+
+    def _find(
+        self, repeated: RepeatedDigests, until: int, are_accepted: AreAccepted
+    ) -> Iterator[DuplicateId]:
+        """Read the file again; the first `NAMED` ids are compared as texts."""
+        firsts: dict[str, tuple[int, Cursor]] = {}
+        for number, chunk, row, key, digest in self._keyed(are_accepted):
+            if number > until:
+                return
+            occurrence = repeated.record(digest)
+            if occurrence is Occurrence.ONLY:
+                continue
+            if key in firsts:
+                record = NumberedRecord(number, chunk, row)
+                yield DuplicateId(record, *firsts[key])
+            elif len(firsts) < NAMED:
+                firsts[key] = (number, chunk.start_of(row))
+            elif occurrence is Occurrence.AGAIN:
+                yield DuplicateId(NumberedRecord(number, chunk, row))
+
+    def _keyed(self, are_accepted: AreAccepted) -> Iterator[_KeyedRecord]:
+        """Yield each record with a key: its number, chunk, row, key and digest."""
+        number = 0
+        for frame in self._again():
+            if isinstance(frame, FramingFault):
+                number += frame.record
+                continue
+            if not isinstance(frame, Chunk):
+                continue
+            keys = None
+            if frame.is_plain() and are_accepted(number, len(frame)):
+                keys = self.identity.keys_of_lines(frame.data, len(frame))
+            if keys is None:
+                yield from self._keyed_rows(frame, number)
+                number += sum(not is_blank(text) for text in frame.rows)
+                continue
+            for row, digest in enumerate(digests_of(keys)):
+                yield number + row + 1, frame, row, keys[row], digest
+            number += len(keys)
+
+    def _keyed_rows(self, chunk: Chunk, number: int) -> Iterator[_KeyedRecord]:
+        """Yield the records of a chunk with a key, parsed one by one."""
+        for row, text in enumerate(chunk.rows):
+            if is_blank(text):
+                continue
+            number += 1
+            for key in self.identity.keys_of_value(decoded_or_none(text)):
+                yield number, chunk, row, key, digest_of(key)
+
+
+def duplicate_id_finder(
+    variant: FormatVariant | None, again: Callable[[], DocumentFrames]
+) -> DuplicateIdFinder | None:
+    """Return a finder of duplicate ids for a file, None if its records have no ids.
+
+    `again` returns the frames of the file once more.
+    """
+    identity = identity_reader_of(variant)
+    return None if identity is None else DuplicateIdFinder(identity, again)
+
+
+def identity_reader_of(variant: FormatVariant | None) -> IdentityReader | None:
+    """Return the reader of the ids of a variant's records, None if they have none."""
+    if variant is None or not variant.format.identity_paths:
+        return None
+    if variant.dialect.container not in {Container.ROWS, Container.WRAPPED}:
+        return None
+    format_ = variant.format
+    return IdentityReader(format_.identity_paths, by_text=format_.id_by_text)
+
+
+def duplicate_id_remark(
+    duplicate: DuplicateId, key: str, record_text: Callable[[int, int], str]
+) -> Remark:
+    """Return the finding about a record whose id, at `key`, another record has.
+
+    `record_text` returns which record a number and a line are, such as "record 3".
+    """
+    owner = "a record before it"
+    if duplicate.first_start is not None:
+        owner = record_text(duplicate.first, duplicate.first_start.line)
+    message = f"{key} {short_json(duplicate.value[key])} is already that of {owner}"
+    return Remark(REPEATED_ID, (key,), message, "give each record an id of its own")

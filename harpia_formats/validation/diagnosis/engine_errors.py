@@ -1,21 +1,214 @@
-"""Turn the errors of the schema engine into plain data with exact paths."""
+"""Turn the errors of the schema engine into plain data with exact paths.
 
-from dataclasses import dataclass
+Errors that another error of the record explains are left out.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+from harpia_formats.formats.schema.references import resolve
 from harpia_formats.model.problem import Path
-from harpia_formats.validation.diagnosis.conditions import (
-    AppliedCondition,
-    condition_of,
-    last_keyword,
+
+
+def value_at(record: Any, path: Path) -> Any:
+    """Return the value at `path` of `record`. Raises `LookupError` if there is none."""
+    value = record
+    for step in path:
+        is_there = isinstance(value, dict if isinstance(step, str) else list)
+        if not is_there:
+            raise LookupError(path)
+        value = value[step]
+    return value
+
+
+def has_value(record: Any, path: Path) -> bool:
+    """Return whether `record` has a value at `path`."""
+    value = record
+    for step in path:
+        if isinstance(step, str):
+            if not isinstance(value, dict) or step not in value:
+                return False
+        elif not isinstance(value, list) or step >= len(value):
+            return False
+        value = value[step]
+    return True
+
+
+def schema_at(schema: Any, path: Path) -> Any:
+    """Return the part of `schema` at `path`, following references.
+
+    Raises `LookupError` or `TypeError` if the schema has no such path.
+    """
+    node = schema
+    for step in path:
+        if step == "$ref" and isinstance(node, dict) and isinstance(node[step], str):
+            node = resolve(schema, node[step])
+        else:
+            node = node[next(_keys_matching(node, step), step)]
+    return node
+
+
+def schema_object_at(schema: Any, path: Path) -> Mapping[str, Any]:
+    """Return the object at `path` of `schema`, an empty one if there is none."""
+    try:
+        node = schema_at(schema, path)
+    except (LookupError, TypeError):
+        return {}
+    return node if isinstance(node, dict) else {}
+
+
+def is_exact(record: Any, path: Path) -> bool:
+    """Return whether the engine's `path` can mean only one path of `record`."""
+    node = record
+    for step in path:
+        if isinstance(node, dict) and (type(step) is int or "" in node):
+            return False
+        node = node[step]
+    return not (isinstance(node, dict) and "" in node)
+
+
+def matching_paths(node: Any, engine_path: Path, schema: Any = None) -> Iterator[Path]:
+    """Yield every path in `node` that the engine reports as `engine_path`.
+
+    References are followed if `schema` is given, the schema that they are in.
+    """
+    if not engine_path:
+        yield ()
+    else:
+        for key in _keys_matching(node, engine_path[0]):
+            inner = node[key]
+            if key == "$ref" and schema is not None and isinstance(inner, str):
+                inner = resolve(schema, inner)
+            yield from (
+                (key, *rest) for rest in matching_paths(inner, engine_path[1:], schema)
+            )
+    if isinstance(node, dict) and "" in node:
+        yield from (
+            ("", *rest) for rest in matching_paths(node[""], engine_path, schema)
+        )
+
+
+def _keys_matching(node: Any, engine_step: str | int) -> Iterator[str | int]:
+    """Yield the keys or the index of `node` that the engine reports as a step."""
+    if isinstance(node, list):
+        if isinstance(engine_step, int) and engine_step < len(node):
+            yield engine_step
+    elif isinstance(node, dict):
+        if str(engine_step) in node:
+            yield str(engine_step)
+        if isinstance(engine_step, int):
+            same_number = re.compile(rf"\+?0*{engine_step}")
+            for key in node:
+                if key != str(engine_step) and same_number.fullmatch(key):
+                    yield key
+
+
+#: Keywords that are followed by a name or a number in a path through a schema.
+_named = frozenset(
+    "properties patternProperties definitions dependencies allOf anyOf oneOf".split()
 )
-from harpia_formats.validation.diagnosis.exact_paths import (
-    is_exact,
-    matching_paths,
-    schema_at,
-    schema_object_at,
-    value_at,
+#: Keywords whose schemas apply to a value inside of the one that is validated.
+_inward = frozenset(
+    "properties patternProperties items additionalProperties additionalItems".split()
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedCondition:
+    """A `then`, `else` or dependency of a schema that applied to an object."""
+
+    #: The evaluation path to it.
+    path: Path
+    #: How many steps of an error's path lead to the object that it applied to.
+    depth: int
+    #: The key whose presence a dependency depends on; None for `then` and `else`.
+    key: str | None = None
+
+
+def condition_of(evaluation_path: Iterable[Any]) -> AppliedCondition | None:
+    """Return the innermost condition on an evaluation path, None if it has none."""
+    path = tuple(evaluation_path)
+    found, depth = None, 0
+    for index, keyword in _keywords(path):
+        if keyword in {"then", "else"}:
+            found = AppliedCondition(path[: index + 1], depth)
+        elif keyword == "dependencies" and index + 1 < len(path):
+            found = AppliedCondition(path[: index + 2], depth, str(path[index + 1]))
+        depth += keyword in _inward
+    return found
+
+
+def keywords_on(evaluation_path: Path) -> Iterator[tuple[int, str, bool]]:
+    """Yield the keywords on an evaluation path, each after its index.
+
+    Behind each is whether the next one applies to a value inside of its own.
+    """
+    for index, keyword in _keywords(evaluation_path):
+        yield index, keyword, keyword in _inward
+
+
+def last_keyword(path: Path) -> str:
+    """Return the keyword that a path of a schema ends with, "" if a name ends it."""
+    return next(
+        (keyword for index, keyword in _keywords(path) if index == len(path) - 1), ""
+    )
+
+
+def _keywords(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the keywords on a path through a schema, each after its index."""
+    index = 0
+    while index < len(path):
+        keyword = str(path[index])
+        yield index, keyword
+        index += 1
+        is_numbered = (
+            keyword == "items" and index < len(path) and type(path[index]) is int
+        )
+        if keyword in _named or is_numbered:
+            index += 1
+
+
+def tested_paths(condition: AppliedCondition, schema: Any) -> list[Path]:
+    """Return the paths of the values that a condition tests.
+
+    They begin at the object that the condition applies to.
+    """
+    if condition.key is not None:
+        return [(condition.key,)]
+    test = schema_object_at(schema, (*condition.path[:-1], "if"))
+    return list(dict.fromkeys(_tested_by(test, schema)))
+
+
+def _tested_by(test: Any, schema: Any) -> Iterator[Path]:
+    """Yield the paths of the values that the schema `test` looks at."""
+    if not isinstance(test, dict):
+        return
+    if isinstance(test.get("$ref"), str):
+        yield from _tested_by(resolve(schema, test["$ref"]), schema)
+        return
+    members = test.get("properties", {})
+    for key, member in members.items():
+        inner_paths = _tested_inside(member)
+        yield from ((key, *rest) for rest in inner_paths or [()])
+    with_inner = {key for key, member in members.items() if _tested_inside(member)}
+    yield from ((key,) for key in test.get("required", ()) if key not in with_inner)
+    for keyword in ("allOf", "anyOf", "oneOf"):
+        for alternative in test.get(keyword, ()):
+            yield from _tested_by(alternative, schema)
+    yield from _tested_by(test.get("not"), schema)
+
+
+def _tested_inside(test: Any) -> list[Path]:
+    """Return the paths of the members that the test of an object looks at."""
+    members = test.get("properties", {}) if isinstance(test, dict) else {}
+    return [
+        (key, *rest)
+        for key, member in members.items()
+        for rest in _tested_inside(member) or [()]
+    ]
+
 
 #: Paths of a schema that are remembered.
 REMEMBERED = 1024
@@ -193,3 +386,181 @@ def known_keys(schema: Any, error: EngineError) -> set[str]:
             if isinstance(then, dict):
                 known |= set(then.get("properties", ()))
     return known
+
+
+def without_redundant(errors: Iterable[EngineError], schema: Any) -> list[EngineError]:
+    """Return the errors of a record that are left without the redundant ones.
+
+    An error of `anyOf` or `oneOf` is replaced by the errors of one alternative where
+    the record was meant as that one.
+    """
+    found = list(_of_meant_alternatives(errors))
+    found = _without_untested_conditions(found, schema)
+    return _without_same_value(_without_inner(found))
+
+
+def _of_meant_alternatives(errors: Iterable[EngineError]) -> Iterator[EngineError]:
+    """Yield errors, those of `anyOf` and `oneOf` by the alternative that was meant."""
+    for error in errors:
+        if error.keyword not in {"anyOf", "oneOf"}:
+            yield error
+            continue
+        alternatives: list[list[EngineError]] = error.detail
+        # The types that an alternative allows, if the type is all that it refuses.
+        allowed_types = [
+            alternative[0].detail if _is_only_type(alternative, error.path) else None
+            for alternative in alternatives
+        ]
+        meant = [
+            alternative
+            for alternative, types in zip(alternatives, allowed_types, strict=True)
+            if types is None
+        ]
+        if not meant:
+            types = sorted({name for names in allowed_types for name in names or ()})
+            yield replace(error, keyword="type", detail=types)
+        elif len(meant := _without_other_kinds(meant, error.path)) == 1:
+            inner_errors = (
+                replace(inner, condition=inner.condition or error.condition)
+                for inner in meant[0]
+            )
+            yield from _of_meant_alternatives(inner_errors)
+        else:
+            yield error
+
+
+def _without_other_kinds(
+    alternatives: list[list[EngineError]], path: Path
+) -> list[list[EngineError]]:
+    """Return the alternatives whose fixed values the value at `path` has.
+
+    If it has those of none, all alternatives are returned.
+    """
+    fitting = [
+        alternative
+        for alternative in alternatives
+        if not any(_refuses_fixed_value(error, path) for error in alternative)
+    ]
+    return fitting or alternatives
+
+
+def _refuses_fixed_value(error: EngineError, path: Path) -> bool:
+    """Return whether a member of the value at `path` must have another fixed value."""
+    return error.keyword in {"const", "enum"} and error.path[:-1] == path
+
+
+def _is_only_type(errors: list[EngineError], path: Path) -> bool:
+    """Return whether the only error is the type of the value at `path`."""
+    return len(errors) == 1 and errors[0].keyword == "type" and errors[0].path == path
+
+
+def _without_untested_conditions(
+    errors: list[EngineError], schema: Any
+) -> list[EngineError]:
+    """Leave out errors of conditions that hold only because a key is missing.
+
+    An `if` that tests the value of a key holds for an object without the key. That the
+    key is missing is an error of its own.
+    """
+    missing = {
+        (*error.path, error.detail)
+        for error in errors
+        if error.keyword == "required" and error.condition is None
+    }
+    if not missing:
+        return errors
+    return [
+        error
+        for error in errors
+        if error.condition is None
+        or missing.isdisjoint(
+            (*error.path[: error.condition.depth], *tested[: end + 1])
+            for tested in tested_paths(error.condition, schema)
+            for end in range(len(tested))
+        )
+    ]
+
+
+def _without_inner(errors: list[EngineError]) -> list[EngineError]:
+    """Leave out errors inside of a value that must be removed or has a wrong type."""
+    replaced = {
+        error.path for error in errors if error.keyword in {"type", "falseSchema"}
+    }
+    unknown = {
+        (*error.path, key)
+        for error in errors
+        if error.keyword == "additionalProperties" and isinstance(error.detail, list)
+        for key in error.detail
+    }
+    if not replaced and not unknown:
+        return errors
+    outer = replaced | unknown
+    return [
+        error for error in errors if not _is_inside(error, replaced, unknown, outer)
+    ]
+
+
+def _is_inside(
+    error: EngineError, replaced: set[Path], unknown: set[Path], outer: set[Path]
+) -> bool:
+    """Return whether an error is inside of a value at one of the `outer` paths.
+
+    They are the paths of values to replace and of unknown keys. A missing key is
+    inside of the object that lacks it.
+    """
+    path = error.path
+    if error.keyword == "required" and path in replaced:
+        return True
+    above = {path[:end] for end in range(len(path))}
+    return path in unknown or not above.isdisjoint(outer)
+
+
+def _without_same_value(errors: list[EngineError]) -> list[EngineError]:
+    """Leave out errors on a value that a type error or a list of values explains.
+
+    Of several type errors on one value, one remains, with the types that all of them
+    allow. A list of the allowed values says more than their type.
+    """
+    type_errors = [error for error in errors if error.keyword == "type"]
+    if not type_errors:
+        return errors
+    unconditional = {error.path for error in type_errors if error.condition is None}
+    typed = {error.path for error in type_errors}
+    kept = [
+        error
+        for error in _with_one_type(errors)
+        if error.keyword == "type"
+        or (
+            error.keyword != "not"
+            and (error.condition is None or error.path not in unconditional)
+        )
+        or error.path not in typed
+    ]
+    listed = {error.path for error in kept if error.keyword in {"enum", "const"}}
+    return [
+        error for error in kept if error.keyword != "type" or error.path not in listed
+    ]
+
+
+def _with_one_type(errors: list[EngineError]) -> list[EngineError]:
+    """Return errors with the type errors on one value merged into one."""
+    kept: list[EngineError] = []
+    index_of: dict[Path, int] = {}
+    for error in errors:
+        if error.keyword != "type":
+            kept.append(error)
+        elif error.path in index_of:
+            index = index_of[error.path]
+            first = kept[index]
+            types = _types_in_both(first.detail, error.detail)
+            is_plainer = first.condition is not None and error.condition is None
+            kept[index] = replace(error if is_plainer else first, detail=types)
+        else:
+            index_of[error.path] = len(kept)
+            kept.append(error)
+    return kept
+
+
+def _types_in_both(types: list[str], other: list[str]) -> list[str]:
+    """Return the types that are in both lists, the first list if none is."""
+    return [name for name in types if name in other] or list(types)

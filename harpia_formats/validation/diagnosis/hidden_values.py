@@ -4,26 +4,24 @@ from dataclasses import replace
 from typing import Any
 
 from harpia_formats.formats.rules import Rule
-from harpia_formats.model.problem import Because, Problem, pointer_of
-from harpia_formats.model.text.describe import (
+from harpia_formats.model.describe import (
     LISTED,
     HiddenValue,
     hidden_value,
     path_text,
     short_json,
 )
-from harpia_formats.validation.diagnosis.engine_errors import EngineError
-from harpia_formats.validation.diagnosis.exact_paths import value_at
-from harpia_formats.validation.diagnosis.finding import Finding
-from harpia_formats.validation.diagnosis.keyword_messages import (
+from harpia_formats.model.problem import Because, Problem, pointer_of
+from harpia_formats.validation.diagnosis.engine_errors import EngineError, value_at
+from harpia_formats.validation.diagnosis.messages import (
     ProblemText,
     advice_on,
+    problem_of,
     text_of_error,
 )
-from harpia_formats.validation.diagnosis.root_causes import Cause
+from harpia_formats.validation.diagnosis.root_causes import Cause, Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
-from harpia_formats.validation.diagnosis.to_problem import problem_of
-from harpia_formats.validation.redaction.words import SchemaWords
+from harpia_formats.validation.redaction.shown_words import SchemaWords
 
 _KEY_NAME = HiddenValue("one of its keys")
 

@@ -8,8 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from harpia_formats.files.framing.chunk import Cursor, code_points
-from harpia_formats.files.parsing.locate import Duplicate, duplicates
-from harpia_formats.files.parsing.pointer_index import PointerIndex
+from harpia_formats.files.parsing.locate import Duplicate, PointerIndex, duplicates
 from harpia_formats.model.problem import Excerpt, Path, Place, pointer_of
 
 #: Code points of a line that a code frame shows around a place.

@@ -1,14 +1,22 @@
 """Find the records that do not agree with an earlier record of their file."""
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import chain, islice, zip_longest
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
+from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
+from harpia_formats.files.framing.columns import (
+    DocumentFrames,
+    NumberedRecord,
+    numbered_records,
+)
+from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import (
     AcrossRows,
@@ -18,20 +26,155 @@ from harpia_formats.model.lint import (
 )
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.dedup.digests import Digests, digest_of
-from harpia_formats.validation.dedup.pair_digests import PairDigests
 from harpia_formats.validation.dedup.repeated_digests import (
+    PairDigests,
     RepeatedDigests,
     repeated_digest_batches,
 )
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.root_causes import Finding
+from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.merge.file_merge import FileMerge
-from harpia_formats.validation.merge.placed_rows import PlacedRow
 from harpia_formats.validation.unit.across_values import (
     AcrossReader,
+    Compared,
     digests_of_compared,
 )
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.record_numbers import RecordSet
+from harpia_formats.validation.unit.findings import RecordSet
+from harpia_formats.validation.unit.row_validator import RowValidator
+
+if TYPE_CHECKING:  # only for tables: start-up time
+    from harpia_formats.files.parsing.csv_blocks import TablePiece, TableRow
+
+
+class PlacedRow(Protocol):
+    """A row with its number and its place in the file."""
+
+    @property
+    def number(self) -> int:
+        """The number of its record, from 1."""
+
+    @property
+    def start(self) -> Cursor:
+        """Where in the file it begins."""
+
+    @property
+    def value(self) -> Any:
+        """The decoded row, None if it is not JSON."""
+
+    def compared(self, reader: AcrossReader) -> Compared | None:
+        """Return what a rule across rows compares of it."""
+
+    def context(self, value: Any) -> RowContext:
+        """Return what places problems in the row, which decoded is `value`."""
+
+
+class _JsonRow(msgspec.Struct, frozen=True):
+    name: str
+    id_key: str
+    record: NumberedRecord
+    #: The row as the typed decoder reads it, and that decoder, if it accepts the row.
+    typed: Any = None
+    decoder: TypedDecoder | None = None
+
+    @property
+    def number(self) -> int:
+        return self.record.number
+
+    @property
+    def start(self) -> Cursor:
+        return self.record.start
+
+    @property
+    def value(self) -> Any:
+        return self.record.value()
+
+    def compared(self, reader: AcrossReader) -> Compared | None:
+        if self.decoder is not None:
+            found = reader.of_typed((self.typed,), self.decoder)
+            if found is not None:
+                return found[0] if found else None
+        return reader.of_value(self.value)
+
+    def context(self, value: Any) -> RowContext:
+        text, number = self.record.text, self.number
+        return RowContext(self.name, text, self.start, number, value, self.id_key)
+
+
+class _TableRow(msgspec.Struct, frozen=True):
+    name: str
+    columns: tuple[str, ...]
+    number: int
+    row: "TableRow"
+
+    @property
+    def start(self) -> Cursor:
+        return self.row.start
+
+    @property
+    def value(self) -> Any:
+        if len(self.row.fields) != len(self.columns):
+            return None
+        texts = [cell.text for cell in self.row.fields]
+        return dict(zip(self.columns, texts, strict=True))
+
+    def compared(self, reader: AcrossReader) -> Compared | None:
+        return reader.of_value(self.value)
+
+    def context(self, value: Any) -> RowContext:
+        row = self.row
+        spans = {
+            name: (cell.start, cell.end)
+            for name, cell in zip(self.columns, row.fields, strict=True)
+        }
+        return RowContext(
+            self.name, row.data, row.start, self.number, value, spans=spans
+        )
+
+
+def json_rows(
+    frames: DocumentFrames, name: str, id_key: str, validator: RowValidator
+) -> Iterator[PlacedRow]:
+    """Yield the records in the `frames` of the file called `name`.
+
+    They are typed where `validator` accepts many at once.
+    """
+    number = 0
+    for frame in frames:
+        if isinstance(frame, FramingFault):
+            number += frame.record
+        if not isinstance(frame, Chunk):
+            continue
+        typed = validator.accepted(frame)
+        if typed is not None:
+            for row, value in enumerate(typed):
+                number += 1
+                record = NumberedRecord(number, frame, row)
+                yield _JsonRow(name, id_key, record, value, validator.decoder)
+            continue
+        for record in numbered_records((frame,), number):
+            number = record.number
+            yield _JsonRow(name, id_key, record)
+
+
+def table_rows(pieces: "Iterable[TablePiece]", name: str) -> Iterator[PlacedRow]:
+    """Yield the records in the pieces of the table called `name`."""
+    from harpia_formats.files.parsing.csv_blocks import TableFault, TableRow  # noqa: PLC0415 - only for tables: start-up time
+
+    columns: tuple[str, ...] = ()
+    number = 0
+    for piece in pieces:
+        if isinstance(piece, TableFault):
+            if piece.record and not columns:
+                return
+            number += piece.record
+        elif isinstance(piece, TableRow):
+            if not columns:
+                columns = tuple(cell.text for cell in piece.fields)
+                continue
+            number += 1
+            yield _TableRow(name, columns, number, piece)
+
 
 #: Keys of each rule of which the first record is remembered; of further ones only the
 #: digest of its value.

@@ -1,13 +1,14 @@
-"""Merge the results of a file's units, in order: counts, outcomes, limits, lengths."""
+"""Merge the findings on the parts of a file: outcomes of its records, and places."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+import msgspec
+
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault, is_blank
 from harpia_formats.files.framing.columns import DocumentHeader, RowArray
-from harpia_formats.model.problem import Path
+from harpia_formats.model.problem import Path, Problem
 from harpia_formats.model.report import FileCount
-from harpia_formats.validation.merge.outcomes import Outcomes
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import (
     Broken,
@@ -17,12 +18,120 @@ from harpia_formats.validation.plan.units import (
     TableRecords,
     TableRows,
 )
-from harpia_formats.validation.unit.record_numbers import RecordSet
-from harpia_formats.validation.unit.result import NO_FINDINGS, UnitResult, add_counts
+from harpia_formats.validation.unit.findings import (
+    NO_FINDINGS,
+    Findings,
+    RecordSet,
+    UnitResult,
+    add_counts,
+)
 
-if TYPE_CHECKING:  # only for tables: start-up time
+if TYPE_CHECKING:  # most files are not unpacked
+    from harpia_formats.files.io.unpacked_text import TextPlaces
     from harpia_formats.files.parsing.csv_blocks import TableBlock
     from harpia_formats.validation.plan.table_units import TableBatch
+
+
+class Outcomes(msgspec.Struct):
+    """The outcome of each record of a file; each record is counted once.
+
+    A record may be met several times: in each of its columns, or again because of its
+    id. One without a verdict is never counted as valid.
+    """
+
+    count: FileCount
+    invalid: RecordSet = msgspec.field(default_factory=RecordSet)
+    undetermined: RecordSet = msgspec.field(default_factory=RecordSet)
+
+    def add(self, invalid: bytes, undetermined: bytes, before: int) -> None:
+        """Count records, given as bits, that are numbered from `before` on."""
+        if not (invalid or undetermined):
+            return
+        was_invalid = self._shifted(self.invalid, before, len(invalid))
+        new_invalid = int.from_bytes(invalid, "little") << (before & 7) & ~was_invalid
+        self.invalid.put(invalid, before)
+        self.count.invalid += new_invalid.bit_count()
+        size = max(len(invalid), len(undetermined))
+        was_open = self._shifted(self.undetermined, before, size)
+        self.count.undetermined -= (new_invalid & was_open).bit_count()
+        found = int.from_bytes(undetermined, "little") << (before & 7) & ~was_open
+        self.undetermined.put(undetermined, before)
+        now_invalid = self._shifted(self.invalid, before, size)
+        self.count.undetermined += (found & ~now_invalid).bit_count()
+
+    def are_valid(self, before: int, count: int) -> bool:
+        """Return whether the `count` records after the first `before` are valid."""
+        size = (count + 7) // 8 + 1
+        refused = self._shifted(self.invalid, before + 1, size) | self._shifted(
+            self.undetermined, before + 1, size
+        )
+        return not refused >> (before + 1 & 7) & (1 << count) - 1
+
+    def add_invalid(self, number: int) -> None:
+        """Count a record as invalid."""
+        if number in self.invalid:
+            return
+        self.invalid.add(number)
+        self.count.invalid += 1
+        self.count.undetermined -= number in self.undetermined
+
+    @staticmethod
+    def _shifted(records: RecordSet, before: int, size: int) -> int:
+        """Return the bits around the numbers `before` to `before` + 8 * `size`."""
+        place = before >> 3
+        return int.from_bytes(records.bits[place : place + size + 1], "little")
+
+
+def placed(findings: Findings, records: int, lines: int) -> Findings:
+    """Return findings with so many records and lines of the file before them."""
+    if not ((records or lines) and findings.described):
+        return findings
+    return msgspec.structs.replace(
+        findings,
+        described=tuple(
+            tuple((group, _placed(problem, records, lines)) for group, problem in row)
+            for row in findings.described
+        ),
+    )
+
+
+def in_members(findings: Findings, path: str, places: "TextPlaces | None") -> Findings:
+    """Return findings on the text of the file at `path` with places in its members.
+
+    `places` is None for a file that was not unpacked. Findings in other files, such as
+    a companion, stay.
+    """
+    if places is None or not findings.described:
+        return findings
+    return msgspec.structs.replace(
+        findings,
+        described=tuple(
+            tuple(
+                (
+                    group,
+                    places.of_problem(problem)
+                    if problem.place.path == path
+                    else problem,
+                )
+                for group, problem in row
+            )
+            for row in findings.described
+        ),
+    )
+
+
+def _placed(problem: Problem, records: int, lines: int) -> Problem:
+    """Return a problem with its place in the file."""
+    place = problem.place
+    number = None if place.record is None else place.record + records
+    return replace(
+        problem,
+        place=replace(place, line=place.line + lines, record=number),
+        because=tuple(
+            replace(reason, line=reason.line + lines) for reason in problem.because
+        ),
+    )
+
 
 #: What a file is cut into.
 Frame: TypeAlias = (

@@ -1,6 +1,6 @@
-"""Count the findings of a run exactly, and keep a few of each group as examples."""
+"""Count the findings of all files in groups, and report those above a baseline."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import islice
@@ -12,14 +12,40 @@ from harpia_formats.formats.rules import Rule
 from harpia_formats.model.problem import Path, Place, Problem, Severity
 from harpia_formats.model.report import FileCount, Group, Report
 from harpia_formats.validation.baselines import DESCRIBED
-from harpia_formats.validation.merge.file_groups import GROUP_REST, FileGroups
 from harpia_formats.validation.plan.units import Demand, GroupKey
-from harpia_formats.validation.unit.result import Findings
-from harpia_formats.validation.unit.shared_groups import group_pointer
+from harpia_formats.validation.unit.collector import GROUP_LIMIT
+from harpia_formats.validation.unit.findings import Findings, group_pointer
 
 if TYPE_CHECKING:  # most runs have no baseline, and unpack nothing
     from harpia_formats.files.io.unpacked_text import TextPlaces
-    from harpia_formats.validation.baselines.known import KnownFindings
+    from harpia_formats.validation.baselines.known_findings import KnownFindings
+
+
+#: The pointer under which the groups beyond `GROUP_LIMIT` are counted together.
+GROUP_REST = "/…"
+
+
+class FileGroups(msgspec.Struct):
+    """The groups of one file."""
+
+    count: FileCount
+    groups: dict[GroupKey, Group] = msgspec.field(default_factory=dict)
+    #: Groups that have as many examples as are wanted.
+    satisfied: set[GroupKey] = msgspec.field(default_factory=set)
+    #: Rules whose groups beyond the limit have them.
+    satisfied_rest: set[str] = msgspec.field(default_factory=set)
+    #: Rules that have groups beyond the limit.
+    rest: set[str] = msgspec.field(default_factory=set)
+    #: How many findings of each group the baseline holds, and the rules that are
+    #: checked in the file.
+    known: Mapping[GroupKey, int] = msgspec.field(default_factory=dict)
+    rules: Collection[str] = ()
+
+    def key_of(self, group: GroupKey) -> GroupKey:
+        """Return under which group a finding is counted."""
+        if group in self.groups or len(self.groups) < GROUP_LIMIT:
+            return group
+        return (group[0], GROUP_REST, "")
 
 
 class Tally(msgspec.Struct):
@@ -189,8 +215,6 @@ class Tally(msgspec.Struct):
     def report(self) -> Report:
         """Return the counts so far; the examples were yielded by `keep`."""
         if self.known is not None:
-            from harpia_formats.validation.merge.above_baseline import report_above  # noqa: PLC0415 - only with a baseline: start-up time
-
             found = report_above(self._files, self._groups, self.known)
             return replace(found, excluded=self.excluded, unmatched=self.unmatched)
         return Report(
@@ -238,4 +262,57 @@ def joined(parts: Iterable[Findings]) -> Findings:
         sum(part.notes for part in found),
         tuple(row for part in found for row in part.described),
         tuple(times.items()),
+    )
+
+
+def report_above(
+    files: Iterable[FileGroups], groups: Iterable[Group], known: "KnownFindings"
+) -> Report:
+    """Return the report of `files` with the findings that are not `known`.
+
+    `groups` are those of all files, in the order of the report.
+    """
+    files = tuple(files)
+    above: dict[int, Group] = {}
+    counts, unused = [], {}
+    for file in files:
+        counts.append(_above(file, above))
+        unused[file.count.path] = _unused(file)
+    held = sum(count.baseline or 0 for count in counts)
+    return Report(
+        tuple(counts),
+        tuple(above[id(group)] for group in groups if id(group) in above),
+        (),
+        baseline=known.use(held, unused, (count.path for count in counts)),
+    )
+
+
+def _above(file: FileGroups, above: dict[int, Group]) -> FileCount:
+    """Return the counts of a file without the findings that are known.
+
+    Its groups with others are added to `above`, by the identity of the whole groups.
+    """
+    count = replace(file.count, baseline=0)
+    for key, group in file.groups.items():
+        known = file.known.get(key, 0)
+        held = min(known, group.count)
+        count.count(group.severity, -held)
+        count.baseline = (count.baseline or 0) + held
+        if group.count > known:
+            above[id(group)] = replace(group, count=group.count - held, baseline=known)
+    return count
+
+
+def _unused(file: FileGroups) -> int:
+    """Return how many known findings of a file were not found.
+
+    Only those of rules that were checked count, and only if the file was read.
+    """
+    if not file.count.complete:
+        return 0
+    counts = {key: group.count for key, group in file.groups.items()}
+    return sum(
+        max(0, known - counts.get(key, 0))
+        for key, known in file.known.items()
+        if key[0] in file.rules
     )

@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from harpia_formats.model.lint import CaseDecision, FileLint, FileRemark
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
+from harpia_formats.validation.merge.across_rows import PlacedRow
 from harpia_formats.validation.merge.file_merge import FileMerge
-from harpia_formats.validation.merge.placed_rows import PlacedRow
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.record_numbers import RecordSet
-from harpia_formats.validation.unit.result import UNCOUNTED, Findings
+from harpia_formats.validation.unit.findings import UNCOUNTED, Findings, RecordSet
 from harpia_formats.validation.unit.row_linter import RowLinter, held_key
 
 #: How many problems are reported together.

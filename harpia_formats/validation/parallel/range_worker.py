@@ -8,20 +8,19 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol, TypeVar
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.byte_ranges import RangeReader
 from harpia_formats.files.framing.chunk import Chunk
-from harpia_formats.files.framing.lines import line_rows
+from harpia_formats.files.framing.container import line_rows
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
 from harpia_formats.files.io.reader import SourceError, error_reason
-from harpia_formats.files.workers.same_file import difference_from
+from harpia_formats.files.workers.worker_checks import difference_from
 from harpia_formats.formats.detection.sampled_file import Framing
-from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.local import LocalValidation, table_frames
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import FileBytes, RowRange
-from harpia_formats.validation.second_pass import table_frames
 from harpia_formats.validation.unit.collector import TooManyFindings
-from harpia_formats.validation.unit.result import (
+from harpia_formats.validation.unit.findings import (
     FileNotSeen,
     InternalFault,
     TooMuch,

@@ -20,7 +20,6 @@ from typing import Any, NamedTuple, Protocol, Self
 
 import msgspec
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.byte_ranges import RangeReader, line_ranges
 from harpia_formats.files.framing.chunk import (
     Chunk,
@@ -30,18 +29,26 @@ from harpia_formats.files.framing.chunk import (
     is_blank,
 )
 from harpia_formats.files.framing.columns import DocumentHeader, RowArray
-from harpia_formats.files.framing.lines import line_rows
+from harpia_formats.files.framing.container import line_rows
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.io.file_sink import temporary_folder
 from harpia_formats.files.io.reader import SourceError, error_reason
-from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.remote_file import RemoteFile
 from harpia_formats.files.io.source import BytesRead, ReadProgress, Source
-from harpia_formats.files.io.temp_folder import temporary_folder
-from harpia_formats.files.workers.ordered import answers_in_order
-from harpia_formats.files.workers.pool import Task, WorkerDied, WorkerPool
-from harpia_formats.formats.detection.read_blocks import ReadBlocks, complete_frames
-from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.files.workers.pool import (
+    Task,
+    WorkerDied,
+    WorkerPool,
+    answers_in_order,
+)
+from harpia_formats.formats.detection.sampled_file import (
+    Framing,
+    ReadBlocks,
+    complete_frames,
+)
 from harpia_formats.formats.detection.splittable import is_plain_lines, splittable_size
 from harpia_formats.model.report import FileCount
-from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.local import LocalValidation, table_frames
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.one_file import OpenFile
 from harpia_formats.validation.parallel.range_worker import (
@@ -57,8 +64,7 @@ from harpia_formats.validation.plan.units import (
     RowRange,
     SentBytes,
 )
-from harpia_formats.validation.second_pass import table_frames
-from harpia_formats.validation.unit.result import (
+from harpia_formats.validation.unit.findings import (
     KILLED,
     KILLED_HELP,
     Findings,
@@ -322,7 +328,7 @@ class Ranges:
         if self._plan.cut is not Framing.TABLE:
             return line_ranges(file, begin, self._size)
         assert isinstance(file, Path)  # noqa: S101 - see `of_table`
-        from harpia_formats.files.parsing.csv_ranges import csv_ranges  # noqa: PLC0415 - only for tables: start-up time
+        from harpia_formats.files.framing.byte_ranges import csv_ranges  # noqa: PLC0415 - only for tables: start-up time
 
         return csv_ranges(file, begin, self._size)
 
@@ -488,7 +494,7 @@ class Ranges:
         If none begins at `end`, all that follow are yielded and nothing more is handed
         out: the table was cut inside of a field.
         """
-        from harpia_formats.files.parsing.csv_pieces import TableFault  # noqa: PLC0415 - only for tables: start-up time
+        from harpia_formats.files.parsing.csv_blocks import TableFault  # noqa: PLC0415 - only for tables: start-up time
 
         place, landed = self._place, list[Cursor]()
         assert place is not None  # noqa: S101 - workers read the file
@@ -517,7 +523,7 @@ def _records_in(frame: Frame) -> Iterator[bytes | None]:
     elif isinstance(frame, FramingFault):
         yield from [None] * frame.record
     elif isinstance(frame, tuple):
-        from harpia_formats.files.parsing.csv_pieces import TableFault, TableRow  # noqa: PLC0415 - only for tables: start-up time
+        from harpia_formats.files.parsing.csv_blocks import TableFault, TableRow  # noqa: PLC0415 - only for tables: start-up time
 
         for piece in frame:
             if isinstance(piece, TableRow):

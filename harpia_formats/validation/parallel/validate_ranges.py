@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault, is_blank
 from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
-from harpia_formats.validation.merge.places import placed
+from harpia_formats.validation.merge.file_merge import placed
 from harpia_formats.validation.parallel.range_worker import (
     NotDone,
     RangeFrames,
@@ -18,11 +18,10 @@ from harpia_formats.validation.parallel.range_worker import (
 from harpia_formats.validation.parallel.ranges import FilePart, Ranges
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.plan.units import Broken, CutRows, Demand
-from harpia_formats.validation.unit.broken import report_broken
-from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.record_numbers import RecordSet
-from harpia_formats.validation.unit.result import (
+from harpia_formats.validation.unit.collector import Collector, report_broken
+from harpia_formats.validation.unit.findings import (
     Findings,
+    RecordSet,
     RedoneUnits,
     UnitResult,
     add_counts,

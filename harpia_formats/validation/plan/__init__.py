@@ -1,1 +1,4 @@
-"""What a file is and which units of work it has, settled before its first row."""
+"""What a file is and which units of work it has, decided before its first row.
+
+To read in this order: `file_plan`, `units`, `table_units`.
+"""

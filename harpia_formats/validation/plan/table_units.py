@@ -3,8 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.files.parsing.csv_blocks import TableBlock
-from harpia_formats.files.parsing.csv_pieces import TableBlank, TableFault, TableRow
+from harpia_formats.files.parsing.csv_blocks import (
+    TableBlank,
+    TableBlock,
+    TableFault,
+    TableRow,
+)
 
 #: Records of a table that were cut together, with blank lines and faults.
 TableBatch = tuple[TableRow | TableBlank | TableFault, ...]

@@ -12,12 +12,12 @@ import msgspec
 
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.columns import DocumentHeader
-from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.remote_file import RemoteFile
 from harpia_formats.model.problem import Path as ValuePath
 
 if TYPE_CHECKING:  # only for tables: start-up time
     from harpia_formats.files.parsing.csv_blocks import TableBlock
-    from harpia_formats.validation.plan.run_plan import RunPlan
+    from harpia_formats.validation.plan.file_plan import RunPlan
     from harpia_formats.validation.plan.table_units import TableBatch
 
 #: Code, pointer and cause: problems that are equal in these are one group.

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harpia_formats.model.problem import Problem
 
 if TYPE_CHECKING:  # most runs show values: start-up time
-    from harpia_formats.validation.redaction.reports import Redaction
+    from harpia_formats.validation.redaction.redacted_reports import Redaction
 
 
 def redaction_of(options: Any, schema: Any = None) -> "Redaction | None":
@@ -27,7 +27,7 @@ def redacting(schema: Any = None, *, is_on: bool) -> "Redaction | None":
     """Return what takes values out of what is shown, None unless that `is_on`."""
     if not is_on:
         return None
-    from harpia_formats.validation.redaction.reports import Redaction  # noqa: PLC0415 - most runs show values
+    from harpia_formats.validation.redaction.redacted_reports import Redaction  # noqa: PLC0415 - most runs show values
 
     return Redaction(schema)
 
@@ -36,7 +36,9 @@ def errors_shown(redaction: "Redaction | None") -> AbstractContextManager[None]:
     """Return what raises errors as they may be shown; as is if `redaction` is None."""
     if redaction is None:
         return nullcontext()
-    from harpia_formats.validation.redaction.errors import errors_without_values  # noqa: PLC0415 - most runs show values
+    from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - most runs show values
+        errors_without_values,
+    )
 
     return errors_without_values(redaction)
 
@@ -47,6 +49,8 @@ def problems_shown(
     """Return the problems of a run as they may be shown; all if `redaction` is None."""
     if redaction is None:
         return problems
-    from harpia_formats.validation.redaction.errors import problems_without_values  # noqa: PLC0415 - most runs show values
+    from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - most runs show values
+        problems_without_values,
+    )
 
     return problems_without_values(problems, redaction)

@@ -14,16 +14,13 @@ from harpia_formats.files.framing.chunk import BOM
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.side_input import LARGEST
 from harpia_formats.files.io.source import Source, open_source
-from harpia_formats.formats.detection.file_name import without_compression
+from harpia_formats.formats.detection.sample import without_compression
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.model.format import Companion, Format
-from harpia_formats.model.repair import Repair
+from harpia_formats.model.format import Companion, Format, Repair
 from harpia_formats.validation.companion_files import PlaceName, place_of
-from harpia_formats.validation.repair.consumer import Follow
-from harpia_formats.validation.repair.edits import Edit
-from harpia_formats.validation.repair.find import Found
-from harpia_formats.validation.repair.job import Job
-from harpia_formats.validation.repair.splice import spliced
+from harpia_formats.validation.repair.find import Found, Job
+from harpia_formats.validation.repair.found_repairs import Follow
+from harpia_formats.validation.repair.text_edits import Edit, spliced
 
 
 class Digesting:

@@ -1,39 +1,136 @@
 """Find the repairs of one file."""
 
-from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from harpia_formats.files.framing.chunk import BOM
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.source import ReadProgress
+from harpia_formats.files.io.source import FileState, ReadProgress, reason_of_change
 from harpia_formats.files.parsing.csv_delimiter import WIDE_DELIMITERS, named
-from harpia_formats.files.parsing.full_width_table import delimiter_edits
-from harpia_formats.formats.detection.other_delimiter import OTHER_DELIMITER
+from harpia_formats.files.parsing.full_width import delimiter_edits
 from harpia_formats.formats.detection.sampled_file import Framing
+from harpia_formats.formats.detection.unexpected_format import OTHER_DELIMITER
+from harpia_formats.formats.registry import all_formats, formats_named, rules_for
+from harpia_formats.formats.rules import Rule, selected_rules
+from harpia_formats.formats.schema.bundled_schemas import Schema
 from harpia_formats.model.format import Format
-from harpia_formats.validation.companion_names import names_beside
+from harpia_formats.model.problem import Severity
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.merge.file_merge import Frame
 from harpia_formats.validation.one_file import (
     FileSettings,
     OpenFile,
     ValidateInWorkers,
+    names_beside,
     validate_open,
 )
+from harpia_formats.validation.options import Options
+from harpia_formats.validation.plan.file_plan import RunPlan, run_plan_of
 from harpia_formats.validation.plan.units import Demand
-from harpia_formats.validation.repair.consumer import Follow, RepairConsumer
-from harpia_formats.validation.repair.edits import Edit
-from harpia_formats.validation.repair.job import Job
-from harpia_formats.validation.repair.reread import MARK_BYTES, has_mark
-from harpia_formats.validation.repair.rows import PlacedChange, PlacedRepair
-from harpia_formats.validation.repair.store import RepairStore
-from harpia_formats.validation.repair.table import BYTE_ORDER_MARK
-from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.repair.found_repairs import (
+    Follow,
+    RepairConsumer,
+    RepairStore,
+)
+from harpia_formats.validation.repair.proposals import BYTE_ORDER_MARK, RepairSettings
+from harpia_formats.validation.repair.row_repairs import PlacedChange, PlacedRepair
+from harpia_formats.validation.repair.text_edits import Edit
+from harpia_formats.validation.unit.findings import Findings
 from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # only for several processes
     from harpia_formats.files.workers.pool import WorkerPool
+
+
+#: Rules across records, of which nothing is repaired.
+_across = "X"
+
+
+class Job(msgspec.Struct, frozen=True):
+    """By what files of equal options are repaired."""
+
+    plan: RunPlan
+    settings: RepairSettings
+    #: All rules by code.
+    rules: Mapping[str, Rule]
+    #: The codes of the rules by which a document follows the repairs of other files.
+    following: frozenset[str]
+    #: Whether files in no known format are passed over, and so left as they are.
+    skips_unrecognised: bool
+
+
+def job_for(
+    options: Options, schema: tuple[str, Schema] | None, *, unsafe: bool
+) -> Job:
+    """Return by what files with these options are repaired.
+
+    Raises `UnknownRule`, `NoRuleLeft` and `UnknownFormat`.
+    """
+    formats = _formats_of(options.format)
+    rules = rules_for(formats, [*options.select, *options.ignore])
+    selected = selected_rules(
+        rules, list(options.select), list(options.ignore), lint=unsafe
+    )
+    # All rules on single rows are active, whichever may be repaired: what is wrong
+    # with a row decides whether it can be.
+    active = {
+        code: rule
+        for code, rule in rules.items()
+        if not (rule.lint or code.startswith(_across))
+    }
+    plain = replace(options, select=(), ignore=(), lint=False, examples=1)
+    plan = run_plan_of(plain, active, schema, formats, for_reading=True)
+    errors = [code for code, rule in active.items() if rule.severity is Severity.ERROR]
+    settings = RepairSettings(selected, unsafe, frozenset(errors))
+    skips_unrecognised = options.skip_unrecognised and schema is None
+    return Job(plan, settings, rules, selected, skips_unrecognised)
+
+
+def name_and_schema(given: Any) -> tuple[str, Schema] | None:
+    """Return the name and content of the user's schema, None without one."""
+    if given is None:
+        return None
+    from harpia_formats.validation.unit.given_schema import given_schema  # noqa: PLC0415 - only with a schema of the user
+
+    checked = given_schema(given)
+    return Path(checked.name).name, checked.schema
+
+
+def _formats_of(name: str | None) -> tuple[Format, ...]:
+    """Return the formats called `name`, all without a name. Raises `UnknownFormat`."""
+    return tuple(all_formats().values()) if name is None else formats_named(name)
+
+
+#: Bytes of a byte order mark.
+MARK_BYTES = len(BOM)
+
+
+def blocks_again(file: OpenFile, state: FileState | None) -> Iterator[bytes]:
+    """Yield the bytes of a file once more.
+
+    Raises `SourceError` at their end if they are not those that were read before.
+    """
+    size = 0
+    for block in file.again.blocks():
+        size += len(block)
+        yield block
+    origin = file.source.origin
+    reason = reason_of_change(origin, state) if isinstance(origin, Path) else ""
+    if not reason and size != file.count.bytes:
+        reason = "cannot be read to its end a second time"
+    if reason:
+        raise SourceError(file.source.name, f"{reason}; nothing was written")
+
+
+def has_mark(file: OpenFile) -> bool:
+    """Return whether a file begins with a byte order mark."""
+    with closing(file.again.blocks()) as blocks:
+        return next(blocks, b"").startswith(BOM)
 
 
 class Means(msgspec.Struct, frozen=True):

@@ -2,37 +2,126 @@
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 
+from harpia_formats.formats.registry import all_formats
 from harpia_formats.formats.rules.doubtful_text_lints import SAFE
-from harpia_formats.formats.schema.load import Schema
+from harpia_formats.formats.schema.bundled_schemas import Schema
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.exact_json import NOT_JSON, decode
-from harpia_formats.model.format import Format
-from harpia_formats.model.problem import Path
-from harpia_formats.model.repair import (
+from harpia_formats.model.format import (
     REMOVE,
     RENAME_KEY,
     REPLACE,
+    Format,
     Repair,
     UnsafeRepairs,
 )
-from harpia_formats.model.text.describe import short_json
-from harpia_formats.model.text.spelling import is_slip
-from harpia_formats.validation.diagnosis.exact_paths import value_at
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.model.problem import Path
+from harpia_formats.model.spelling import is_slip
+from harpia_formats.validation.diagnosis.engine_errors import value_at
 from harpia_formats.validation.diagnosis.messages import text_of_cause
-from harpia_formats.validation.diagnosis.root_causes import Cause
-from harpia_formats.validation.repair.table import (
-    KEY,
-    NULL,
-    NUMBER,
-    OTHER_KEY,
-    VALUE,
-    KindOfRepair,
-    unsafe_repairs_of,
+from harpia_formats.validation.diagnosis.root_causes import Cause, Finding
+
+#: The rule on a byte order mark.
+BYTE_ORDER_MARK = "J201"
+
+
+@dataclass(frozen=True, slots=True)
+class KindOfRepair:
+    """What is repaired, and whether that can hide what was wrong."""
+
+    name: str
+    #: What it does, as the end of "it …".
+    summary: str
+    is_safe: bool
+
+
+MARK = KindOfRepair(
+    "byte-order-mark",
+    "drops the byte order mark of a file that is no table",
+    is_safe=True,
 )
+TABLE_MARK = KindOfRepair(
+    "table-byte-order-mark",
+    "drops the byte order mark of a table, by which spreadsheets know that it is UTF-8",
+    is_safe=False,
+)
+NULL = KindOfRepair(
+    "null", "leaves out an optional key whose null is not allowed", is_safe=True
+)
+KEY = KindOfRepair(
+    "key",
+    "renames a key with a slip of the keyboard where exactly one known key fits and is "
+    "not there",
+    is_safe=True,
+)
+OTHER_KEY = KindOfRepair(
+    "other-key",
+    "renames any other misspelt key where exactly one known key fits and is not there",
+    is_safe=False,
+)
+NUMBER = KindOfRepair(
+    "number",
+    "drops the quotes of a number where no text may stand and that is no id",
+    is_safe=True,
+)
+VALUE = KindOfRepair(
+    "value",
+    "writes the one allowed value in the place of a misspelt one",
+    is_safe=False,
+)
+PUNCTUATION = KindOfRepair(
+    "punctuation",
+    "writes full-width punctuation outside of strings as that of JSON, if the row is "
+    "valid then",
+    is_safe=False,
+)
+DELIMITER = KindOfRepair(
+    "delimiter",
+    "writes the delimiter of a table in place of a full-width one that cuts all lines "
+    "into equally many fields",
+    is_safe=False,
+)
+VENDOR = KindOfRepair(
+    "vendor", "changes what the rules of the format itself find", is_safe=False
+)
+
+#: All kinds of repairs.
+KINDS = (
+    MARK,
+    TABLE_MARK,
+    NULL,
+    KEY,
+    OTHER_KEY,
+    NUMBER,
+    VALUE,
+    PUNCTUATION,
+    DELIMITER,
+    VENDOR,
+)
+
+
+def unsafe_repairs_of(format_: Format) -> "UnsafeRepairs | None":
+    """Return the repairs of the format itself, None if it has none.
+
+    Raises `PluginError` if those of a plug-in's format cannot be used.
+    """
+    if not format_.unsafe_repairs:
+        return None
+    from harpia_formats.formats.extensions import (  # noqa: PLC0415 - only for unsafe repairs
+        imported,
+        plugin_repairs,
+    )
+
+    if format_.id not in all_formats():
+        return plugin_repairs(format_)
+    found: UnsafeRepairs = imported(format_.unsafe_repairs)
+    return found
+
 
 #: A JSON number.
 _number = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?")

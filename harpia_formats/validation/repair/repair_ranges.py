@@ -16,11 +16,10 @@ from harpia_formats.validation.parallel.range_worker import (
 )
 from harpia_formats.validation.parallel.ranges import FilePart, Ranges
 from harpia_formats.validation.plan.file_plan import FilePlan
-from harpia_formats.validation.repair.consumer import RepairConsumer
+from harpia_formats.validation.repair.found_repairs import RepairConsumer
 from harpia_formats.validation.repair.proposals import Proposals, RepairSettings
-from harpia_formats.validation.repair.rows import PlacedRepair, RowsRepairer
-from harpia_formats.validation.unit.record_numbers import RecordNumbers
-from harpia_formats.validation.unit.result import Findings, UnitResult
+from harpia_formats.validation.repair.row_repairs import PlacedRepair, RowsRepairer
+from harpia_formats.validation.unit.findings import Findings, RecordNumbers, UnitResult
 from harpia_formats.validation.unit.validators import FileValidators
 
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -11,23 +11,24 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from harpia_formats.files.io.exclude import Exclusion
-from harpia_formats.files.io.file_state import FileState, state_of_path
-from harpia_formats.files.io.files_read import FilesRead
+from harpia_formats.files.io.discovery import Exclusion
+from harpia_formats.files.io.file_sink import write_file
 from harpia_formats.files.io.inputs import (
     Input,
     checked_inputs,
+    close_copies,
     is_one_file,
+    rewind_inputs,
     sources_of_inputs,
 )
+from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.files.io.reader import SourceError, error_reason
 from harpia_formats.files.io.sink import SinkError
-from harpia_formats.files.io.source import Source
-from harpia_formats.files.io.write_file import write_file
+from harpia_formats.files.io.source import FileState, Source, state_of_path
 from harpia_formats.formats.rules import NoRuleLeft
-from harpia_formats.model.errors import OptionError
 from harpia_formats.model.format import Format
-from harpia_formats.model.report import FileCount
+from harpia_formats.model.problem import OptionError
+from harpia_formats.model.report import FileCount, Report
 from harpia_formats.validation.companion_files import named_companion
 from harpia_formats.validation.one_file import OpenFile, opened
 from harpia_formats.validation.options import Options
@@ -38,26 +39,37 @@ from harpia_formats.validation.repair.companions import (
     Digesting,
     followed_by,
 )
-from harpia_formats.validation.repair.find import Means, find_repairs
-from harpia_formats.validation.repair.job import Job, job_for, name_and_schema
-from harpia_formats.validation.repair.options import FixOptions, check_combination
-from harpia_formats.validation.repair.reread import blocks_again
-from harpia_formats.validation.repair.result import RepairedFile, not_repaired
-from harpia_formats.validation.repair.store import RepairStore
-from harpia_formats.validation.repair.target import (
+from harpia_formats.validation.repair.find import (
+    Job,
+    Means,
+    blocks_again,
+    find_repairs,
+    job_for,
+    name_and_schema,
+)
+from harpia_formats.validation.repair.found_repairs import RepairStore
+from harpia_formats.validation.repair.repaired_file import (
+    Change,
+    FixOptions,
+    RepairedFile,
     UnpackedError,
+    check_combination,
     checked_output,
+    inputs_to_repair,
     is_same_file,
+    not_repaired,
     refused_unpackers,
     why_not_in_place,
     why_not_twice,
 )
-from harpia_formats.validation.run_baseline import RunBaseline
+from harpia_formats.validation.run import RunBaseline, Validation
 from harpia_formats.validation.run_plans import FileOptions
 from harpia_formats.validation.unit.validators import SharedValidators
 
 if TYPE_CHECKING:  # only for several processes
     from harpia_formats.files.workers.pool import WorkerPool
+    from harpia_formats.validation.redaction.redacted_reports import Redaction
+
 
 #: Bytes of all files together from which on worker processes are used.
 LITTLE = 1024 * 1024
@@ -129,7 +141,6 @@ class Fixing:
     def __iter__(self) -> Generator[RepairedFile, None, None]:
         if self._redaction is None:
             return self._files()
-        from harpia_formats.validation.repair.redacted_files import redacted_files  # noqa: PLC0415 - most runs show values
 
         return redacted_files(self._files(), self._redaction)
 
@@ -318,3 +329,99 @@ def _is_little(inputs: Sequence[Input]) -> bool:
         return path.is_file() and path.stat().st_size < LITTLE
     except (OSError, ValueError):
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class FixReport:
+    """What a repair changed, and what is still wrong."""
+
+    #: Every change, in order of the places in each file. Documents that follow the
+    #: repairs of others come after these.
+    changes: tuple[Change, ...]
+    #: The files that were written.
+    written: tuple[str, ...]
+    #: The files that could not be repaired, each with the reason.
+    failures: tuple[tuple[str, str], ...]
+    #: The changes as a unified diff, if that was asked for.
+    diff: bytes = b""
+    #: The report of the validation after the repair; None with a diff, or without an
+    #: output.
+    report: Report | None = None
+    #: Repaired files of which a digest in another file, such as an aggregate, is out of
+    #: date: it is beside them, or was named, and no document among the inputs could
+    #: follow. With an output it is the input, which such a digest is still of.
+    unfollowed: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every file could be repaired, and no error is left."""
+        return not self.failures and (self.report is None or self.report.ok)
+
+
+def fixed(inputs: Sequence[Input], options: Options, fix: FixOptions) -> FixReport:
+    """Repair inputs, and return the report; the changes are held in memory.
+
+    Raises what `Fixing` and `Validation` raise, and `OptionError` for options of the
+    report with a diff, which has none.
+    """
+    for name in ("min_records", "write_baseline"):
+        if fix.diff and getattr(options, name):
+            raise OptionError(f"{name} and diff cannot be combined: nothing is counted")
+    kept = inputs_to_repair(inputs, fix)
+    try:
+        return _fixed(kept, options, fix)
+    finally:
+        close_copies(inputs, kept)
+
+
+def _fixed(inputs: list[Input], options: Options, fix: FixOptions) -> FixReport:
+    """Repair inputs that can be read twice if they are to be validated then."""
+    changes: list[Change] = []
+    written: list[str] = []
+    failures: list[tuple[str, str]] = []
+    diff = b""
+    fixing = Fixing(inputs, options, fix)
+    for file in fixing:
+        changes += file.changes()
+        if file.reason:
+            failures.append((file.path, file.reason))
+        if file.written:
+            written.append(file.written)
+        if fix.diff:
+            diff += b"".join(file.diff())
+    unfollowed = tuple(one.path for one in fixing.unfollowed())
+    found = FixReport(
+        tuple(changes), tuple(written), tuple(failures), diff, unfollowed=unfollowed
+    )
+    left: Sequence[Input] = written if fixing.output else inputs
+    if fix.diff or not left:
+        return found
+    rewind_inputs(left)
+    run = Validation(left, options)
+    problems = tuple(run)
+    return replace(found, report=replace(run.report(), problems=problems))
+
+
+def redacted_files(
+    files: Generator[RepairedFile, None, None], redaction: "Redaction"
+) -> Generator[RepairedFile, None, None]:
+    """Yield repaired files with changes, reasons and errors without values.
+
+    `files` is closed when this is.
+    """
+    from harpia_formats.validation.redaction.redacted_reports import (  # noqa: PLC0415 - imported only for `redact`
+        errors_without_values,
+    )
+
+    def redact(change: Change) -> Change:
+        pointer = redaction.pointer(change.pointer)
+        return replace(change, pointer=pointer, what="changed")
+
+    try:
+        with errors_without_values(redaction):
+            for file in files:
+                file.redact = redact
+                file.reason = redaction.reason(file.reason)
+                yield file
+    finally:
+        files.close()

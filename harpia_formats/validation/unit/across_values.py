@@ -13,10 +13,10 @@ from harpia_formats.model.problem import Path
 from harpia_formats.validation.dedup.digests import digests_of
 from harpia_formats.validation.dedup.identity import (
     MemberReader,
+    key_text,
     member_at,
     member_reader,
 )
-from harpia_formats.validation.dedup.key_text import key_text
 
 #: The values of a row that a rule compares: the text of its key, and of its value.
 Compared = tuple[str, str]

@@ -1,12 +1,19 @@
-"""Collect the problems of a unit: exact counts, and descriptions of those needed."""
+"""Collect the findings on a part of a file as problems, and describe some of them.
+
+Beside the findings on rows, these are the ones on a broken container and on mixed line
+ends.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from harpia_formats.files.framing.chunk import Cursor
+import stringzilla  # type: ignore[import-not-found]  # ships no types
+
+from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.formats.rules import Rule
-from harpia_formats.formats.schema.load import Schema
+from harpia_formats.formats.rules.json_rules import MIXED_LINE_ENDS
+from harpia_formats.formats.schema.bundled_schemas import Schema
 from harpia_formats.model.problem import (
     Excerpt,
     Path,
@@ -14,20 +21,24 @@ from harpia_formats.model.problem import (
     Problem,
     Severity,
 )
-from harpia_formats.validation.plan.units import Demand, GroupKey
-from harpia_formats.validation.unit.result import NO_FINDINGS, Findings
-from harpia_formats.validation.unit.shared_groups import (
+from harpia_formats.validation.plan.units import Broken, Demand, GroupKey
+from harpia_formats.validation.unit.findings import (
+    FIRST_RECORD,
+    NO_FINDINGS,
+    Findings,
     KnownGroups,
     SharedGroups,
+    UnitResult,
     group_of,
     group_pointer,
 )
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.files.io.unpacked_text import TextPlaces
-    from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
+    from harpia_formats.validation.diagnosis.root_causes import Finding, SharedFindings
     from harpia_formats.validation.diagnosis.row_context import RowContext
-    from harpia_formats.validation.redaction.words import SchemaWords
+    from harpia_formats.validation.redaction.shown_words import SchemaWords
+
 
 #: Returns the row that a finding is about.
 RowOf = Callable[["Finding"], "RowContext"]
@@ -148,7 +159,7 @@ class Collector:
 
         Rules of shared findings need not be active.
         """
-        from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
+        from harpia_formats.validation.diagnosis.root_causes import Finding  # noqa: PLC0415 - imported only where a row has a problem
 
         held: list[Finding] = []
         for finding in findings:
@@ -220,11 +231,11 @@ class Collector:
     ) -> Problem:
         """Return the problem for a finding on a row."""
         if not self._hides_values:
-            from harpia_formats.validation.diagnosis.to_problem import problem_of  # noqa: PLC0415 - imported only where a row has a problem
+            from harpia_formats.validation.diagnosis.messages import problem_of  # noqa: PLC0415 - imported only where a row has a problem
 
             return problem_of(finding, rule, row, schema)
         from harpia_formats.validation.diagnosis.hidden_values import hidden_problem_of  # noqa: PLC0415 - most runs show values
-        from harpia_formats.validation.redaction.words import SchemaWords  # noqa: PLC0415 - most runs show values
+        from harpia_formats.validation.redaction.shown_words import SchemaWords  # noqa: PLC0415 - most runs show values
 
         if self._words is None or self._words[0] is not schema:
             self._words = schema, SchemaWords(schema)
@@ -308,3 +319,96 @@ def _of_finding(rule: Rule, finding: "Finding") -> Rule:
 
 #: The severities, the most severe first.
 _order = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+
+
+#: The rule, message and help for each kind of fault.
+_messages = {
+    "bom": (
+        "J201",
+        "the file begins with a byte order mark",
+        "save it as UTF-8 without one",
+    ),
+    "oversize": (
+        "J110",
+        "a row of {size:,} bytes is longer than the limit of {limit:,}",
+        "put line ends where they belong, or raise the limit with --max-row-bytes",
+    ),
+    "empty": (
+        "J111",
+        "the file holds no records",
+        "run again what should have written it",
+    ),
+    "spread": (
+        "J113",
+        "several JSON values, spread over lines: neither one document nor JSON Lines",
+        "write each record in a line of its own, as with: jq -c . FILE",
+    ),
+    "unclosed": (
+        "J112",
+        "the file ends before the array is closed",
+        "add the missing ]",
+    ),
+    "trailing": ("J112", "there is more behind the end of the array", "remove it"),
+    "missing-item": ("J112", "no record stands beside this comma", "remove the comma"),
+}
+
+
+def container_message(fault: FramingFault, limit: int) -> tuple[str, str, str]:
+    """Return the code of the rule, the message and the help for `fault`.
+
+    `limit` is the number of bytes that a row may have.
+    """
+    code, message, help_ = _messages[fault.kind]
+    return code, message.format(size=fault.size, limit=limit), help_
+
+
+def report_broken(unit: Broken, collector: Collector, limit: int) -> UnitResult:
+    """Report bytes that are not rows to `collector`; a record may be lost in them.
+
+    `limit` is the number of bytes that a row may have.
+    """
+    fault = unit.fault
+    code, message, help_ = container_message(fault, limit)
+    number = unit.before + 1 if fault.record else None
+    lost = FIRST_RECORD if fault.record else b""
+    collector.add(code, message, help_, collector.place(fault.start, number))
+    is_active = code in collector.rules
+    is_invalid = is_active and collector.is_error(code)
+    return UnitResult(
+        records=int(fault.record),
+        invalid=lost if is_invalid else b"",
+        undetermined=b"" if is_invalid else lost,
+        unreported=() if is_active or not lost else (code,),
+    )
+
+
+#: The first LF and the first CRLF, as far as there are any.
+LineEnds = tuple[Cursor | None, Cursor | None]
+
+
+def line_ends_of(chunk: Chunk) -> LineEnds:
+    """Return the first LF and the first CRLF of rows that are lines."""
+    data = chunk.data
+    crlf = stringzilla.find(data, b"\r\n")
+    lf = stringzilla.find(data, b"\n")
+    if crlf >= 0 and lf == crlf + 1:
+        while lf > 0 and data[lf - 1 : lf] == b"\r":
+            lf = data.find(b"\n", lf + 1)
+    return _cursor(chunk, lf), _cursor(chunk, crlf)
+
+
+def _cursor(chunk: Chunk, at: int) -> Cursor | None:
+    return None if at < 0 else chunk.start.after(chunk.data[:at])
+
+
+def report_mixed(ends: LineEnds, collector: Collector) -> None:
+    """Report that lines end differently, if they do."""
+    lf, crlf = ends
+    if lf is None or crlf is None:
+        return
+    is_crlf = crlf.offset > lf.offset
+    names = ("CRLF", "LF") if is_crlf else ("LF", "CRLF")
+    first, odd = (lf, crlf) if is_crlf else (crlf, lf)
+    message = f"this line ends with {names[0]}, and line {first.line:,} with {names[1]}"
+    help_ = "save the file with one kind of line ends"
+    collector.add(MIXED_LINE_ENDS, message, help_, collector.place(odd))

@@ -4,13 +4,12 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from harpia_formats.files.framing.constants import masked, with_nulls
-from harpia_formats.files.framing.null_rows import NullRows
-from harpia_formats.files.framing.numbered import decoded_or_none
-from harpia_formats.formats.rules.text import READ_AS_NULL
+from harpia_formats.files.framing.chunk import NullRows, masked, with_nulls
+from harpia_formats.files.framing.columns import decoded_or_none
+from harpia_formats.formats.rules.json_rules import READ_AS_NULL
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.validation.diagnosis.finding import Finding, find_json_fault
+from harpia_formats.validation.diagnosis.root_causes import Finding, find_json_fault
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.row_checks import Verdict
 

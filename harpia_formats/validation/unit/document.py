@@ -4,16 +4,20 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor
-from harpia_formats.files.framing.constants import may_have_constants, with_nulls
+from harpia_formats.files.framing.chunk import (
+    Chunk,
+    Cursor,
+    may_have_constants,
+    with_nulls,
+)
 from harpia_formats.model.format import Dialect
 from harpia_formats.model.problem import Path
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import DocumentRest
 from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.constants import with_constants
-from harpia_formats.validation.unit.result import UnitResult
+from harpia_formats.validation.unit.findings import UnitResult
 from harpia_formats.validation.unit.row_validator import RowValidator
 from harpia_formats.validation.unit.validators import FileValidators
 

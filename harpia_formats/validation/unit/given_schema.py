@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.formats.schema.load import Schema
+from harpia_formats.formats.schema.bundled_schemas import Schema
 from harpia_formats.formats.schema.user_schema import check_schema, read_schema
 from harpia_formats.model.format import Remark
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
-from harpia_formats.validation.plan.run_plan import is_guarded
+from harpia_formats.validation.plan.file_plan import is_guarded
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.result import Findings
+from harpia_formats.validation.unit.findings import Findings
 
 
 @dataclass(frozen=True, slots=True)

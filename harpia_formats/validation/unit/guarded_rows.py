@@ -21,7 +21,7 @@ from harpia_formats.files.workers.killable import (
     KillableProcess,
     ProcessDied,
 )
-from harpia_formats.formats.schema.load import Schema, SchemaError
+from harpia_formats.formats.schema.bundled_schemas import Schema, SchemaError
 from harpia_formats.formats.schema.user_schema import CheckedSchema, check_schema
 from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks, Verdict
 from harpia_formats.validation.unit.row_validator import RowValidator
@@ -188,7 +188,7 @@ class GuardedRows(RowValidator):
         else:
             return
         from harpia_formats.model.format import Remark  # noqa: PLC0415 - for such rows only
-        from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - for such rows only
+        from harpia_formats.validation.diagnosis.root_causes import Finding  # noqa: PLC0415 - for such rows only
 
         help_ = (
             "simplify the schema: doubled or recursive references and patterns with "
@@ -242,10 +242,10 @@ class _Loaded:
 def _load(settings: RowSettings) -> Iterator[None]:
     """Build the validator if it is another one than before; yield nothing."""
     if _Loaded.validator is None or _Loaded.key != settings.key:
-        gc.disable()  # see `workers.processes`
+        gc.disable()  # see `workers.engine`
         _Loaded.validator, _Loaded.key = settings.validator(), settings.key
         import harpia_formats.validation.diagnosis.cached_causes  # noqa: PLC0415 - as below
-        import harpia_formats.validation.diagnosis.finding  # noqa: F401, PLC0415 - they take a part of a row's time
+        import harpia_formats.validation.diagnosis.root_causes  # noqa: F401, PLC0415 - they take a part of a row's time
     yield from ()
 
 

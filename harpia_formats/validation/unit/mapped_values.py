@@ -6,10 +6,10 @@ from typing import Any
 from msgspec import UNSET
 
 from harpia_formats.model.column_map import CORRECT_MAP, record_path
+from harpia_formats.model.describe import describe_value
 from harpia_formats.model.format import Remark, Remarks
 from harpia_formats.model.problem import Path
 from harpia_formats.model.record import TEXT_LISTS, fits
-from harpia_formats.model.text.describe import describe_value
 from harpia_formats.model.value_path import (
     NoSuchItemError,
     ValuePath,

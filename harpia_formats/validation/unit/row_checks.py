@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harpia_formats.formats.schema.load import Schema
+from harpia_formats.formats.schema.bundled_schemas import Schema
 from harpia_formats.model.format import Advise, Remark, Remarks, no_advice
 from harpia_formats.validation.dedup.identity import IdentityReader
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
-    from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
+    from harpia_formats.validation.diagnosis.root_causes import Finding, SharedFindings
 
 _decode = msgspec.json.Decoder().decode
 

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from harpia_formats.files.framing.chunk import Chunk, is_blank
-from harpia_formats.files.framing.numbered import decoded_or_none
+from harpia_formats.files.framing.columns import decoded_or_none
+from harpia_formats.files.parsing.csv_blocks import TableBlock
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder
 from harpia_formats.model.format import Remark
 from harpia_formats.model.lint import Lints, RowLint, SameMistake, TextColumns
 from harpia_formats.model.problem import Path
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.unit.across_values import (
     AcrossReader,
     Compared,
@@ -19,11 +20,12 @@ from harpia_formats.validation.unit.across_values import (
     Known,
     digests_of_compared,
 )
-from harpia_formats.validation.unit.result import add_counts
+from harpia_formats.validation.unit.findings import add_counts
 from harpia_formats.validation.unit.row_checks import Verdict
 
 if TYPE_CHECKING:
-    from harpia_formats.validation.diagnosis.finding import SharedFindings
+    from harpia_formats.validation.diagnosis.root_causes import SharedFindings
+
 
 #: The rule on labels, which is the error of a value, too.
 OTHER_LABEL = "S211"
@@ -321,3 +323,21 @@ def _without_same(
                 or not any(each.is_one(first, remark, row) for first in firsts)
             ]
     return remarks
+
+
+def lint_block(
+    linter: RowLinter, block: TableBlock, columns: tuple[str, ...]
+) -> "tuple[array[int], ...] | None":
+    """Return as digests what rules across rows compare of records in which all is well.
+
+    None if a lint finds something in a record, or fails: then each is to be checked on
+    its own.
+    """
+    if len(set(columns)) < len(columns) or linter.files:
+        return None
+    texts = dict(zip(columns, block.columns(), strict=True))
+    rows = TextColumns(texts, block.data, block.count)
+    try:
+        return linter.digests_of_texts(rows) if linter.are_clean(rows) else None
+    except Exception:  # noqa: BLE001 - an error of ours, which the record will show
+        return None

@@ -1,6 +1,9 @@
-"""Validate the rows of a chunk: typed decoder first, schema validator for the rest."""
+"""Validate rows against their schema, many at once, and find the causes of errors.
 
-from collections.abc import Sequence
+The typed decoder that accepts most rows is trained by the first ones.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -8,18 +11,28 @@ import msgspec
 import stringzilla  # type: ignore[import-not-found]  # ships no types
 
 from harpia_formats.files.framing.chunk import Chunk, is_blank
-from harpia_formats.files.framing.limits import DEPTH_LIMIT
+from harpia_formats.files.io.reader import DEPTH_LIMIT
 from harpia_formats.files.parsing.duplicate_keys import (
     has_no_repeated_keys,
     reencodes_to_same_colons,
 )
-from harpia_formats.formats.schema.load import Schema
-from harpia_formats.formats.schema.typed_decoder import TypedDecoder
+from harpia_formats.formats.schema.bundled_schemas import Schema
+from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
+from harpia_formats.formats.schema.typed_decoder import (
+    RowSurvey,
+    TypedDecoder,
+    decoder_of_any_item,
+    typed_decoder_of,
+)
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.exact_json import NOT_JSON
-from harpia_formats.validation.diagnosis.row_limits import at_most, is_wide
-from harpia_formats.validation.unit.decoder_training import DecoderTraining
-from harpia_formats.validation.unit.row_causes import RowCauses
+from harpia_formats.validation.unit.findings import (
+    FINDINGS,
+    MORE_ERRORS,
+    at_most,
+    is_wide,
+    more_findings,
+)
 from harpia_formats.validation.unit.row_checks import (
     Disagreement,
     RowChecks,
@@ -28,12 +41,195 @@ from harpia_formats.validation.unit.row_checks import (
 )
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
-    from harpia_formats.validation.diagnosis.finding import Finding
+    from harpia_formats.validation.diagnosis.cached_causes import CachedCauses
+    from harpia_formats.validation.diagnosis.root_causes import Cause, Finding
+    from harpia_formats.validation.unit.wide_records import WideErrors
+
+
+#: Rows or bytes of a chunk that has a decoder built before it is validated.
+FIRST_ROWS, FIRST_BYTES = 16, 32 * 1024
+#: Rows of it whose keys the decoder knows.
+SURVEYED = 32
+#: Valid rows that are validated by the schema before a decoder is built.
+ROWS_BEFORE_DECODER = 64
+#: Decoders that are built for one file, each knowing more keys than the one before.
+DECODERS = 8
+
+_decode = msgspec.json.Decoder().decode
+
+
+class DecoderTraining:
+    """Builds the typed decoder of a schema from the rows of a file.
+
+    What it saw of them changes the speed of the decoder, and never its verdicts.
+    """
+
+    def __init__(self, schema: Schema, *, formats: bool, of_items: bool) -> None:
+        """Take the schema, and whether its `format` refuses values.
+
+        `of_items` tells that the rows are items of a column.
+        """
+        self.decoder: TypedDecoder | None = None
+        self.schema = schema
+        self._of_items = of_items
+        self._survey = RowSurvey()
+        self._rows = 0
+        #: Whether keys were seen that the decoder does not know.
+        self._has_new_keys = False
+        #: None if formats are asserted, which the decoder's types cannot express.
+        is_hopeless = formats or schema is False or (schema is True and not of_items)
+        self._decoders_left = 0 if is_hopeless else DECODERS
+
+    def begin(self, chunk: Chunk) -> None:
+        """Build a decoder by the first rows of `chunk` if it has many, valid or not."""
+        if not self._decoders_left:
+            return
+        if len(chunk) < FIRST_ROWS and len(chunk.data) < FIRST_BYTES:
+            return
+        if self.schema is not True:
+            for value in _values_of(chunk.rows[:SURVEYED]):
+                self._survey.take(self.schema, value)
+        self._build()
+
+    def learn(self, value: Any) -> None:
+        """Count a valid row and its keys; build a decoder after enough rows."""
+        if not self._decoders_left:
+            return
+        self._rows += 1
+        self._has_new_keys |= self._survey.take(self.schema, value)
+        if self._rows >= ROWS_BEFORE_DECODER and (
+            self._has_new_keys or self.decoder is None
+        ):
+            self._build()
+
+    def _build(self) -> None:
+        """Build a decoder that knows all keys seen so far."""
+        self._decoders_left -= 1
+        self._rows = 0
+        self._has_new_keys = False
+        try:
+            if self.schema is True:
+                self.decoder = decoder_of_any_item()
+                return
+            survey = self._survey
+            self.decoder = typed_decoder_of(
+                self.schema,
+                dict(survey.extras),
+                depth=survey.depth,
+                of_items=self._of_items,
+            )
+        except UnsupportedSchemaError:
+            self._decoders_left = 0
+
+
+def _values_of(rows: Iterable[bytes]) -> Iterable[Any]:
+    """Yield the values of rows that are JSON."""
+    for row in rows:
+        try:
+            yield _decode(row)
+        except NOT_JSON:
+            continue
+
+
+#: Returns the errors of the schema validator on a value.
+ErrorsOf = Callable[[Any], Iterable[Any]]
+#: The rule on a key that is nearly the right one.
+MISSPELT = "S103"
+
+
+class RowCauses:
+    """Finds the causes of schema errors, and remembers those that many rows have."""
+
+    def __init__(self, schema: Schema, checks: RowChecks) -> None:
+        """Take the schema, and what is checked beside it."""
+        self._schema = schema
+        self._checks = checks
+        #: Built at the first error.
+        self._cached: CachedCauses | None = None
+        #: Built at the first row with very many values that is not valid.
+        self._wide: WideErrors | None = None
+
+    def add_by_pattern(self, number: int, value: Any, verdict: Verdict) -> bool:
+        """Add the causes in a row like rows before it; return whether it is like any.
+
+        `number` is the index of the row, and `value` the row decoded.
+        """
+        causes = self._cached and self._cached.causes_by_pattern(value)
+        if causes:
+            self._add(number, value, causes, verdict)
+        return bool(causes)
+
+    def add(self, number: int, value: Any, errors: list[Any], verdict: Verdict) -> None:
+        """Add the causes in a row with these errors of the schema validator."""
+        if self._cached is None:
+            from harpia_formats.validation.diagnosis.cached_causes import CachedCauses  # noqa: PLC0415 - imported only where a row has a problem
+
+            checks = self._checks
+            self._cached = CachedCauses(
+                self._schema, checks.advise, formats=checks.formats
+            )
+        self._add(number, value, self._cached.causes_of(value, errors), verdict)
+
+    def add_of_wide(
+        self, number: int, value: Any, errors_of: ErrorsOf, verdict: Verdict
+    ) -> bool:
+        """Add the first causes in a row with very many errors, and that it has more.
+
+        Return whether it has so many. `errors_of` returns the errors of a value.
+        """
+        if self._wide is None:
+            from harpia_formats.validation.unit.wide_records import WideErrors  # noqa: PLC0415 - for few rows only
+
+            self._wide = WideErrors(self._schema, errors_of, self._checks.advise)
+        causes = self._wide.many(value)
+        if causes is None:
+            return False
+        self._add(number, value, tuple(causes), verdict, has_more=True)
+        return True
+
+    def _add(
+        self,
+        number: int,
+        value: Any,
+        causes: "tuple[Cause, ...]",
+        verdict: Verdict,
+        *,
+        has_more: bool = False,
+    ) -> None:
+        """Add the causes as findings, or that it is a record of another format.
+
+        `has_more` tells that the row has more causes than these.
+        """
+        from harpia_formats.validation.diagnosis.root_causes import (  # noqa: PLC0415 - imported only where a row has a problem
+            Finding,
+            SharedFindings,
+        )
+
+        # A misspelt key is the cause, even if the row looks like one of another format.
+        misspelt = any(cause.code == MISSPELT for cause in causes)
+        other = None
+        if self._checks.find_other_format is not None and not misspelt:
+            other = self._checks.find_other_format(value)
+        findings, shared = verdict.findings, verdict.shared
+        if other:
+            findings.append(Finding(other.code, number, other, value))
+            return
+        if has_more or len(causes) > FINDINGS:
+            few = SharedFindings(number, causes[:FINDINGS], value)
+            more = more_findings(MORE_ERRORS, number, "schema errors", value)
+            findings += [*few.findings(), more]
+            return
+        found = SharedFindings(number, causes, value)
+        # A row with a repeated key has a finding already.
+        is_first = not (findings and findings[-1].row == number)
+        if shared is not None and is_first:
+            shared.append(found)
+        else:
+            findings += found.findings()
+
 
 #: Chunks in a row that are not tried as a whole: at most two to this power.
 PAUSE_LIMIT = 5
-
-_decode = msgspec.json.Decoder().decode
 
 
 def _members_of(rows: Sequence[Any], decoder: TypedDecoder) -> int:
@@ -49,7 +245,7 @@ def _may_be_deep(text: bytes) -> bool:
 
 def _fault_in(number: int, text: bytes) -> "Finding | None":
     """Return the JSON syntax error in the text of row `number`, None without one."""
-    from harpia_formats.validation.diagnosis.finding import find_json_fault  # noqa: PLC0415 - imported only where a row has a problem
+    from harpia_formats.validation.diagnosis.root_causes import find_json_fault  # noqa: PLC0415 - imported only where a row has a problem
 
     return find_json_fault(number, text)
 
@@ -249,7 +445,9 @@ class RowValidator:
         self, number: int, text: bytes, value: Any, verdict: Verdict
     ) -> None:
         if self._checks.repeated_keys and not reencodes_to_same_colons([value], text):
-            from harpia_formats.validation.diagnosis.finding import find_repeated_keys  # noqa: PLC0415 - imported only where a row has a problem
+            from harpia_formats.validation.diagnosis.root_causes import (  # noqa: PLC0415 - imported only where a row has a problem
+                find_repeated_keys,
+            )
 
             repeated = find_repeated_keys(number, text, value)
             verdict.findings += at_most(repeated, "repeated keys")
@@ -290,7 +488,7 @@ class RowValidator:
                 self._skips_decoder = False
                 self.training.learn(value)
             return
-        from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - imported only where a row has a problem
+        from harpia_formats.validation.diagnosis.root_causes import Finding  # noqa: PLC0415 - imported only where a row has a problem
 
         found = (
             Finding(remark.code, number, remark, value)

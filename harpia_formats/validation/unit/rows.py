@@ -8,26 +8,27 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor
-from harpia_formats.files.framing.null_rows import NullRows, rows_with_nulls
+from harpia_formats.files.framing.chunk import Chunk, Cursor, NullRows, rows_with_nulls
 from harpia_formats.validation.dedup.digests import digests_of
-from harpia_formats.validation.diagnosis.row_limits import MORE_ERRORS, MORE_FINDINGS
 from harpia_formats.validation.plan.units import CutRows
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
-from harpia_formats.validation.unit.result import (
+from harpia_formats.validation.unit.findings import (
+    MORE_ERRORS,
+    MORE_FINDINGS,
+    NO_VERDICT,
+    RecordNumbers,
+    RecordSet,
     UnitResult,
     add_counts,
     internal_fault,
     joined_digests,
 )
 from harpia_formats.validation.unit.row_checks import Disagreement, Verdict
-from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from harpia_formats.validation.unit.validators import FileValidators, RowPart
 
 if TYPE_CHECKING:  # imported only where a row has a problem: start-up time
     from harpia_formats.model.bins import LengthCounts
-    from harpia_formats.validation.diagnosis.finding import Finding, SharedFindings
+    from harpia_formats.validation.diagnosis.root_causes import Finding, SharedFindings
 
 #: The rules on rows of which not all findings are known.
 _MORE = frozenset({MORE_ERRORS, MORE_FINDINGS})
@@ -176,7 +177,7 @@ def _result(
     rows = len(chunk)
     line_ends: LineEnds = (None, None)
     if MIXED_LINE_ENDS in collector.rules and chunk.lines:
-        from harpia_formats.validation.unit.line_ends import line_ends_of  # noqa: PLC0415 - if a rule is selected that is not checked by default
+        from harpia_formats.validation.unit.collector import line_ends_of  # noqa: PLC0415 - if a rule is selected that is not checked by default
 
         line_ends = line_ends_of(chunk)
     return UnitResult(
@@ -303,7 +304,7 @@ def _linted(
 def internal_error(error: Exception) -> "Finding":
     """Return an error in harpia-formats as a finding on its row."""
     from harpia_formats.model.format import Remark  # noqa: PLC0415 - for internal errors only
-    from harpia_formats.validation.diagnosis.finding import Finding  # noqa: PLC0415 - for internal errors only
+    from harpia_formats.validation.diagnosis.root_causes import Finding  # noqa: PLC0415 - for internal errors only
 
     cause = (
         str(error) if isinstance(error, Disagreement) else internal_fault(error).error

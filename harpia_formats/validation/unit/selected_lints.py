@@ -90,7 +90,7 @@ def _mapped_adapter(
         if not format_.general:
             return adapter
         fields = ()
-    from harpia_formats.model.column_fields import COLUMN_FIELDS  # noqa: PLC0415 - only for a map
+    from harpia_formats.model.adapter import COLUMN_FIELDS  # noqa: PLC0415 - only for a map
 
     known = {field.record_path: field for field in COLUMN_FIELDS}
     known |= {field.record_path: field for field in fields}

@@ -9,25 +9,28 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.parsing.csv_blocks import TableBlank, TableFault, TableRow
 from harpia_formats.files.parsing.csv_delimiter import (
     DELIMITERS,
     WIDE_DELIMITERS,
     named,
 )
-from harpia_formats.files.parsing.csv_pieces import TableBlank, TableFault, TableRow
-from harpia_formats.formats.detection.file_name import delimiter_of
+from harpia_formats.formats.detection.sample import delimiter_of
 from harpia_formats.model.column_map import CORRECT_MAP, check_columns_exist
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Place
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import TableRows
 from harpia_formats.validation.unit.collector import Collector
-from harpia_formats.validation.unit.record_numbers import RecordSet
-from harpia_formats.validation.unit.result import UnitResult, add_counts
+from harpia_formats.validation.unit.findings import (
+    NO_VERDICT,
+    RecordSet,
+    UnitResult,
+    add_counts,
+)
 from harpia_formats.validation.unit.row_checks import Verdict
 from harpia_formats.validation.unit.rows import INTERNAL_ERROR, internal_error
-from harpia_formats.validation.unit.shared_groups import NO_VERDICT
 from harpia_formats.validation.unit.validators import FileValidators
 
 if TYPE_CHECKING:  # only if rules are selected that are not checked by default

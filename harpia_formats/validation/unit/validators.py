@@ -15,12 +15,12 @@ from harpia_formats.formats.detection.candidates import (
 )
 from harpia_formats.formats.detection.sampled_file import Framing
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.dialect import (
+from harpia_formats.formats.schema.bundled_schemas import (
+    Schema,
     document_schema,
     item_schema,
     record_schema,
 )
-from harpia_formats.formats.schema.load import Schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import (
     Container,
@@ -51,7 +51,7 @@ def _identity_of(plan: FilePlan) -> IdentityReader | None:
     """Return what reads the ids of a file's records, None if it is not needed."""
     if not plan.checks_ids:
         return None
-    from harpia_formats.validation.dedup.duplicate_ids import identity_reader_of  # noqa: PLC0415 - only if repeated ids are looked for
+    from harpia_formats.validation.dedup.repeated_digests import identity_reader_of  # noqa: PLC0415 - only if repeated ids are looked for
 
     return identity_reader_of(plan.variant)
 
@@ -119,7 +119,7 @@ class FileValidators:
         """
         found = self._any_texts.get(columns)
         if found is None:
-            from harpia_formats.formats.schema.any_values import allows_any  # noqa: PLC0415 - only for tables: start-up time
+            from harpia_formats.formats.schema.decoder_types import allows_any  # noqa: PLC0415 - only for tables: start-up time
 
             # Nothing is checked of a record but its schema.
             found = self._any_texts[columns] = (
@@ -335,7 +335,7 @@ class FileValidators:
 
 
 def _shown(label: str) -> str:
-    from harpia_formats.model.text.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
+    from harpia_formats.model.describe import short_json  # noqa: PLC0415 - start-up: needed for messages only
 
     return short_json(label)
 

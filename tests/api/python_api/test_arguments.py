@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.api import functions
+from harpia_formats.api import arguments, functions
 from harpia_formats.api.options import OPTIONS, Option, arguments_of, fields_of
-from harpia_formats.api.python_api import arguments
 from harpia_formats.api.signatures import default_of
-from harpia_formats.cli.completion.scripts import SCRIPTS
-from harpia_formats.cli.output.progress import When
+from harpia_formats.cli.commands.completion import SCRIPTS
+from harpia_formats.cli.progress_and_problems import When
 from harpia_formats.conversion.mapping.choices import (
     Prompt,
     ReferenceFrom,
@@ -29,15 +28,14 @@ from harpia_formats.conversion.options import (
     OnInvalid,
     OnLoss,
 )
-from harpia_formats.conversion.subsets.division import Division
 from harpia_formats.conversion.subsets.merge import OnDuplicate
-from harpia_formats.conversion.subsets.options import SubsetOptions
-from harpia_formats.evaluation.metrics.label_reading import POWERS
+from harpia_formats.conversion.subsets.subset_options import Division, SubsetOptions
+from harpia_formats.evaluation.metrics.label_counts import POWERS
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.statistics.options import StatsOptions
-from harpia_formats.expectations.options import PreflightOptions
+from harpia_formats.evaluation.statistics.statistics_run import StatsOptions
+from harpia_formats.expectations.preflight_plan import PreflightOptions
 from harpia_formats.reporters.score_tables import FORMS
-from harpia_formats.validation.inference.options import InferOptions
+from harpia_formats.validation.inferred_schema import InferOptions
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.schema_check import SchemaCheckOptions
 

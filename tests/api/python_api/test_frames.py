@@ -16,7 +16,7 @@ from harpia_formats import (
     to_table,
 )
 from harpia_formats.api.testing import filled, records
-from harpia_formats.files.arrow.record_layout import COLUMNS
+from harpia_formats.files.arrow.tables import COLUMNS
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.record import as_dict
 
@@ -34,9 +34,7 @@ def test_columns_are_those_of_a_table() -> None:
 def test_records_become_a_frame_of_pandas(monkeypatch: pytest.MonkeyPatch) -> None:
     """A frame has a row for each record that is left, without pyarrow of ours."""
     pandas = pytest.importorskip("pandas", reason="needs the extra notebook")
-    monkeypatch.delitem(
-        sys.modules, "harpia_formats.files.arrow.package", raising=False
-    )
+    monkeypatch.delitem(sys.modules, "harpia_formats.files.arrow.tables", raising=False)
     found = read(FLAT)
     next(found)
     frame = found.to_pandas()

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from harpia_formats import OptionError, UnknownFormat
-from harpia_formats.api.python_api.inputs import ROWS, file_inputs
+from harpia_formats.api.arguments import NAME_OF_ROWS as ROWS
+from harpia_formats.api.arguments import file_inputs
 
 ROW = {"prompt": "q", "ideal_response": "r", "category": "", "source": ""}
 ANSWER = {"input": ROW, "response": "r", "llm_name": "m"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import harpia_formats as hf
-from harpia_formats.api.python_api.score_wording import with_score_arguments
+from harpia_formats.api.keyword_options import with_score_arguments
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -22,12 +22,12 @@ _OF_COMMANDS = {
     "harpia_formats/cli/": "it is the command line",
     "harpia_formats/api/": "tables, and files for the command line",
     "harpia_formats/evaluation/llm_judge/": "the command judge",
-    "harpia_formats/evaluation/plots/style.py": "properties of CSS",
+    "harpia_formats/evaluation/plots/charts.py": "properties of CSS",
     "harpia_formats/formats/rules/": "pages on rules",
     "harpia_formats/conversion/losses/field_map_markdown.py": "a page",
     "harpia_formats/formats/schema/to_python.py": "a module that is written",
-    "harpia_formats/reporters/github.py": "the log of a CI job",
-    "converters/harpia_converters/haystack/judge_arguments.py": "the command judge",
+    "harpia_formats/reporters/pull_request_report.py": "the log of a CI job",
+    "converters/harpia_converters/haystack/judges.py": "the command judge",
     "rules.py": "pages on rules",
 }
 

@@ -24,7 +24,7 @@ from harpia_formats import (
     stats,
     validate,
 )
-from harpia_formats.api.python_api.score_wording import with_score_arguments
+from harpia_formats.api.keyword_options import with_score_arguments
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.api.settings.find import SettingsFinder, given_settings
-from harpia_formats.model.errors import TomlError
+from harpia_formats.api.run_settings import SettingsFinder, given_settings
+from harpia_formats.model.problem import TomlError
 
 LINT = "[tool.harpia-formats]\nlint = true\n"
 
@@ -190,7 +190,7 @@ def test_the_parser_is_loaded_only_for_settings(tmp_path: Path) -> None:
     import subprocess  # noqa: PLC0415 - only here
 
     code = (
-        "import sys\nfrom harpia_formats.api.settings.find import SettingsFinder\n"
+        "import sys\nfrom harpia_formats.api.run_settings import SettingsFinder\n"
         "SettingsFinder().of_folder(sys.argv[1])\nassert 'tomllib' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)  # noqa: S603 - ours

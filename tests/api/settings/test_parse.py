@@ -7,9 +7,14 @@ from typing import Any
 import pytest
 
 from harpia_formats.api.options import fields_of
-from harpia_formats.api.settings.parse import parse_settings
-from harpia_formats.api.settings.table import OPTION_FIELDS, SETTINGS, Kind, Setting
-from harpia_formats.model.errors import TomlError
+from harpia_formats.api.settings_file import (
+    OPTION_FIELDS,
+    SETTINGS,
+    Kind,
+    Setting,
+    parse_settings,
+)
+from harpia_formats.model.problem import TomlError
 
 #: Settings that are no options of a validation, but of the command line.
 OF_COMMAND_LINE = {

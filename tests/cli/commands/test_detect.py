@@ -10,7 +10,7 @@ import pytest
 import command_runs
 from command_runs import COMMAND, TIMEOUT, Result
 from harpia_formats import detect
-from harpia_formats.api.python_api.score_wording import with_score_arguments
+from harpia_formats.api.keyword_options import with_score_arguments
 from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.files.io.files_read import FilesRead
+from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.reporters import REPORTERS
 from in_process import InProcess

@@ -5,7 +5,7 @@ import pytest
 
 from command_runs import run
 from harpia_formats.formats.registry import FAMILIES, all_formats
-from harpia_formats.formats.schema.bundled import schema_ids
+from harpia_formats.formats.schema.bundled_schemas import schema_ids
 
 
 def output_of(*arguments: str) -> str:

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 
 import harpia_formats
-from harpia_formats.formats.schema.bundled import schema_text
+from harpia_formats.formats.schema.bundled_schemas import schema_text
 from harpia_formats.reporters import REPORTERS
 from in_process import InProcess
 

@@ -6,8 +6,7 @@ import pytest
 
 import command_runs
 from harpia_formats import validate
-from harpia_formats.formats.schema.bundled import schema_ids
-from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.bundled_schemas import built_in_schema, schema_ids
 from harpia_formats.formats.schema.to_python import as_python
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.model.text.sanitize import UNSAFE
+from harpia_formats.model.safe_text import UNSAFE
 from in_process import InProcess
 
 #: Names that turn a line around, colour a terminal, or begin a line of their own.

@@ -12,7 +12,7 @@ import jsonschema
 import pytest
 
 from command_runs import COMMAND, codes, environment_with, report_of, run
-from harpia_formats.formats.schema.bundled import schema_text
+from harpia_formats.formats.schema.bundled_schemas import schema_text
 
 SCHEMA = {"type": "object", "required": ["a"], "properties": {"a": {"type": "integer"}}}
 

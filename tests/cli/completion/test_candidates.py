@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.api.option_values import values_of
-from harpia_formats.api.options import OPTIONS, options_of
+from harpia_formats.api.options import OPTIONS, options_of, values_of
+from harpia_formats.cli import REQUEST
 from harpia_formats.cli.app import COMMANDS, TWO_WORDS
-from harpia_formats.cli.completion.answer import answer
-from harpia_formats.cli.completion.candidates import FILES, LISTS, candidates
-from harpia_formats.cli.completion.scripts import LINE, REQUEST, WORD_BREAKS
+from harpia_formats.cli.commands.completion import LINE, WORD_BREAKS
+from harpia_formats.cli.completion_answer import FILES, LISTS, answer, candidates
 from harpia_formats.conversion.mapping.choices import Turns
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.p_values import TESTS

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_runs import run
-from harpia_formats.cli.completion.scripts import SCRIPTS
+from harpia_formats.cli.commands.completion import SCRIPTS
 
 #: Runs the function of the script as bash does for the words of the line.
 BASH = """\

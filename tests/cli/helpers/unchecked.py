@@ -8,8 +8,8 @@ from typing import Any
 
 import harpia_formats
 from harpia_formats import ValidationFailed
-from harpia_formats.conversion.comparison.report import DifferenceReport
-from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.conversion.comparison.comparison_report import DifferenceReport
+from harpia_formats.conversion.losses.conversion_report import ConversionReport
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.stored_run import scoring_of

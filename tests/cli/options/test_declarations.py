@@ -8,9 +8,8 @@ from typer.main import get_command
 
 import harpia_formats
 from command_runs import run
-from harpia_formats.api.option_values import help_of, listed
-from harpia_formats.api.options import OPTIONS, options_of
-from harpia_formats.api.settings.table import SETTINGS, Kind, Setting
+from harpia_formats.api.options import OPTIONS, help_of, listed, options_of
+from harpia_formats.api.settings_file import SETTINGS, Kind, Setting
 from harpia_formats.cli.app import COMMANDS, TWO_WORDS, app_for
 from harpia_formats.conversion.mapping.choices import References, Responses, Turns
 from harpia_formats.conversion.options import (
@@ -19,7 +18,7 @@ from harpia_formats.conversion.options import (
     OnInvalid,
     OnLoss,
 )
-from harpia_formats.evaluation.figures.kinds import kinds_of
+from harpia_formats.evaluation.figures.picture_kinds import kinds_of
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.profiles import profile_names
 from harpia_formats.formats.registry import result_formats
@@ -94,9 +93,7 @@ def test_help_lists_every_metric() -> None:
 
 def test_help_lists_every_format_of_verdicts() -> None:
     """The help of judge --to, which must not import the judge, has each format."""
-    formats = pytest.importorskip(
-        "harpia_formats.evaluation.llm_judge.run.write_verdicts"
-    )
+    formats = pytest.importorskip("harpia_formats.evaluation.llm_judge.judge_files")
     page = help_text("judge", "--to")
 
     assert all(f"{each} (" in page for each in formats.VerdictFormat)

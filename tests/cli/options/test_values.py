@@ -3,10 +3,8 @@ from enum import StrEnum
 import pytest
 import typer
 
-from harpia_formats.api.option_values import listed
-from harpia_formats.api.options import PAIRS, Option
-from harpia_formats.cli.exit_codes import UsageError
-from harpia_formats.cli.options.values import (
+from harpia_formats.api.options import PAIRS, Option, listed
+from harpia_formats.cli.command_options import (
     column_map,
     comma_separated,
     constants_by_field,
@@ -14,6 +12,7 @@ from harpia_formats.cli.options.values import (
     pairs_of,
     worker_count,
 )
+from harpia_formats.cli.streams_and_exit_codes import UsageError
 from harpia_formats.model.column_map import MapError
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.cli.output import ci_job
+from harpia_formats.cli import report as ci_job
 from in_process import InProcess
 
 ROWS = ("rows.jsonl", "--schema", "../schema.json", "--output-format", "github")

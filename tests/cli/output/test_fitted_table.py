@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.cli.output.fitted_table import has_room, table_lines
-from harpia_formats.cli.output.table import TableRow, write_table
-from harpia_formats.model.text.columns import columns
+from harpia_formats.cli.fitted_table import TableRow, has_room, table_lines, write_table
+from harpia_formats.model.text_columns import columns
 
 NAMES = ("field", "lost or changed", "share")
 ROWS = [

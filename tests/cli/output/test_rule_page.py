@@ -2,9 +2,9 @@
 
 import pytest
 
-from harpia_formats.cli.output.rule_page import WIDTH, rule_line, rule_page
+from harpia_formats.cli.commands.rule import WIDTH, rule_line, rule_page
 from harpia_formats.formats.registry import all_rules
-from harpia_formats.model.text.columns import columns, wrapped
+from harpia_formats.model.text_columns import columns, wrapped
 
 RULES = list(all_rules().values())
 

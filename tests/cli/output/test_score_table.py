@@ -5,7 +5,7 @@ import io
 import pytest
 
 import harpia_formats
-from harpia_formats.cli.output.score_table import score_lines
+from harpia_formats.cli.score_table import score_lines
 
 
 class _Terminal(io.StringIO):

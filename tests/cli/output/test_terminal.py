@@ -8,7 +8,7 @@ from typing import TextIO
 
 import pytest
 
-from harpia_formats.cli.output.terminal import (
+from harpia_formats.cli.streams_and_exit_codes import (
     fitted,
     wants_color,
     wants_links,

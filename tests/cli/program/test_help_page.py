@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from harpia_formats.api.option_values import help_of
-from harpia_formats.api.options import options_of
+from harpia_formats.api.options import help_of, options_of
 from harpia_formats.cli.app import app_for, run
-from harpia_formats.cli.program.help_page import Style, help_page, option_name
-from harpia_formats.model.text.columns import wrapped
+from harpia_formats.cli.help_page import Style, help_page, option_name
+from harpia_formats.model.text_columns import wrapped
 
 EVERYTHING: Any = get_command(app_for([]))
 #: All commands by their words; no word is the program itself.

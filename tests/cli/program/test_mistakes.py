@@ -6,9 +6,11 @@ import pytest
 from typer.main import get_command
 
 from harpia_formats.cli.app import TWO_WORDS, app_for, run
-from harpia_formats.cli.exceptions import exceptions_to_exit_codes
-from harpia_formats.cli.exit_codes import UsageError
-from harpia_formats.model.text.spelling import is_near
+from harpia_formats.cli.streams_and_exit_codes import (
+    UsageError,
+    exceptions_to_exit_codes,
+)
+from harpia_formats.model.spelling import is_near
 
 EVERYTHING: Any = get_command(app_for([]))
 NAMES = {

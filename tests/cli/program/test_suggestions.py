@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.api.option_values import values_of
-from harpia_formats.api.options import options_of
+from harpia_formats.api.options import options_of, values_of
 from harpia_formats.cli.app import COMMANDS, TWO_WORDS, run
-from harpia_formats.cli.completion.candidates import FILES
-from harpia_formats.cli.exceptions import exceptions_to_exit_codes
-from harpia_formats.model.text.spelling import nearest
+from harpia_formats.cli.completion_answer import FILES
+from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
+from harpia_formats.model.spelling import nearest
 
 ROW = (
     b'{"input": {"prompt": "a", "ideal_response": "b", "category": "c", '

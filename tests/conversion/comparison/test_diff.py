@@ -12,7 +12,7 @@ import pytest
 from harpia_formats.conversion.comparison.diff import Comparison
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.formats.registry import UnknownFormat
-from harpia_formats.model.errors import ConversionError
+from harpia_formats.model.problem import ConversionError
 from unchecked import convert, diff
 
 COMMAND = [sys.executable, "-m", "harpia_formats", "diff"]

@@ -13,14 +13,17 @@ from msgspec.structs import asdict, replace
 
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.comparison import record_partitions
-from harpia_formats.conversion.comparison.common_fields import MAX_LISTED, CommonFields
-from harpia_formats.conversion.comparison.differences import differences
-from harpia_formats.conversion.comparison.encoded_records import decode_fields
+from harpia_formats.conversion.comparison.diff import Unmatched
+from harpia_formats.conversion.comparison.differences import (
+    MAX_LISTED,
+    CommonFields,
+    decode_fields,
+    differences,
+)
 from harpia_formats.conversion.comparison.record_partitions import (
     PARTS,
     RecordPartitions,
 )
-from harpia_formats.conversion.comparison.unmatched import Unmatched
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Record

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from harpia_formats.conversion.losses.specimens import FILLED
+from harpia_formats.conversion.losses.specimen_records import FILLED
 from harpia_formats.formats.registry import writable_formats
 from harpia_formats.model.column_map import MapError
-from harpia_formats.model.errors import ConversionError
+from harpia_formats.model.problem import ConversionError
 from unchecked import roundtrip
 
 ROOT = Path(__file__).parents[3]

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.grouping import external_group_by
-from harpia_formats.conversion.grouping.external_group_by import (
+from harpia_formats.conversion import record_groups as external_group_by
+from harpia_formats.conversion.mapping.questions import QUESTION_FIELDS
+from harpia_formats.conversion.record_groups import (
     ExternalGroupBy,
     MergedRecord,
 )
-from harpia_formats.conversion.mapping.question import QUESTION_FIELDS
 from harpia_formats.model.field_fates import Fate
 from harpia_formats.model.record import FIELD_TYPES, TEXT_LISTS, Output, Record
 from harpia_formats.validation.dedup import item_partitions

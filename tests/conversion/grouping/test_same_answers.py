@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from harpia_formats.conversion.grouping.same_answers import merged_answers
+from harpia_formats.conversion.mapping.questions import merged_answers
 from harpia_formats.model.record import Output, Score
 
 

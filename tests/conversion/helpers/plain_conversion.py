@@ -17,27 +17,33 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.containers.row_writer import EncodedRows
+from harpia_formats.conversion.destination import (
+    WrittenRowCheck,
+    with_hash_as_id,
+    with_number_as_id,
+)
 from harpia_formats.conversion.fill_scores import score_filler
-from harpia_formats.conversion.grouping.record_groups import RecordGroups
-from harpia_formats.conversion.header import header_row
-from harpia_formats.conversion.ids import with_hash_as_id, with_number_as_id
-from harpia_formats.conversion.losses.problems import SKIP_HELP
+from harpia_formats.conversion.losses.conversion_problems import (
+    SKIP_HELP,
+    with_remedies,
+)
+from harpia_formats.conversion.losses.conversion_report import LOSSES
+from harpia_formats.conversion.losses.source_names import SourceNames
+from harpia_formats.conversion.mapping.answer_groups import (
+    ModelSelection,
+    split_by_model,
+)
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
-from harpia_formats.conversion.mapping.constants import constants_by_path
-from harpia_formats.conversion.mapping.extras import (
+from harpia_formats.conversion.mapping.extra_fields import (
     COMPONENT_KEY,
     restore_extras,
     split_extras,
 )
-from harpia_formats.conversion.mapping.gt_reference import with_gt_as_reference
-from harpia_formats.conversion.mapping.misfits import misfits_of
+from harpia_formats.conversion.mapping.field_constants import constants_by_path
+from harpia_formats.conversion.mapping.preparation import with_gt_as_reference
 from harpia_formats.conversion.mapping.requirements import row_requirements
-from harpia_formats.conversion.mapping.select_model import (
-    ModelSelection,
-    split_by_model,
-)
 from harpia_formats.conversion.mapping.targets import header_needs_rows
-from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.mapping.to_rows import RecordMapper, misfits_of
 from harpia_formats.conversion.options import (
     ContainerKind,
     ConvertOptions,
@@ -45,12 +51,10 @@ from harpia_formats.conversion.options import (
     OnInvalid,
     OnLoss,
 )
-from harpia_formats.conversion.remedies import with_remedies
-from harpia_formats.conversion.report import LOSSES
-from harpia_formats.conversion.source_names import SourceNames
-from harpia_formats.conversion.written_rows import WrittenRowCheck
-from harpia_formats.files.io.file_names import path_component
-from harpia_formats.formats.extensions.formats_and_rules import imported
+from harpia_formats.conversion.record_groups import RecordGroups
+from harpia_formats.conversion.run import header_row
+from harpia_formats.files.io.outputs import path_component
+from harpia_formats.formats.extensions import imported
 from harpia_formats.formats.registry import adapter_of
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible

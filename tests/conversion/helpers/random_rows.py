@@ -14,7 +14,7 @@ from harpia_formats.api.testing.mutation import (
     slots_of,
     vocabulary_of,
 )
-from harpia_formats.conversion.losses.specimens import FILLED
+from harpia_formats.conversion.losses.specimen_records import FILLED
 from harpia_formats.conversion.mapping.choices import (
     Choices,
     References,
@@ -23,7 +23,7 @@ from harpia_formats.conversion.mapping.choices import (
 )
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of
-from harpia_formats.formats.schema.dialect import record_schema
+from harpia_formats.formats.schema.bundled_schemas import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible

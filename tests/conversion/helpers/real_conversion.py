@@ -13,7 +13,8 @@ from harpia_formats.conversion.parallel import (  # noqa: F401 - loaded to be pa
     convert_ranges,
     range_converter,
 )
-from harpia_formats.conversion.reading import column_buffer, column_rows
+from harpia_formats.conversion.reading import row_batch as column_buffer
+from harpia_formats.conversion.reading import row_batch as column_rows
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.model.problem import Severity
 from plain_conversion import Outcome, at_of, quarantine_of

@@ -7,11 +7,11 @@ from random import Random
 from typing import Any
 
 import random_values as values
-from harpia_formats.conversion.mapping.extras import COMPONENT_KEY
+from harpia_formats.conversion.mapping.extra_fields import COMPONENT_KEY
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.registry import adapter_of
-from harpia_formats.formats.schema.dialect import document_schema
+from harpia_formats.formats.schema.bundled_schemas import document_schema
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Severity

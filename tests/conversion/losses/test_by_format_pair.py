@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, assume, given, settings
 import harpia_formats
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
-from harpia_formats.conversion.losses.by_format_pair import (
+from harpia_formats.conversion.losses.conversion_report import LOSSES
+from harpia_formats.conversion.losses.format_pair_losses import (
     FieldLosses,
     PairLosses,
     all_pairs,
@@ -22,7 +23,8 @@ from harpia_formats.conversion.losses.by_format_pair import (
     mapper_for,
     pair_as_dict,
 )
-from harpia_formats.conversion.losses.specimens import (
+from harpia_formats.conversion.losses.source_names import SourceNames
+from harpia_formats.conversion.losses.specimen_records import (
     FILLED,
     specimens_between,
     specimens_of,
@@ -30,17 +32,15 @@ from harpia_formats.conversion.losses.specimens import (
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.requirements import check_requirements
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.conversion.report import LOSSES
-from harpia_formats.conversion.source_names import SourceNames
 from harpia_formats.formats.registry import (
     adapter_of,
     readable_formats,
     writable_formats,
 )
-from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.format import Container
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

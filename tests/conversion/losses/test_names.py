@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from harpia_formats import convert
-from harpia_formats.conversion.losses.json import as_report
-from harpia_formats.conversion.losses.table import field_lines
-from harpia_formats.conversion.report import ConversionReport
+from harpia_formats.conversion.losses.conversion_report import (
+    ConversionReport,
+    field_lines,
+)
+from harpia_formats.conversion.losses.loss_report import as_report
 from harpia_formats.model.field_fates import Fate
 
 SAMPLE: dict[str, Any] = {

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.conversion.losses import by_format_pair, field_map_markdown
+from harpia_formats.conversion.losses import field_map_markdown
+from harpia_formats.conversion.losses import format_pair_losses as by_format_pair
 from harpia_formats.conversion.mapping.choices import Choices
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import (

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
 from harpia_formats.conversion.comparison.differences import differences
-from harpia_formats.conversion.losses import by_format_pair, field_map_markdown
-from harpia_formats.conversion.losses.by_format_pair import losses_of_pair
+from harpia_formats.conversion.losses import field_map_markdown
+from harpia_formats.conversion.losses import format_pair_losses as by_format_pair
 from harpia_formats.conversion.losses.field_map_markdown import mapping_table
+from harpia_formats.conversion.losses.format_pair_losses import losses_of_pair
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
 from harpia_formats.conversion.mapping.fields import FieldTable
 from harpia_formats.conversion.mapping.to_rows import RecordMapper

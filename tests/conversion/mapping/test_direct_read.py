@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
+from harpia_formats.conversion.destination import validator_of_rows
 from harpia_formats.conversion.mapping.choices import (
     Choices,
     References,
@@ -15,7 +16,6 @@ from harpia_formats.conversion.mapping.choices import (
 from harpia_formats.conversion.mapping.direct_read import direct_read
 from harpia_formats.conversion.mapping.record_program import RecordProgram
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.conversion.written_rows import validator_of_rows
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.formats.schema.typed_decoder import TypedDecoder

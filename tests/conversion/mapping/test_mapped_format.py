@@ -20,7 +20,7 @@ from harpia_formats.model.column_map import (
     names_by_column,
     rename_columns,
 )
-from harpia_formats.model.errors import ConversionError
+from harpia_formats.model.problem import ConversionError
 from unchecked import convert, diff, roundtrip, score
 
 HAYSTACK = adapter_of(all_formats()["haystack"])

@@ -3,8 +3,11 @@
 import pytest
 
 from harpia_formats.conversion.mapping.choices import Choices
-from harpia_formats.conversion.mapping.misfits import misfits_of
-from harpia_formats.conversion.mapping.to_rows import MappedRecord, RecordMapper
+from harpia_formats.conversion.mapping.to_rows import (
+    MappedRecord,
+    RecordMapper,
+    misfits_of,
+)
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.field_fates import Fate, Unconvertible
 

@@ -14,12 +14,16 @@ from harpia_formats.conversion.mapping.choices import (
     Responses,
     Turns,
 )
-from harpia_formats.conversion.mapping.complete import Completion, with_constants
+from harpia_formats.conversion.mapping.compiled_fields import PresenceKeys
+from harpia_formats.conversion.mapping.field_constants import Completion, with_constants
 from harpia_formats.conversion.mapping.fit import fit_record
-from harpia_formats.conversion.mapping.presence import PresenceKeys
-from harpia_formats.conversion.mapping.record_program import NO_FATES, RecordProgram
+from harpia_formats.conversion.mapping.record_program import (
+    NO_FATES,
+    RecordProgram,
+    same_chats_check,
+    unsplit_check,
+)
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.conversion.mapping.unchanged import same_chats_check, unsplit_check
 from harpia_formats.formats.registry import adapter_of, writable_formats
 from harpia_formats.model.adapter import Cardinality, RowCapacity
 from harpia_formats.model.exact_json import encode

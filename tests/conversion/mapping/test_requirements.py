@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.api.testing.strategies import records
-from harpia_formats.conversion.mapping.constants import (
+from harpia_formats.conversion.mapping.field_constants import (
     check_constants,
     constants_by_path,
     parse_constant,
@@ -20,8 +20,8 @@ from harpia_formats.conversion.mapping.requirements import (
 )
 from harpia_formats.conversion.mapping.targets import choose_target, targets_named
 from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.errors import ConversionError
 from harpia_formats.model.field_fates import Unconvertible
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import FIELD_TYPES, Record, field_paths
 
 FORMATS = readable_formats()

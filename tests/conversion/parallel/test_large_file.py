@@ -13,8 +13,9 @@ import pytest
 from harpia_formats import convert
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel.convert_ranges import RangeConversion
-from harpia_formats.conversion.parallel.job import Part
-from harpia_formats.conversion.reading import column_buffer, column_rows
+from harpia_formats.conversion.parallel.converted_rows import Part
+from harpia_formats.conversion.reading import row_batch as column_buffer
+from harpia_formats.conversion.reading import row_batch as column_rows
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.evaluation.filling_measure import filling_measure
 from harpia_formats.files.io.reader import SourceError

@@ -13,7 +13,11 @@ import pytest
 from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.parallel import range_converter
-from harpia_formats.conversion.parallel.job import ConvertedRows, Part, UnitPlace
+from harpia_formats.conversion.parallel.converted_rows import (
+    ConvertedRows,
+    Part,
+    UnitPlace,
+)
 from harpia_formats.conversion.parallel.range_converter import ConversionJob
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.io.reader import BLOCK
@@ -26,10 +30,9 @@ from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import range_worker
 from harpia_formats.validation.parallel.range_worker import run_range
 from harpia_formats.validation.plan import file_plan
-from harpia_formats.validation.plan.file_plan import FilePlan
-from harpia_formats.validation.plan.run_plan import run_plan_of
+from harpia_formats.validation.plan.file_plan import FilePlan, run_plan_of
 from harpia_formats.validation.plan.units import FileBytes, Piece, RowRange, SentBytes
-from harpia_formats.validation.unit.result import FileNotSeen
+from harpia_formats.validation.unit.findings import FileNotSeen
 
 ROWS = 400
 

@@ -9,16 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.conversion.reading import column_buffer, column_rows
-from harpia_formats.conversion.reading.column_buffer import ColumnBuffer
-from harpia_formats.conversion.reading.column_rows import decoded_rows, encoded_rows
+from harpia_formats.conversion.reading import row_batch as column_buffer
+from harpia_formats.conversion.reading import row_batch as column_rows
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.conversion.reading.row_batch import (
+    ColumnBuffer,
+    decoded_rows,
+    encoded_rows,
+)
 from harpia_formats.files.framing import array
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.problem import Path
-from harpia_formats.validation.unit.record_numbers import RecordNumbers
+from harpia_formats.validation.unit.findings import RecordNumbers
 
 _TEXTS = st.text(st.sampled_from('ab,"\\[]{}:é问😀\u2028\n\x00'), max_size=6)
 _ITEMS = (

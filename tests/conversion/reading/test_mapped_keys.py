@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import MapError, convert, read, score
-from harpia_formats.conversion.losses.table import field_lines
-from harpia_formats.model.errors import ConversionError
+from harpia_formats.conversion.losses.conversion_report import field_lines
 from harpia_formats.model.field_fates import Fate
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Record
 
 MAP = {"response": "model_response", "references": "expected_answer"}

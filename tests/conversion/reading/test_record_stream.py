@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from harpia_formats import read, validate
-from harpia_formats.conversion.mapping.row_reader import ReadRow
-from harpia_formats.conversion.reading import column_buffer
+from harpia_formats.conversion.mapping.extra_fields import ReadRow
+from harpia_formats.conversion.reading import row_batch as column_buffer
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.conversion.reading.record_stream import RecordStream
@@ -24,7 +24,7 @@ from harpia_formats.formats.detection.candidates import FormatVariant
 from harpia_formats.formats.registry import format_of
 from harpia_formats.model.column_map import MapError
 from harpia_formats.model.record import Header, Record
-from harpia_formats.validation.unit import decoder_training
+from harpia_formats.validation.unit import row_validator as decoder_training
 
 GOOD: dict[str, Any] = {
     "id": "1",

@@ -12,7 +12,7 @@ from msgspec.structs import replace as changed
 
 from harpia_converters.harpia import mapping
 from harpia_formats import convert, read
-from harpia_formats.conversion.reading.surroundings import members_before
+from harpia_formats.conversion.reading.record_stream import members_before
 from harpia_formats.files.framing.columns import RowArray
 from harpia_formats.formats.detection.sample import SAMPLE_BYTES
 from harpia_formats.model.adapter import Row

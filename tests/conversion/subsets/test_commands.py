@@ -26,9 +26,12 @@ from harpia_formats import (
     split,
 )
 from harpia_formats.conversion.mapping.answer_groups import GROUPED
-from harpia_formats.conversion.subsets.random_rows import sampled_numbers
-from harpia_formats.conversion.subsets.row_values import IDENTITY
-from harpia_formats.conversion.subsets.shares import part_of, thresholds
+from harpia_formats.conversion.subsets.head_and_sample import sampled_numbers
+from harpia_formats.conversion.subsets.row_assignment import (
+    IDENTITY,
+    part_of,
+    thresholds,
+)
 from harpia_formats.files.io.reader import BLOCK, SourceError
 
 HARPIA = '{"id": "%d", "input": "q", "expected-output": ["r"], "actual-output": "a"}'
@@ -562,7 +565,7 @@ def test_outputs_that_exist_leave_no_temporary_file(
         return files[-1]
 
     monkeypatch.setattr("tempfile.TemporaryFile", opened)
-    monkeypatch.setattr("harpia_formats.conversion.subsets.assignment._HELD", 1)
+    monkeypatch.setattr("harpia_formats.conversion.subsets.row_assignment._HELD", 1)
     path = tmp_path / "rows.jsonl"
     path.write_bytes(record_lines(2))
     (tmp_path / "c1.jsonl").write_bytes(b"")

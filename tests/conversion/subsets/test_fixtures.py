@@ -20,9 +20,8 @@ from harpia_formats import (
     write,
 )
 from harpia_formats.conversion.subsets.cut_file import Row
-from harpia_formats.conversion.subsets.one_input import one_source
-from harpia_formats.conversion.subsets.open_file import cut_file
-from harpia_formats.conversion.subsets.options import SubsetOptions
+from harpia_formats.conversion.subsets.open_file import cut_file, one_source
+from harpia_formats.conversion.subsets.subset_options import SubsetOptions
 from harpia_formats.files.io.reader import SourceError
 
 FOLDER = Path(__file__).parents[3] / "fixtures"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from harpia_converters.eee.answers import (
+from harpia_converters.eee.fields import (
     read_reasoning,
     read_text,
     write_reasoning,

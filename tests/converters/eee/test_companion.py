@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from corpora import CORPORA
-from harpia_converters.eee import companion, rules
-from harpia_converters.eee.companion import (
+from harpia_converters.eee import aggregate_checks, formats, rules
+from harpia_converters.eee.formats import (
     Expected,
     expectations_of,
     file_remarks,
@@ -21,7 +21,6 @@ from harpia_converters.eee.companion import (
     samples_names,
     stem_of,
 )
-from harpia_converters.eee.lint import aggregate_values
 from harpia_formats.model.format import Remark
 
 ROOT = Path(__file__).parents[3]
@@ -328,17 +327,17 @@ def test_rules_of_the_pair_are_in_the_table() -> None:
     Two more are about aggregates alone.
     """
     used = {
-        companion.EVALUATION,
-        companion.MODEL,
-        companion.ROWS,
-        companion.CHECKSUM,
-        companion.RESULT,
-        companion.MEAN,
-        companion.BOUNDS,
+        formats.EVALUATION,
+        formats.MODEL,
+        formats.ROWS,
+        formats.CHECKSUM,
+        formats.RESULT,
+        formats.MEAN,
+        formats.BOUNDS,
     }
 
     found = {each.code for each in rules.RULES if each.code.startswith("E2")}
-    alone = {aggregate_values.ORDER, aggregate_values.TIME}
+    alone = {aggregate_checks.ORDER, aggregate_checks.TIME}
 
     assert used == found - alone
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_converters.eee import versions
-from harpia_converters.eee.lint.across import rules_of
+from harpia_converters.eee.lints import across_rules_of
 from harpia_formats.validation.dedup.identity import member_at
 from harpia_formats.validation.unit.across_values import (
     AcrossReader,
@@ -40,7 +40,7 @@ lists = st.one_of(
 @given(lists)
 def test_columns_are_compared_as_rows_are(given_rows: list[dict[str, Any]]) -> None:
     """Every rule makes the same pairs of digests both ways, once at least."""
-    for rule in rules_of(versions.V0_2_0):
+    for rule in across_rules_of(versions.V0_2_0):
         reader = AcrossReader(rule)
         columns = [
             [member_at(row, path) for row in given_rows]

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eee_rows import CURRENT, KINDS, SEED, SHAPES, TAG, Row, clean_row
-from harpia_converters.eee.lint import lints
+from harpia_converters.eee import lints
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.api.testing.strategies import VALUES
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.dialect import record_schema
+from harpia_formats.formats.schema.bundled_schemas import record_schema
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,
@@ -23,7 +23,11 @@ from harpia_formats.formats.schema.typed_decoder import (
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.lint import Lints
 
-LINTS = {SEED: lints.V0_2_0, TAG: lints.V0_2_0_TAG, CURRENT: lints.V0_3_0}
+LINTS = {
+    SEED: lints.LINTS_0_2_0,
+    TAG: lints.LINTS_0_2_0_TAG,
+    CURRENT: lints.LINTS_0_3_0,
+}
 #: Values that lints ask for, which random changes seldom give.
 TEXTS = ("output.raw", "messages[1].content", "system", "function", "c1", "0.2.0", " ")
 

@@ -13,15 +13,15 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from corpora import CORPORA
-from harpia_converters.eee.sample_hash import RECIPES, recipe_of
+from harpia_converters.eee.row_members import RECIPES, recipe_of
 from harpia_formats.api.testing.mutation import copy_of, mutants
 from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, some
 from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, Responses
-from harpia_formats.conversion.mapping.extras import restore_extras, split_extras
+from harpia_formats.conversion.mapping.extra_fields import restore_extras, split_extras
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.formats.schema.dialect import record_schema
+from harpia_formats.formats.schema.bundled_schemas import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible

@@ -8,7 +8,7 @@ import pytest
 
 import harpia_formats
 from harpia_converters.eee.repairs import with_interactions, with_messages
-from harpia_converters.eee.sample_hash import RECIPES
+from harpia_converters.eee.row_members import RECIPES
 from harpia_formats.formats.registry import all_rules
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -13,8 +13,8 @@ import pytest
 from harpia_formats import validate
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.formats.registry import readable_formats
-from harpia_formats.model.errors import ConversionError
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.problem import ConversionError
+from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_converters.eee import versions
-from harpia_converters.eee.attribution import read_attribution, write_attribution
+from harpia_converters.eee.fields import read_attribution, write_attribution
 from harpia_converters.eee.turns import read_turn, read_turns, write_turn, write_turns
 from harpia_converters.eee.versions import Version
 from harpia_formats.api.testing.strategies import TEXTS, TOOL_CALL, VALUES

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_converters.harpia import companion
-from harpia_converters.harpia.metrics import Metric, is_enabled, metrics_of, same
+from harpia_converters.harpia import formats
+from harpia_converters.harpia.header_checks import Metric, is_enabled, metrics_of, same
 from harpia_converters.harpia.rules import RULES
 
 BLEU = Metric("BLEU", enabled=True, parameters={"weights": [0.5, 0.5]})
@@ -29,7 +29,7 @@ OBJECTS = st.dictionaries(
 
 def findings(item: dict[str, Any], key: str = "") -> list[tuple[str, Any]]:
     """Return the code and the place of each disagreement."""
-    found = companion.output_remarks(METRICS, item, key)
+    found = formats.scores_beside_input(METRICS, item, key)
     return [(each.code, each.path) for each in found]
 
 
@@ -93,7 +93,7 @@ def test_one_metric_with_two_sets_of_parameters() -> None:
     """A metric that the input has twice may have the parameters of either."""
     twice = (BLEU, Metric("BLEU", enabled=False, parameters={"weights": [1]}))
     found = [
-        [each.code for each in companion.output_remarks(twice, item)]
+        [each.code for each in formats.scores_beside_input(twice, item)]
         for item in (
             {"id": "BLEU", "parameters": {"weights": [0.5, 0.5]}},
             {"id": "BLEU", "parameters": {"weights": [1]}},
@@ -120,8 +120,8 @@ def test_output_as_a_whole(
     """Each enabled metric has one output, as often as the input has the metric."""
     metrics = (BLEU, Metric("TER", enabled=True, parameters={}), OFF, BLEU)
 
-    assert list(companion.missing(metrics, seen)) == missing
-    assert list(companion.repeated(metrics, seen)) == repeated
+    assert list(formats.missing(metrics, seen)) == missing
+    assert list(formats.repeated(metrics, seen)) == repeated
 
 
 @pytest.mark.parametrize(
@@ -162,18 +162,18 @@ def test_comparison_never_raises(header: dict[str, Any], item: dict[str, Any]) -
     """Any two objects can be compared, each disagreement by a rule and at a place."""
     metrics = metrics_of(header)
 
-    for each in companion.output_remarks(metrics, item):
+    for each in formats.scores_beside_input(metrics, item):
         assert each.code in {rule.code for rule in RULES}
         assert not each.path or each.path[0] in item
 
 
 def test_remarks_on_files_as_a_whole() -> None:
     """A remark on a whole file names the metric, with any characters in its name."""
-    remarks = (companion.missing_remark('a"b\n'), companion.repeated_remark('a"b\n'))
+    remarks = (formats.missing_remark('a"b\n'), formats.repeated_remark('a"b\n'))
 
     assert [each.code for each in remarks] == ["H201", "H206"]
     assert all('"a\\"b\\n"' in each.message for each in remarks)
-    assert companion.unknown_instance_remark().path == (companion.INSTANCE,)
+    assert formats.unknown_instance_remark().path == (formats.INSTANCE_ID,)
 
 
 def test_every_disagreement_is_an_error() -> None:

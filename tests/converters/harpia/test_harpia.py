@@ -9,10 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harpia_formats
-from harpia_converters.harpia import lab_input, lints, log, output, rules
+from harpia_converters.harpia import formats, lints, rules
 from harpia_formats.model.format import Container, Format
 
-FORMATS = {each.FORMAT.id: each.FORMAT for each in (lab_input, output, log)}
+FORMATS: dict[str, Any] = {
+    each.id: each
+    for each in (formats.LAB_INPUT_FORMAT, formats.OUTPUT_FORMAT, formats.LOG_FORMAT)
+}
 INSTANCE = {"id": "1", "input": "Que dia é hoje?", "actual-output": "Domingo ☀️"}
 REFERENCE = {"id": "2", "input": "今天星期几?", "expected-output": ["星期天"]}
 METRIC = {"id": "BLEU", "enable": True, "parameters": {}}

@@ -11,14 +11,14 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from corpora import CORPORA
-from harpia_converters.harpia.lab_input import FORMAT
+from harpia_converters.harpia.formats import LAB_INPUT_FORMAT
 from harpia_converters.harpia.mapping import LAB_INPUT, write_any
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import TEXTS, VALUES, records
 from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.schema.dialect import document_schema, record_schema
+from harpia_formats.formats.schema.bundled_schemas import document_schema, record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
@@ -26,7 +26,7 @@ from harpia_formats.model.record import Header, Output, Record
 ROOT = Path(__file__).parents[3]
 FIXTURES = sorted((ROOT / "fixtures" / "harpia" / "valid").iterdir())
 REAL = CORPORA / "harpia" / "lab_input_canonical.json"
-SCHEMA_VALIDATOR = schema_validator_of(record_schema(FORMAT.dialects[0]))
+SCHEMA_VALIDATOR = schema_validator_of(record_schema(LAB_INPUT_FORMAT.dialects[0]))
 ANSWERED = [Output(text="x")]
 AS_LIST = Choices(responses=Responses.LIST, constants={"id": "1"})
 QUESTION: dict[str, Any] = {"id": "1", "input": "Traduza: A ave canta."}
@@ -286,7 +286,7 @@ def header_written(header: Any) -> tuple[dict[str, Any], list[str]]:
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda path: path.stem)
 def test_headers_are_written_back(path: Path) -> None:
     """A header is read and written unchanged, and stays valid with other instances."""
-    schema = schema_validator_of(document_schema(FORMAT.dialects[0]))
+    schema = schema_validator_of(document_schema(LAB_INPUT_FORMAT.dialects[0]))
     for document in documents_in(path):
         around = {key: document[key] for key in document if key[:2] != "in"}
         assert LAB_INPUT.read_header is not None

@@ -7,10 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_converters.harpia import header_checks, lab_input, log, output, rules
+from harpia_converters.harpia import formats, header_checks, rules
 from harpia_formats.model.format import Dialect, Remark
 
-FORMATS = {each.FORMAT.id: each.FORMAT for each in (lab_input, output, log)}
+FORMATS = {
+    each.id: each
+    for each in (formats.LAB_INPUT_FORMAT, formats.OUTPUT_FORMAT, formats.LOG_FORMAT)
+}
 DIALECTS = [each for format_ in FORMATS.values() for each in format_.dialects]
 RULES = {each.code: each for each in rules.RULES}
 INSTANCE = {"id": "1", "input": "Que dia é hoje?", "actual-output": "Domingo ☀️"}
@@ -86,13 +89,13 @@ def remarks_by(dialect: Dialect, value: Any) -> list[Remark]:
 )
 def test_remarks_on_an_instance(fields: Any, expected: Any) -> None:
     """Tolerated values in an instance get remarks; a missing answer is an error."""
-    assert codes_of(lab_input.remarks(changed(INSTANCE, fields))) == expected
+    assert codes_of(formats.instance_remarks(changed(INSTANCE, fields))) == expected
 
 
 @pytest.mark.parametrize("key", ["actual-ouput", "Actual-Output", "actual output"])
 def test_an_answer_under_a_near_key_is_found(key: str) -> None:
     """Where the answer's key is misspelt, its finding is at the key and names both."""
-    (found,) = lab_input.remarks({"id": 1, "input": "Oi?", key: "Olá"})
+    (found,) = formats.instance_remarks({"id": 1, "input": "Oi?", key: "Olá"})
 
     assert (found.code, found.path, found.at_key) == ("H108", (key,), True)
     assert f'"{key}"' in found.message
@@ -103,7 +106,7 @@ def test_both_fields_may_be_spelt_otherwise() -> None:
     """Each field that is spelt otherwise has a finding of its own, about its key."""
     row = spelt(INSTANCE | REFERENCE, "_")
 
-    found = list(lab_input.remarks(row))
+    found = list(formats.instance_remarks(row))
 
     assert {each.path for each in found} == {("actual_output",), ("expected_output",)}
     assert all(each.code == "H101" and each.at_key for each in found)
@@ -179,14 +182,14 @@ def test_doubts_about_metrics(name: str, parameters: Any, expected: list[str]) -
 )
 def test_remarks_on_an_output(fields: Any, expected: Any) -> None:
     """Tolerated keys in an output get remarks; a missing metric is an error."""
-    assert codes_of(output.remarks(changed(ITEM, fields))) == expected
+    assert codes_of(formats.output_remarks(changed(ITEM, fields))) == expected
 
 
 def test_remarks_on_outputs_by_metric() -> None:
     """Under its metric's name an output needs no id, and its places begin there."""
     item = {"parameters": [], "score": 1, "elapsed-time": 2}
 
-    found = codes_of(output.keyed_remarks({"BLEU": item, "nota": "olá"}))
+    found = codes_of(formats.keyed_remarks({"BLEU": item, "nota": "olá"}))
 
     assert found == [
         ("H107", ("BLEU", "parameters")),
@@ -207,7 +210,7 @@ def test_remarks_on_a_log(key: str, expected: Any) -> None:
     """A line of a log that names its metric at another key than `id` gets a remark."""
     row = {key if each == "id" else each: value for each, value in ROW.items()}
 
-    assert codes_of(log.remarks(row)) == expected
+    assert codes_of(formats.log_remarks(row)) == expected
 
 
 @settings(max_examples=200, deadline=None)

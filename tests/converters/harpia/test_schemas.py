@@ -10,13 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from harpia_converters.harpia import header_checks, lab_input, log, output, rules
+from harpia_converters.harpia import formats, header_checks, rules
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.model.format import Dialect
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "harpia"
 DIALECTS = [
-    each for module in (lab_input, output, log) for each in module.FORMAT.dialects
+    each
+    for module in (formats.LAB_INPUT_FORMAT, formats.OUTPUT_FORMAT, formats.LOG_FORMAT)
+    for each in module.dialects
 ]
 DOUBTS = {each.code for each in rules.RULES if each.lint}
 INSTANCE = {

@@ -7,9 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_converters.haystack import columns, evaluator, results, run
+from harpia_converters.haystack import formats
 
-FORMATS = {each.FORMAT.id: each.FORMAT for each in (columns, results, run, evaluator)}
+FORMATS = {
+    each.id: each
+    for each in (
+        formats.COLUMNS_FORMAT,
+        formats.RESULTS_FORMAT,
+        formats.RUN_FORMAT,
+        formats.EVALUATOR_FORMAT,
+    )
+}
 DIALECTS = {
     (format_.id, each.name): each
     for format_ in FORMATS.values()

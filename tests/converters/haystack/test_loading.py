@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from harpia_converters.haystack.loadable_types import is_loadable_type
-from harpia_converters.haystack.loading_checks import OURS, THEIRS
+from harpia_converters.haystack.definition_checks import OURS, THEIRS, is_loadable_type
 from harpia_formats import validate
 
 os.environ.setdefault("HAYSTACK_TELEMETRY_ENABLED", "False")

@@ -10,25 +10,25 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.haystack.columns import FORMAT
+from harpia_converters.haystack.formats import COLUMNS_FORMAT
 from harpia_converters.haystack.mapping import COLUMNS
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import TEXTS, VALUES, records
 from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
-from harpia_formats.conversion.mapping.extras import (
+from harpia_formats.conversion.mapping.extra_fields import (
     EXTRAS_KEY,
     restore_extras,
     split_extras,
 )
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.schema.dialect import document_schema
+from harpia_formats.formats.schema.bundled_schemas import document_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 
 FIXTURES = sorted((Path(__file__).parents[3] / "fixtures/haystack/valid").iterdir())
-SCHEMA_VALIDATOR = schema_validator_of(document_schema(FORMAT.dialects[0]))
+SCHEMA_VALIDATOR = schema_validator_of(document_schema(COLUMNS_FORMAT.dialects[0]))
 ONE_ROW = Choices(references=References.FIRST, responses=Responses.FIRST)
 ORDER = "query_id questions contexts ground_truth_answers predicted_answers".split()
 COLUMN = st.sampled_from([*ORDER, "responses", "retrieved_documents", "n", EXTRAS_KEY])

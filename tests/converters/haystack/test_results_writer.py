@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.evaluation.metrics.library import OWN_LIBRARY
+from harpia_formats.evaluation.metrics.metric import OWN_LIBRARY
 from harpia_formats.formats.registry import readable_formats
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

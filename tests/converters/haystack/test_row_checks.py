@@ -5,12 +5,20 @@ from typing import Any
 
 import pytest
 
-from harpia_converters.haystack import columns, evaluator, results, rules, run
-from harpia_converters.haystack.phrases import listed, quoted
+from harpia_converters.haystack import formats, rules
+from harpia_converters.haystack.detection import listed, quoted
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Severity
 
-FORMATS = {each.FORMAT.id: each.FORMAT for each in (columns, results, run, evaluator)}
+FORMATS = {
+    each.id: each
+    for each in (
+        formats.COLUMNS_FORMAT,
+        formats.RESULTS_FORMAT,
+        formats.RUN_FORMAT,
+        formats.EVALUATOR_FORMAT,
+    )
+}
 DIALECTS = {
     (format_.id, each.name): each
     for format_ in FORMATS.values()
@@ -67,7 +75,7 @@ def in_parts(format_: str, value: Any) -> list[tuple[str, Any]]:
 
 def lengths_of(items: dict[tuple[str | int, ...], int]) -> list[tuple[str, Any]]:
     """Return the remarks on the lengths of columns."""
-    return [(each.code, each.path) for each in columns.lengths(items)]
+    return [(each.code, each.path) for each in formats.lengths(items)]
 
 
 def test_codes_and_names_are_of_haystack() -> None:

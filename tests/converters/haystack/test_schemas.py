@@ -12,14 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from harpia_converters.haystack import columns, evaluator, results, run
+from harpia_converters.haystack import formats
 
 SCHEMAS = Path(__file__).parents[3] / "schemas" / "haystack"
 FILES = sorted(SCHEMAS.glob("*.schema.json"))
 DIALECTS = [
     each
-    for module in (columns, results, run, evaluator)
-    for each in module.FORMAT.dialects
+    for module in (
+        formats.COLUMNS_FORMAT,
+        formats.RESULTS_FORMAT,
+        formats.RUN_FORMAT,
+        formats.EVALUATOR_FORMAT,
+    )
+    for each in module.dialects
 ]
 LLM = "haystack.components.evaluators.llm_evaluator.LLMEvaluator"
 SCORES: dict[str, Any] = {"score": 0.5, "individual_scores": [1, 0]}
@@ -302,7 +307,7 @@ def test_strict_items_leave_nothing_to_say(column: str, item: Any) -> None:
     """An item has no remark exactly where the strict schema allows it."""
     is_strict = is_allowed("haystack-strict", {column: [item]})
 
-    assert is_strict is not any(columns.remarks({column: item}))
+    assert is_strict is not any(formats.column_remarks({column: item}))
 
 
 @settings(max_examples=60, deadline=None)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from msgspec import UNSET
 
-from harpia_converters.helm.metric_names import BOOKKEEPING
+from harpia_converters.helm.mapping import BOOKKEEPING
 from harpia_formats import Record, read
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "helm" / "valid"

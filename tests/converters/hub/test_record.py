@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_converters.hub import record
+from harpia_converters.hub import formats
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 
@@ -21,7 +21,7 @@ FULL = [
 ]
 SCHEMA = json.loads((ROOT / "schemas/harpia-formats/record.schema.json").read_bytes())
 SCHEMA_VALIDATOR = jsonschema.Draft7Validator(SCHEMA)
-(SNIFF,) = (each.sniff for each in record.FORMAT.dialects)
+(SNIFF,) = (each.sniff for each in formats.RECORD_FORMAT.dialects)
 #: Every place where null is allowed.
 NULLS = {
     "messages/*/content",
@@ -217,6 +217,6 @@ def test_telling_a_record_never_fails(row: Any) -> None:
 
 def test_format_is_the_hubs_own() -> None:
     """The format is no vendor's, and its records are known by `id`."""
-    assert (record.FORMAT.id, record.FORMAT.vendor) == ("record", "any")
-    assert record.FORMAT.id_key == "id"
-    assert record.FORMAT.id_key in SCHEMA["properties"]
+    assert (formats.RECORD_FORMAT.id, formats.RECORD_FORMAT.vendor) == ("record", "any")
+    assert formats.RECORD_FORMAT.id_key == "id"
+    assert formats.RECORD_FORMAT.id_key in SCHEMA["properties"]

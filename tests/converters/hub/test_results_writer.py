@@ -9,17 +9,20 @@ from typing import Any
 
 import pytest
 
-from harpia_converters.table.results_writer import RESULTS
+from harpia_converters.hub.csv_results_writer import RESULTS
 from harpia_formats import read, validate
 from harpia_formats.evaluation.metrics import METRICS, measure_of
-from harpia_formats.evaluation.metrics.library import OWN_LIBRARY
-from harpia_formats.evaluation.metrics.metric import MetricError, UnscorableError
-from harpia_formats.evaluation.scoring.computed_metric import ComputedMetric
-from harpia_formats.evaluation.scoring.results.columns import columns_of
-from harpia_formats.evaluation.scoring.results.files import ResultFiles
-from harpia_formats.evaluation.scoring.results.format import ResultRun
+from harpia_formats.evaluation.metrics.metric import (
+    OWN_LIBRARY,
+    MetricError,
+    UnscorableError,
+)
+from harpia_formats.evaluation.scoring.answer_rows import columns_of
+from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
+from harpia_formats.evaluation.scoring.result_files import ResultFiles
+from harpia_formats.evaluation.scoring.result_format import ResultRun
 from harpia_formats.formats.registry import readable_formats
-from harpia_formats.model.metric_profile import MetricRequest, ScoreError
+from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
 from unchecked import convert, score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

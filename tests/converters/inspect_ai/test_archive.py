@@ -268,7 +268,7 @@ def test_many_archives_have_the_same_report_with_workers(tmp_path: Path) -> None
 
 def test_decompression_bomb_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A member that would become far too long is refused unread."""
-    monkeypatch.setattr("harpia_formats.files.io.zip_members.LARGEST", 100_000)
+    monkeypatch.setattr("harpia_formats.files.io.zip_archive.LARGEST", 100_000)
     bomb = entry_of(whole(2, input="q" * 1_000_000))
     noise = Entry("noise", bytes(10_000))
     (file,) = validate(log([entry_of(whole(1)), bomb, noise])).files
@@ -279,7 +279,7 @@ def test_decompression_bomb_is_one_error(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_log_that_is_a_bomb_in_all_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Members that would become far too long together are refused unread."""
-    monkeypatch.setattr("harpia_formats.files.io.zip_members.LARGEST", 100_000)
+    monkeypatch.setattr("harpia_formats.files.io.zip_archive.LARGEST", 100_000)
     samples = (whole(number, input="q" * 99_000) for number in range(6))
     (file,) = validate(log(map(entry_of, samples))).files
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec import UNSET
 
 from harpia_converters.inspect_ai.dataset_mapping import DATASET
-from harpia_converters.inspect_ai.detection import log_sign, sample_sign
+from harpia_converters.inspect_ai.formats import log_sign, sample_sign
 from harpia_formats import convert
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import BLANK, FieldFates, Unconvertible

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from harpia_converters.lm_eval import direct, mapping
+from harpia_converters.lm_eval import mapping
 from harpia_formats import convert
 
 ROOT = Path(__file__).parents[3]
@@ -93,14 +93,14 @@ def test_common_rows_are_read_directly(
 ) -> None:
     """Plain generations and choices are read directly, once there is a decoder."""
     found: list[bool] = []
-    read = direct._TypedReader.read  # noqa: SLF001 - to see what it returns
+    read = mapping._TypedReader.read  # noqa: SLF001 - to see what it returns
 
     def noted(self: Any, row: Any) -> Any:
         record = read(self, row)
         found.append(record is not None)
         return record
 
-    monkeypatch.setattr(direct._TypedReader, "read", noted)  # noqa: SLF001 - to see what it returns
+    monkeypatch.setattr(mapping._TypedReader, "read", noted)  # noqa: SLF001 - to see what it returns
     line = (FIXTURES / "valid" / name).read_text().splitlines()[0]
 
     converted([json.loads(line)] * 300, tmp_path, target)

@@ -11,15 +11,15 @@ from msgspec import UNSET
 
 import harpia_formats
 from corpora import CORPORA
-from harpia_converters.lm_eval.detection import (
+from harpia_converters.lm_eval.formats import (
     results_names,
     samples_names,
     task_and_date,
 )
-from harpia_converters.lm_eval.hashes import doc_hash, prompt_hash, target_hash
+from harpia_converters.lm_eval.lints import doc_hash, prompt_hash, target_hash
 from harpia_converters.lm_eval.task_totals import TaskTotals
 from harpia_formats import CompanionError, convert, diff, read, validate
-from harpia_formats.files.framing.constants import with_nulls
+from harpia_formats.files.framing.chunk import with_nulls
 
 ROOT = Path(__file__).parents[3]
 SAMPLES = ROOT / "fixtures/lm-eval-samples/valid/two-filters-and-repeats.jsonl"

@@ -10,8 +10,13 @@ from hypothesis import strategies as st
 
 from corpora import CORPORA
 from harpia_converters.lm_eval.mapping import SAMPLES
-from harpia_converters.lm_eval.requests import as_objects, chat_in, requests_of
-from harpia_converters.lm_eval.targets import chosen, texts_of
+from harpia_converters.lm_eval.sample_fields import (
+    as_objects,
+    chat_in,
+    chosen,
+    requests_of,
+    texts_of,
+)
 from harpia_formats import read
 from harpia_formats.model.record import Record, as_dict
 

@@ -8,7 +8,7 @@ from msgspec import UNSET
 
 import harpia_formats
 from corpora import CORPORA
-from harpia_converters.mt_bench import answers, judgements, questions, rules
+from harpia_converters.mt_bench import formats
 from harpia_converters.mt_bench.mapping import (
     ANSWERS,
     JUDGEMENTS,
@@ -23,7 +23,11 @@ from harpia_formats.model.record import as_dict
 
 ROOT = Path(__file__).parents[3]
 REAL = CORPORA / "neighbours" / "mt-bench"
-FORMATS = (questions.FORMAT, answers.FORMAT, judgements.FORMAT)
+FORMATS = (
+    formats.QUESTIONS_FORMAT,
+    formats.ANSWERS_FORMAT,
+    formats.JUDGEMENTS_FORMAT,
+)
 
 QUESTION: Row = {
     "question_id": 202,
@@ -81,7 +85,7 @@ def test_references_of_another_number_belong_to_no_turn(given: list[str]) -> Non
 
     assert "references" not in record
     assert record["extra"] == {"mt-bench": {"reference": given}}
-    assert [each.code for each in questions.remarks(row)] == ["B101"]
+    assert [each.code for each in formats.question_remarks(row)] == ["B101"]
 
 
 def test_a_question_of_one_turn_is_a_prompt() -> None:
@@ -188,7 +192,7 @@ def test_minus_one_is_no_score(score: Any) -> None:
     record = as_dict(JUDGEMENTS.read(row))
 
     assert record["outputs"][0]["scores"][0]["value"] is None
-    assert [each.code for each in judgements.remarks(row)] == ["B102"]
+    assert [each.code for each in formats.judgement_remarks(row)] == ["B102"]
 
 
 @pytest.mark.parametrize(
@@ -300,7 +304,7 @@ def test_each_row_is_of_one_format() -> None:
     assert not any(bool(each.dialects[0].sniff({"turns": []})) for each in FORMATS)
 
 
-@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", formats.RULES, ids=lambda rule: rule.code)
 def test_examples_of_a_rule_show_it(rule: Rule, tmp_path: Path) -> None:
     """Only the bad example of a rule gives it."""
     companion = tmp_path / "question.jsonl"

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_converters.nemo import config, results
+from harpia_converters.nemo import formats
 from harpia_formats.api.testing.mutation import copy_of, mutants
 from harpia_formats.model.format import Dialect, Remark
 
 ROOT = Path(__file__).parents[3]
 DIALECTS = {
     each.schema: each
-    for one in (results.FORMAT, config.FORMAT)
+    for one in (formats.RESULTS_FORMAT, formats.CONFIG_FORMAT)
     for each in one.dialects
 }
 SCORE = {"value": 0.5, "stats": {"count": 2}}
@@ -222,7 +222,7 @@ def test_missing_stats_are_counted_in_one_remark() -> None:
         each["stats"] = None
     document = changed(RESULT, "tasks/t/metrics", metric)
 
-    (remark,) = results.remarks(document)
+    (remark,) = formats.result_remarks(document)
 
     assert remark.message.startswith("stats is missing in 3 of 4 scores")
 

@@ -9,16 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_converters.nemo import config, results, rules
-from harpia_converters.nemo import input as questions
-from harpia_converters.nemo import output as answers
+from harpia_converters.nemo import formats, rules
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.rules import Rule
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
 from harpia_formats.model.format import Dialect, Format, Remark
 
 ROOT = Path(__file__).parents[3]
-FORMATS: tuple[Format, ...] = (questions.FORMAT, answers.FORMAT)
+FORMATS: tuple[Format, ...] = (formats.INPUT_FORMAT, formats.OUTPUT_FORMAT)
 DIALECTS = {each.schema: each for one in FORMATS for each in one.dialects}
 
 QUESTION = {"prompt": "Quem?", "ideal_response": "Ninguém 🦜"}
@@ -173,7 +171,7 @@ def test_tolerated_deviations_are_remarked(
 
 def test_an_unknown_key_is_named_with_the_known_ones() -> None:
     """A misspelt key is quoted in the message, and the help lists the known keys."""
-    (category, misspelt) = questions.remarks(QUESTION | {"categroy": "a\nb"})
+    (category, misspelt) = formats.input_remarks(QUESTION | {"categroy": "a\nb"})
 
     assert category.help == 'add "category": ""'
     assert misspelt.message == '"categroy" is not a documented key'
@@ -249,10 +247,10 @@ def test_nothing_makes_them_raise(value: Any) -> None:
 
 def test_only_the_first_dialect_is_documented() -> None:
     """The documented form comes first; the two flat ones are marked as undocumented."""
-    names = [(each.name, each.documented) for each in answers.FORMAT.dialects]
+    names = [(each.name, each.documented) for each in formats.OUTPUT_FORMAT.dialects]
 
     assert names == [("", True), ("flat", False), ("reference", False)]
-    assert [each.documented for each in questions.FORMAT.dialects] == [True]
+    assert [each.documented for each in formats.INPUT_FORMAT.dialects] == [True]
     assert {each.family for each in FORMATS} == {"nemo"}
 
 
@@ -261,8 +259,13 @@ def test_only_the_first_dialect_is_documented() -> None:
 )
 def test_example_of_a_rule_gives_its_remark_alone(rule: Rule) -> None:
     """The bad example has the remark of its rule and no other, the good one none."""
-    formats = (questions.FORMAT, answers.FORMAT, results.FORMAT, config.FORMAT)
-    (dialect,) = (each.dialects[0] for each in formats if each.id == rule.validated_as)
+    known = (
+        formats.INPUT_FORMAT,
+        formats.OUTPUT_FORMAT,
+        formats.RESULTS_FORMAT,
+        formats.CONFIG_FORMAT,
+    )
+    (dialect,) = (each.dialects[0] for each in known if each.id == rule.validated_as)
     bad, good = json.loads(rule.bad), json.loads(rule.good)
 
     assert [each.code for each in remarks_on(dialect, bad)] == [rule.code]

@@ -16,9 +16,9 @@ from harpia_formats import validate
 from harpia_formats.conversion.mapping.requirements import holds_answers
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.select_metrics import select_metrics
-from harpia_formats.evaluation.scoring.verdicts import holds_verdicts
+from harpia_formats.evaluation.scoring.verdict_metrics import holds_verdicts
 from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.metric_profile import (
+from harpia_formats.model.vendor_metrics import (
     MetricConfiguration,
     MetricProfile,
     ScoreError,

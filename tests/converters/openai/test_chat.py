@@ -9,8 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from corpora import CORPORA
-from harpia_converters.openai.chat_mapping import CHAT
-from harpia_converters.openai.preference_mapping import PREFERENCE
+from harpia_converters.openai.chat_mapping import CHAT, PREFERENCE
 from harpia_formats import convert, detect, read, validate
 from harpia_formats.conversion.mapping.choices import Choices, References
 from harpia_formats.conversion.mapping.to_rows import RecordMapper

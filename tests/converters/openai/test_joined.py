@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from harpia_formats import convert, read, score, validate
-from harpia_formats.conversion.reading.partners import Partners
-from harpia_formats.model.errors import HarpiaFormatsError
+from harpia_formats.conversion.reading.companions import Partners
+from harpia_formats.model.problem import HarpiaFormatsError
 from harpia_formats.model.record import Record
-from harpia_formats.validation.companion_error import CompanionError
+from harpia_formats.validation.options import CompanionError
 
 QUESTIONS = [
     {"id": f"q{n}", "prompt": f"{n} + {n}?", "references": [str(2 * n)], "outputs": []}

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from corpora import CORPORA
-from harpia_converters.openai_evals import log, rules
-from harpia_converters.openai_evals.log_mapping import LOG
+from harpia_converters.openai_evals import formats
 from harpia_converters.openai_evals.log_unpacking import open_log
+from harpia_converters.openai_evals.mapping import LOG
 from harpia_formats import convert, detect, validate
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.formats.rules import Rule
@@ -206,7 +206,7 @@ def test_an_object_of_samples_is_no_log_of_lines() -> None:
     for text in (json.dumps(whole), json.dumps(whole, indent=1)):
         (found,) = detect(text.encode())
 
-        assert not log.is_log(text.encode(), "")
+        assert not formats.is_log(text.encode(), "")
         assert found.format == "openai-evals-log"
 
 
@@ -366,7 +366,7 @@ def test_samples_are_made_of_a_log() -> None:
 # Rules
 
 
-@pytest.mark.parametrize("rule", rules.RULES, ids=lambda rule: rule.code)
+@pytest.mark.parametrize("rule", formats.RULES, ids=lambda rule: rule.code)
 def test_examples_of_a_rule_show_it(rule: Rule) -> None:
     """Only the bad example of a rule gives it, and nothing else."""
     assert codes(rule.bad) == [rule.code]
@@ -386,7 +386,7 @@ def test_examples_of_a_rule_show_it(rule: Rule) -> None:
 )
 def test_counts_are_compared_with_the_report(report: Any, expected: list[str]) -> None:
     """An accuracy is a share of the samples, and counts add up to them."""
-    found = log.count_remarks({"final_report": report}, 2)
+    found = formats.count_remarks({"final_report": report}, 2)
 
     assert [each.code for each in found] == expected
 

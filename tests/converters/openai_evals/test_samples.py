@@ -5,7 +5,7 @@ import pytest
 
 import harpia_formats
 from corpora import CORPORA
-from harpia_converters.openai_evals.detection import sample_sign
+from harpia_converters.openai_evals.formats import sample_sign
 from harpia_converters.openai_evals.mapping import SAMPLES
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.field_fates import FieldFates, Unconvertible

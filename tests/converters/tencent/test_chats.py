@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_converters.tencent.answers import (
+from harpia_converters.tencent.conversations import (
     read_answers,
     read_any_answers,
     write_answers,
+    write_any_chat,
+    write_chat,
 )
-from harpia_converters.tencent.chats import write_any_chat, write_chat
-from harpia_converters.tencent.manual_mapping import any_turns, write_turns
-from harpia_converters.tencent.mapping import MESSAGES
+from harpia_converters.tencent.mapping import MESSAGES, any_turns, write_turns
 from harpia_formats.api.testing.strategies import (
     EXTRA,
     OUTPUTS,

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from corpora import CORPORA
-from harpia_converters.tencent import manual, messages, outputs, rules, table
+from harpia_converters.tencent import formats
 from harpia_formats.api.testing.mutation import mutants
-from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.bundled_schemas import built_in_schema
 from harpia_formats.formats.schema.user_schema import check_schema
 from harpia_formats.model.format import Dialect
 
@@ -22,10 +22,15 @@ ROOT = Path(__file__).parents[3]
 CORPUS = CORPORA / "harpia"
 DIALECTS = {
     each.schema: each
-    for one in (messages, outputs, manual, table)
-    for each in one.FORMAT.dialects
+    for one in (
+        formats.MESSAGES_FORMAT,
+        formats.OUTPUTS_FORMAT,
+        formats.MANUAL_FORMAT,
+        formats.TABLE_FORMAT,
+    )
+    for each in one.dialects
 }
-LINT = {each.code for each in rules.RULES if each.lint}
+LINT = {each.code for each in formats.RULES if each.lint}
 QUESTION = {"role": "user", "content": "Qual é a capital do Acre?"}
 ANSWER = {"role": "assistant", "content": "Rio Branco"}
 RESPONSE = {"content": "Rio Branco", "reasoning_content": "阿克里州的首府……"}

@@ -10,15 +10,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_converters.tencent import manual, messages, outputs, rules, table
+from harpia_converters.tencent import formats
 from harpia_formats.formats.rules import Rule
 from harpia_formats.model.format import Dialect, Remark
 
-FORMATS = {each.FORMAT.id: each.FORMAT for each in (messages, outputs, manual, table)}
-ROWS = [each.dialects[0] for each in FORMATS.values() if each is not table.FORMAT]
-TABLES = table.FORMAT.dialects
+FORMATS = {
+    each.id: each
+    for each in (
+        formats.MESSAGES_FORMAT,
+        formats.OUTPUTS_FORMAT,
+        formats.MANUAL_FORMAT,
+        formats.TABLE_FORMAT,
+    )
+}
+ROWS = [
+    each.dialects[0] for each in FORMATS.values() if each is not formats.TABLE_FORMAT
+]
+TABLES = formats.TABLE_FORMAT.dialects
 DIALECTS = [*ROWS, *TABLES]
-RULES = {each.code: each for each in rules.RULES}
+RULES = {each.code: each for each in formats.RULES}
 QUESTION = {"role": "user", "content": "Quantos dias tem fevereiro?"}
 ANSWER = {"role": "assistant", "content": "28 ou 29"}
 SYSTEM = {"role": "system", "content": "请简短回答。"}
@@ -247,7 +257,9 @@ def test_only_the_alias_is_undocumented() -> None:
 
 
 @pytest.mark.parametrize(
-    "rule", [each for each in rules.RULES if not each.lint], ids=lambda each: each.code
+    "rule",
+    [each for each in formats.RULES if not each.lint],
+    ids=lambda each: each.code,
 )
 def test_examples_of_a_rule_show_it(rule: Rule) -> None:
     """The bad example of a rule has that one remark, the good one has none."""

@@ -8,9 +8,9 @@ import pytest
 
 import harpia_formats as hf
 from harpia_formats.evaluation.figures.confusions import MOST_LABELS
-from harpia_formats.evaluation.figures.files import PictureFiles, picture_file
-from harpia_formats.evaluation.figures.library import FigureError
-from harpia_formats.files.io.files_read import FilesRead
+from harpia_formats.evaluation.figures.drawing import FigureError
+from harpia_formats.evaluation.figures.picture_files import PictureFiles, picture_file
+from harpia_formats.files.io.outputs import FilesRead
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 

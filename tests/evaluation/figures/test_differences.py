@@ -8,8 +8,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import harpia_formats as hf
-from harpia_formats.evaluation.figures import library
-from harpia_formats.evaluation.figures.question_rows import draw_questions
+from harpia_formats.evaluation.figures import drawing as library
+from harpia_formats.evaluation.figures.differences import draw_questions
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.reporters.score_tables import form_lines
 

@@ -7,13 +7,17 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harpia_formats.evaluation.figures import library
-from harpia_formats.evaluation.figures.files import PictureFiles, picture_file
-from harpia_formats.evaluation.figures.grid import Grid, grid_of, share_axis
-from harpia_formats.evaluation.figures.library import FigureError
+from harpia_formats.evaluation.figures import drawing
+from harpia_formats.evaluation.figures.drawing import (
+    FigureError,
+    Grid,
+    grid_of,
+    share_axis,
+)
+from harpia_formats.evaluation.figures.picture_files import PictureFiles, picture_file
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.run import Scoring
-from harpia_formats.files.io.files_read import FilesRead
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
+from harpia_formats.files.io.outputs import FilesRead
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")
 
@@ -97,7 +101,7 @@ def test_the_axis_of_shares_has_its_numbers_once(tmp_path: Path) -> None:
 )
 def test_the_line_of_a_share_is_not_below_the_bars(share: float, highest: str) -> None:
     """It is within the panel, at the next round share."""
-    with library.settings():
+    with drawing.settings():
         _, ((axes,),) = grid_of(Grid(["a"], ["em"], 0.5, "score", []))
         share_axis([axes], share, share * 1.08, "answers")
         (_, label) = axes.get_yticklabels()

@@ -10,17 +10,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import harpia_formats as hf
-from harpia_formats.evaluation.figures.files import (
+from harpia_formats.evaluation.figures.drawing import ON_DARK, SERIES, FigureError
+from harpia_formats.evaluation.figures.picture_files import (
     PictureFile,
     PictureFiles,
     picture_file,
 )
-from harpia_formats.evaluation.figures.kinds import KINDS, kinds_of
-from harpia_formats.evaluation.figures.library import FigureError
-from harpia_formats.evaluation.figures.look import ON_DARK, SERIES
-from harpia_formats.evaluation.figures.rows import MOST_ROWS
+from harpia_formats.evaluation.figures.picture_kinds import KINDS, kinds_of
+from harpia_formats.evaluation.figures.score_rows import MOST_ROWS
 from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.files.io.files_read import FilesRead
+from harpia_formats.files.io.outputs import FilesRead
 from harpia_formats.files.io.sink import SinkError
 
 pytest.importorskip("matplotlib", reason="pictures need the extra report")

@@ -6,7 +6,7 @@ import random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.evaluation.figures.value_counts import (
+from harpia_formats.evaluation.figures.answer_counts import (
     BINS,
     RangeCounts,
     ScaleCounts,

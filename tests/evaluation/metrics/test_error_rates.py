@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.evaluation.metrics import UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.mean import sum_of_statistics
-from harpia_formats.evaluation.metrics.text import edit_rate
+from harpia_formats.evaluation.metrics import UnscorableError, error_rates, measure_of
+from harpia_formats.evaluation.metrics.metric import sum_of_statistics
 from text_kinds import text_pairs
 
 pytest.importorskip("rapidfuzz", reason="the extra score is not installed")
@@ -61,7 +60,7 @@ def test_a_pair_that_would_take_minutes_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Two texts whose units multiply to more than the limit have no score."""
-    monkeypatch.setattr(edit_rate, "LARGEST", 8)
+    monkeypatch.setattr(error_rates, "LARGEST", 8)
 
     with pytest.raises(UnscorableError, match="3 units of the answer by 3"):
         rate("cer", "abc", ["abd"])
@@ -120,7 +119,7 @@ def test_punctuation_is_that_of_unicode() -> None:
     """Characters of all categories of punctuation are removed, and no others."""
     text = "a.b—c«d»„e“f؟g。h_i(j)k+l$m"
 
-    assert edit_rate.without_punctuation(text) == "abcdefghijk+l$m"
+    assert error_rates.without_punctuation(text) == "abcdefghijk+l$m"
     assert unicodedata.category("+") == "Sm"
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from harpia_formats.evaluation.metrics import measure_of
-from harpia_formats.evaluation.metrics.label_reading import OTHER, LabelPair
-from harpia_formats.evaluation.scoring.confusion import Confusion
+from harpia_formats.evaluation.metrics.label_counts import OTHER, LabelPair
 from harpia_formats.evaluation.scoring.label_totals import LabelTotals
+from harpia_formats.evaluation.scoring.metric_score import Confusion
 from text_kinds import KINDS, SEED
 
 sklearn = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed")

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.label_reading import (
+from harpia_formats.evaluation.metrics.label_counts import (
     OTHER,
     SHOWN_OTHER,
     LabelPair,
     LabelReading,
 )
-from harpia_formats.evaluation.metrics.mean import sum_of_statistics
+from harpia_formats.evaluation.metrics.metric import sum_of_statistics
 
 #: Pairs of an answer and its reference: 2 of 3 cats, 1 of 2 dogs, no bird is right.
 PAIRS = [

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from harpia_formats.evaluation.metrics.local_model import model_name
-from harpia_formats.evaluation.metrics.parameters import Parameters
+from harpia_formats.evaluation.metrics.metric import Parameters
+from harpia_formats.evaluation.metrics.model_similarity import model_name
 
 
 def test_models_in_folders_of_one_name_are_told_apart(tmp_path: Path) -> None:

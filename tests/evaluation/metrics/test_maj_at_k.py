@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.evaluation.metrics import Measure, MetricError, measure_of
-from harpia_formats.evaluation.metrics.majority import majority_at_k
 from harpia_formats.evaluation.metrics.metric import Sample, Statistics
-from harpia_formats.evaluation.metrics.pass_at_k import pass_at_k
+from harpia_formats.evaluation.metrics.question_metrics import majority_at_k, pass_at_k
 
 #: How often each different answer was given, and was correct.
 QUESTIONS = st.lists(

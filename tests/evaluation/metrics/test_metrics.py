@@ -23,11 +23,15 @@ from harpia_formats.evaluation.metrics import (
     measure_of,
     metric_names,
 )
-from harpia_formats.evaluation.metrics.text.normalise import NORMALISATIONS
-from harpia_formats.evaluation.metrics.text.overlap import clipped_overlap, overlap
-from harpia_formats.evaluation.metrics.text.text_cache import LONGEST, cached_by_text
-from harpia_formats.model.errors import ConversionError
+from harpia_formats.evaluation.metrics.text.tokens import (
+    LONGEST,
+    NORMALISATIONS,
+    cached_by_text,
+    clipped_overlap,
+    overlap,
+)
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
+from harpia_formats.model.problem import ConversionError
 from harpia_formats.model.record import Output, Record, Score
 
 #: All metrics that need no model, and of them those of an answer and its references.

@@ -13,7 +13,7 @@ import harpia_formats
 from harpia_formats.evaluation.metrics import MetricError, UnscorableError, measure_of
 from harpia_formats.evaluation.metrics.metric import Sample
 from harpia_formats.evaluation.metrics.text.choices import NoChoiceError, choices_of
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.vendor_metrics import ScoreError
 from in_process import InProcess
 
 CITIES = ("Paris", "London", "New York", "York")

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from harpia_formats.evaluation.metrics import UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.text.bleu_tokens import mteval_tokens
-from harpia_formats.evaluation.metrics.text.normalise import NORMALISATIONS
+from harpia_formats.evaluation.metrics.text.tokens import NORMALISATIONS, mteval_tokens
 
 pytest.importorskip("sacrebleu", reason="the extra score is not installed")
 pytest.importorskip("nltk", reason="the extra score is not installed")
@@ -391,7 +390,7 @@ def test_rouge_counts_other_scripts_if_asked(
     text: str, ascii_tokens: list[str], tokens: list[str]
 ) -> None:
     """ASCII alone counts by default; the Unicode tokenizer knows letters and marks."""
-    from harpia_formats.evaluation.metrics.text.rouge_tokens import TOKENIZERS  # noqa: PLC0415 - by its name
+    from harpia_formats.evaluation.metrics.text.tokens import TOKENIZERS  # noqa: PLC0415 - by its name
 
     assert TOKENIZERS["rouge_score"](text) == ascii_tokens
     assert TOKENIZERS["unicode"](text) == tokens

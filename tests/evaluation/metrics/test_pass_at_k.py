@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.evaluation.metrics import Measure, MetricError, measure_of, numbered
-from harpia_formats.evaluation.metrics.pass_at_k import pass_at_k
+from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
 
 
 def question_scores(measure: Measure, answers: list[str]) -> tuple[float | None, ...]:

@@ -19,13 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.evaluation.metrics import Measure, UnscorableError, measure_of
-from harpia_formats.evaluation.metrics.mean import sum_of_statistics
-from harpia_formats.evaluation.metrics.text.bleu_tokens import mteval_tokens
-from harpia_formats.evaluation.metrics.text.rouge_tokens import TOKENIZERS
-from harpia_formats.evaluation.metrics.text.subsequence import (
+from harpia_formats.evaluation.metrics.metric import sum_of_statistics
+from harpia_formats.evaluation.metrics.rouge import (
     joined_lines,
     union_lcs_hits,
 )
+from harpia_formats.evaluation.metrics.text.tokens import TOKENIZERS, mteval_tokens
 
 NOT_INSTALLED = "the extra score is not installed"
 sacrebleu = pytest.importorskip("sacrebleu", reason=NOT_INSTALLED)

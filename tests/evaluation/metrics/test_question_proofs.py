@@ -12,7 +12,7 @@ from itertools import combinations
 
 import pytest
 
-from harpia_formats.evaluation.metrics.text.normalise import NORMALISATIONS
+from harpia_formats.evaluation.metrics.text.tokens import NORMALISATIONS
 from unchecked import score
 
 np = pytest.importorskip("numpy", reason="the extra score is not installed")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.evaluation.metrics import UnscorableError, measure_of, ter
-from harpia_formats.evaluation.metrics.text.translation_edits import translation_edits
+from harpia_formats.evaluation.metrics.ter import translation_edits
 from text_kinds import text_pairs
 
 sacrebleu = pytest.importorskip("sacrebleu", reason="the extra score is not installed")

@@ -14,12 +14,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import harpia_formats
+from harpia_formats.api.apply_recipe import (
+    apply_recipe,
+    definitions_of,
+    recipe_text,
+    settled,
+)
 from harpia_formats.api.options import options_of
-from harpia_formats.api.recipes.apply import apply_recipe
-from harpia_formats.api.recipes.definitions import definitions_of, settled
-from harpia_formats.api.recipes.error import RecipeError
-from harpia_formats.api.recipes.parse import Recipe, parse_recipe
-from harpia_formats.api.recipes.table import (
+from harpia_formats.api.recipe_file import Recipe, from_toml, parse_recipe, to_toml
+from harpia_formats.api.recipe_keys import (
     COMMANDS,
     COMPARE,
     OTHER_NAMES,
@@ -28,11 +31,10 @@ from harpia_formats.api.recipes.table import (
     ScoreRun,
     key_name,
 )
-from harpia_formats.api.recipes.toml_values import from_toml, to_toml
-from harpia_formats.api.recipes.write import recipe_text
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.select_metrics import select_metrics
 from harpia_formats.files.toml import toml_name
+from harpia_formats.model.problem import RecipeError
 from in_process import InProcess
 
 TOOLS = Path(__file__).parents[3] / "docs" / "tools"

@@ -9,8 +9,8 @@ import pytest
 
 from harpia_formats import ScoreError, score_agreement
 from harpia_formats.cli.app import app_for
-from harpia_formats.cli.exceptions import exceptions_to_exit_codes
-from harpia_formats.model.errors import OptionError
+from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
+from harpia_formats.model.problem import OptionError
 
 LABELS = ("bad", "mixed", "good")
 INTEGERS = {name: number for number, name in enumerate(LABELS, 1)}

@@ -13,17 +13,21 @@ from hypothesis import strategies as st
 
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import measure_of
-from harpia_formats.evaluation.metrics.mean import means
-from harpia_formats.evaluation.scoring import draws
-from harpia_formats.evaluation.scoring.bootstrap import PoissonBootstrap, limits_of
-from harpia_formats.evaluation.scoring.draws import (
+from harpia_formats.evaluation.metrics.metric import means
+from harpia_formats.evaluation.scoring import bootstrap
+from harpia_formats.evaluation.scoring.bootstrap import (
+    PoissonBootstrap,
     flips_of,
+    limits_of,
     unavailable_reason,
     weights_of,
 )
 from harpia_formats.evaluation.scoring.p_values import PairedTest
-from harpia_formats.evaluation.scoring.paired import Comparison, compare_pairs
 from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.evaluation.scoring.paired_differences import (
+    Comparison,
+    compare_pairs,
+)
 
 numpy = pytest.importorskip("numpy", reason="the extra score is not installed")
 
@@ -172,7 +176,7 @@ def test_unlike_bootstraps_are_not_mixed() -> None:
 
 def test_without_numpy_there_is_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     """The base install has no bootstrap, and says what to install."""
-    monkeypatch.setattr(draws, "find_spec", lambda _: None)
+    monkeypatch.setattr(bootstrap, "find_spec", lambda _: None)
 
     assert resampled(scored(10)).intervals(mean) == []
     assert "pip install 'harpia-formats[score]'" in unavailable_reason()

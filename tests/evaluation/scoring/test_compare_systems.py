@@ -13,14 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats import compare_scores
-from harpia_formats.cli.output.comparison_table import (
+from harpia_formats.cli.comparison_table import (
     comparison_lines,
     unpaired_lines,
 )
 from harpia_formats.evaluation.metrics import METRICS
 from harpia_formats.evaluation.scoring.choose_systems import distinct_names
-from harpia_formats.evaluation.scoring.paired import holm
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.evaluation.scoring.paired_differences import holm
+from harpia_formats.model.vendor_metrics import ScoreError
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 

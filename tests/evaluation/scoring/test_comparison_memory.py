@@ -13,25 +13,30 @@ import pytest
 
 from harpia_formats import compare_scores
 from harpia_formats.conversion.mapping.questions import digest_of
-from harpia_formats.evaluation.metrics.mean import means
+from harpia_formats.evaluation.metrics.metric import means
 from harpia_formats.evaluation.scoring import (
-    paired_replicates,
-    question_rows,
+    number_stores,
+    paired_differences,
     system_answers,
 )
 from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
-from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.p_values import PairedTest
-from harpia_formats.evaluation.scoring.paired import compare_pairs
-from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
-from harpia_formats.evaluation.scoring.paired_labels import LabelPairs
-from harpia_formats.evaluation.scoring.paired_replicates import replicated_pairs
-from harpia_formats.evaluation.scoring.question_rows import (
+from harpia_formats.evaluation.scoring.number_stores import (
     LabelRows,
     SpooledColumns,
     SpooledRows,
 )
-from harpia_formats.evaluation.scoring.rater_labels import LabelNumbers, RaterLabels
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.p_values import PairedTest
+from harpia_formats.evaluation.scoring.paired_answers import MetricAnswers, QuestionSums
+from harpia_formats.evaluation.scoring.paired_differences import (
+    compare_pairs,
+    replicated_pairs,
+)
+from harpia_formats.evaluation.scoring.rater_labels import (
+    LabelNumbers,
+    LabelPairs,
+    RaterLabels,
+)
 from harpia_formats.files.io.reader import SourceError
 
 np = pytest.importorskip("numpy", reason="the extra score is not installed")
@@ -45,7 +50,7 @@ def test_parts_of_stored_numbers_are_those_that_were_given(
     held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They are the same from memory and from a temporary file."""
-    monkeypatch.setattr(question_rows, "HELD", held)
+    monkeypatch.setattr(number_stores, "HELD", held)
     rows = np.random.default_rng(2).random((5000, 3))
     columns = [np.arange(5000, dtype=np.int32) * sign for sign in (1, -1, 3, 5)]
     stored, whole = SpooledRows(rows), SpooledColumns(5000)
@@ -131,7 +136,7 @@ def test_digits_do_not_depend_on_the_pairs_that_are_compared_together(
     pairs = list(combinations(range(5), 2))
     test = PairedTest(name, 500, 1, 0.95)
     together = compare_pairs(answers, pairs, test)
-    monkeypatch.setattr(paired_replicates, "_KEPT", 1)
+    monkeypatch.setattr(paired_differences, "_KEPT", 1)
 
     assert compare_pairs(answers, pairs, test) == together
     assert [compare_pairs(answers, [pair], test)[0] for pair in pairs] == together
@@ -174,7 +179,7 @@ def test_places_of_questions_of_few_bytes_are_multiplied_as_whole_numbers() -> N
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize(
-    ("module", "name"), [(system_answers, "_HELD"), (question_rows, "HELD")]
+    ("module", "name"), [(system_answers, "_HELD"), (number_stores, "HELD")]
 )
 def test_full_disk_ends_a_comparison_with_its_reason(
     module: ModuleType, name: str, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,6 @@ from harpia_formats import compare_scores, convert, score
 from harpia_formats.conversion.mapping.questions import digest_of
 from harpia_formats.evaluation.metrics import METRICS, measure_of
 from harpia_formats.evaluation.metrics.metric import MetricError
-from harpia_formats.evaluation.scoring.exact_sum import ExactSum
 from harpia_formats.evaluation.scoring.intervals import (
     FEW_FAILURES,
     FEW_OTHERS,
@@ -24,12 +23,13 @@ from harpia_formats.evaluation.scoring.intervals import (
     NO_SPREAD,
     ONE_QUESTION,
     QUANTA,
+    ExactSum,
     QuestionMoments,
     effective_number,
+    t_quantile,
     wilson_interval,
 )
-from harpia_formats.evaluation.scoring.question_store import QuestionStore
-from harpia_formats.evaluation.scoring.student import t_quantile
+from harpia_formats.evaluation.scoring.question_scores import QuestionStore
 from harpia_formats.reporters.score_tables import form_lines
 
 Counts = list[tuple[int, int]]

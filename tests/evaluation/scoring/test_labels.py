@@ -15,20 +15,20 @@ from hypothesis import strategies as st
 import harpia_formats
 from harpia_formats.conversion.mapping.questions import question_key
 from harpia_formats.evaluation.metrics import measure_of
-from harpia_formats.evaluation.metrics.label_reading import (
+from harpia_formats.evaluation.metrics.label_counts import (
     OTHER,
     SHOWN_OTHER,
     LabelPair,
 )
 from harpia_formats.evaluation.scoring.bootstrap import PoissonBootstrap
-from harpia_formats.evaluation.scoring.label_bootstrap import LabelBootstrap
 from harpia_formats.evaluation.scoring.label_totals import (
+    LabelBootstrap,
     LabelTotals,
     TooManyLabelsError,
 )
 from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.record import Output, Record
+from harpia_formats.model.vendor_metrics import ScoreError
 
 ALL = ("precision", "recall", "f1-macro", "f1-micro", "f1-weighted", "mcc", "kappa")
 LABELS = st.sampled_from(["yes", "no", "não", "نعم", ""])

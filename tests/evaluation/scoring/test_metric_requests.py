@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.evaluation.scoring.metric_requests import requests_named
-from harpia_formats.evaluation.scoring.profiles import profile_named
+from harpia_formats.evaluation.scoring.profiles import profile_named, requests_named
 from harpia_formats.evaluation.scoring.select_metrics import select_metrics
-from harpia_formats.model.metric_profile import MetricRequest, ScoreError
+from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
 from unchecked import score
 
 DATA = (

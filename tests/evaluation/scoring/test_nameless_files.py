@@ -8,8 +8,8 @@ import pytest
 import command_runs
 from harpia_formats import compare_scores, score
 from harpia_formats.cli.app import app_for
-from harpia_formats.cli.exceptions import exceptions_to_exit_codes
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
+from harpia_formats.model.vendor_metrics import ScoreError
 
 pytest.importorskip("numpy", reason="the extra score is not installed")
 

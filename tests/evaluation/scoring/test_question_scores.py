@@ -9,13 +9,11 @@ import pytest
 
 import harpia_formats
 from harpia_formats.conversion.mapping.questions import digest_of
-from harpia_formats.evaluation.metrics.pass_at_k import pass_at_k
-from harpia_formats.evaluation.scoring.computed_metric import computed_metric
-from harpia_formats.evaluation.scoring.metric_requests import requests_named
-from harpia_formats.evaluation.scoring.outcomes import GroupAnswer
-from harpia_formats.evaluation.scoring.profiles import DEFAULT
+from harpia_formats.evaluation.metrics.question_metrics import pass_at_k
+from harpia_formats.evaluation.scoring.outcomes import GroupAnswer, computed_metric
+from harpia_formats.evaluation.scoring.profiles import DEFAULT, requests_named
 from harpia_formats.evaluation.scoring.question_scores import RepeatedAnswerStore
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
 
 

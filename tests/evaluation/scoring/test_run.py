@@ -15,9 +15,9 @@ from harpia_formats import metric_names
 from harpia_formats.evaluation.metrics import measure_of
 from harpia_formats.evaluation.scoring import measure as measuring
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.run import Scoring
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
 
 DOCUMENTS = ("document-map", "document-recall")

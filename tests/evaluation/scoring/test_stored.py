@@ -9,8 +9,8 @@ import pytest
 
 import harpia_formats
 from command_runs import run
-from harpia_formats.conversion.mapping.tool_signature import tool_signature
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.conversion.mapping.preparation import tool_signature
+from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

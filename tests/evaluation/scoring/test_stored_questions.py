@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harpia_formats.evaluation.metrics import MetricError
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.vendor_metrics import ScoreError
 from unchecked import score
 
 

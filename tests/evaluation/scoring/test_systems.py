@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 import harpia_formats
 from command_runs import run
 from harpia_formats.evaluation.metrics import METRICS, MetricError, measure_of
-from harpia_formats.evaluation.scoring.exact_sum import ExactSum
+from harpia_formats.evaluation.scoring.intervals import ExactSum
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.evaluation.scoring.results.named import result_format_named
-from harpia_formats.evaluation.scoring.run import Scoring
+from harpia_formats.evaluation.scoring.result_files import result_format_named
+from harpia_formats.evaluation.scoring.scoring_run import Scoring
 from harpia_formats.formats.registry import result_formats
-from harpia_formats.model.metric_profile import ScoreError
 from harpia_formats.model.problem import Problem
+from harpia_formats.model.vendor_metrics import ScoreError
 
 Outputs = list[dict[str, Any]]
 RIGHT: Outputs = [{"model": "org/right", "text": "yes"}]

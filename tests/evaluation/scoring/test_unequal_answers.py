@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from harpia_formats import compare_scores, score
 from harpia_formats.cli.app import app_for
-from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 from harpia_formats.evaluation.scoring.intervals import QUANTA, QuestionMoments
-from harpia_formats.evaluation.scoring.paired import questions_for
-from harpia_formats.evaluation.scoring.permutation import sign_test
+from harpia_formats.evaluation.scoring.p_values import sign_test
+from harpia_formats.evaluation.scoring.paired_differences import questions_for
 from harpia_formats.evaluation.scoring.scores import Scores
 
 pytest.importorskip("sacrebleu", reason="the extra score is not installed")

@@ -8,10 +8,10 @@ import pytest
 
 import harpia_formats
 from command_runs import run
-from harpia_formats.evaluation.llm_judge.definition.definition import definition_of
+from harpia_formats.evaluation.llm_judge.judge_definition import definition_of
 from harpia_formats.evaluation.scoring.compare_stored import StoredComparison
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.vendor_metrics import ScoreError
 
 SIGNATURE = "judge|impl:harpia-formats-1|model:gpt|definition:0|guarded:yes"
 COUNT = 40

@@ -10,11 +10,14 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from harpia_formats.api.testing.strategies import records
-from harpia_formats.evaluation.statistics.counts import Counts
 from harpia_formats.evaluation.statistics.duplicates import Duplicates
-from harpia_formats.evaluation.statistics.fields import RecordPlace
-from harpia_formats.evaluation.statistics.result import Statistics, statistics_of
-from harpia_formats.evaluation.statistics.words import script_of_text, word_count
+from harpia_formats.evaluation.statistics.record_counts import Counts
+from harpia_formats.evaluation.statistics.running_counts import RecordPlace
+from harpia_formats.evaluation.statistics.statistics_result import (
+    Statistics,
+    statistics_of,
+)
+from harpia_formats.evaluation.statistics.text_lengths import script_of_text, word_count
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import Report

@@ -5,7 +5,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.evaluation.statistics.distribution import (
+from harpia_formats.evaluation.statistics.running_counts import (
     ERROR,
     MAX_DISTINCT,
     PERCENTILES,

@@ -10,10 +10,12 @@ from jsonschema import Draft7Validator
 
 import harpia_formats
 from harpia_formats import ConversionError, OptionError, ValidationFailed
-from harpia_formats.cli.output.statistics_text import statistics_lines
-from harpia_formats.evaluation.statistics import collect, count_ranges
-from harpia_formats.evaluation.statistics.options import StatsOptions
-from harpia_formats.evaluation.statistics.run import StatisticsRun
+from harpia_formats.cli.commands.stats import statistics_lines
+from harpia_formats.evaluation.statistics import count_ranges, record_counts
+from harpia_formats.evaluation.statistics.statistics_run import (
+    StatisticsRun,
+    StatsOptions,
+)
 from harpia_formats.formats.registry import all_formats
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
@@ -65,7 +67,7 @@ def check_fixture(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = statistics(path, from_=format_)
     VALIDATOR.validate(found)
     with monkeypatch.context() as patch:
-        patch.setattr(collect, "direct_read", lambda *_, **__: None)
+        patch.setattr(record_counts, "direct_read", lambda *_, **__: None)
         assert statistics(path, from_=format_) == found
 
 
@@ -91,7 +93,7 @@ def test_workers_count_what_one_process_counts(
     """The statistics do not depend on the number of workers."""
     monkeypatch.setattr(ranges, "WORTH_SECONDS", 0.0)
     monkeypatch.setattr(ranges, "MIN_RANGE", 30_000)
-    monkeypatch.setattr(collect, "DELIVERED", 100)
+    monkeypatch.setattr(record_counts, "DELIVERED", 100)
     first, second = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
     first.write_bytes(rows(2_500))
     second.write_bytes(rows(1_500))
@@ -203,7 +205,9 @@ def test_many_values_are_not_counted_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Beyond a bound only the number of values is told."""
-    monkeypatch.setattr("harpia_formats.evaluation.statistics.values.MAX_VALUES", 2)
+    monkeypatch.setattr(
+        "harpia_formats.evaluation.statistics.running_counts.MAX_VALUES", 2
+    )
 
     values = harpia_formats.stats(rows(20)).values
 
@@ -221,8 +225,12 @@ def test_too_many_scores_and_times_are_null_and_said(
     monkeypatch: pytest.MonkeyPatch, *, redact: bool
 ) -> None:
     """Beyond a bound only the number of scores is told, in all outputs."""
-    monkeypatch.setattr("harpia_formats.evaluation.statistics.usage.MAX_NAMES", 2)
-    monkeypatch.setattr("harpia_formats.evaluation.statistics.usage.MAX_KINDS", 2)
+    monkeypatch.setattr(
+        "harpia_formats.evaluation.statistics.running_counts.MAX_NAMES", 2
+    )
+    monkeypatch.setattr(
+        "harpia_formats.evaluation.statistics.running_counts.MAX_KINDS", 2
+    )
     answers = [
         {
             "text": "a",

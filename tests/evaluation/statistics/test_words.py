@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.evaluation.statistics import words
-from harpia_formats.evaluation.statistics.words import (
+from harpia_formats.evaluation.statistics import text_lengths
+from harpia_formats.evaluation.statistics.text_lengths import (
     measure,
     script_of_text,
     word_count,
@@ -95,7 +95,7 @@ def test_texts_are_measured_at_once(texts: list[str]) -> None:
 def test_long_texts_are_read_in_pieces(texts: list[str], size: int) -> None:
     """Texts that are read a piece at a time have the same lengths and scripts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "AT_ONCE", size)
+        patch.setattr(text_lengths, "AT_ONCE", size)
         found = measure(texts)
 
     assert found == measure(texts)

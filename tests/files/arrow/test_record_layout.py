@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.api.testing import records
-from harpia_formats.files.arrow.record_layout import (
+from harpia_formats.files.arrow.tables import (
     LAYOUT_KEY,
     NewerLayoutError,
     batch_of_rows,

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from harpia_formats import validate
 from harpia_formats.files.framing import array
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.columns import (
     DocumentHeader,
     RowArray,
     document_frames,
 )
-from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.model.problem import Path
 
 KEYS = st.sampled_from(["rows", "more", "é", 'a"b', "", "\u2028"])

@@ -9,10 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.chunk import Chunk, Cursor
-from harpia_formats.files.framing.constants import constants_in, masked, with_nulls
+from harpia_formats.files.framing.chunk import (
+    Chunk,
+    Cursor,
+    NullRows,
+    constants_in,
+    masked,
+    rows_with_nulls,
+    with_nulls,
+)
 from harpia_formats.files.framing.container import frames
-from harpia_formats.files.framing.null_rows import NullRows, rows_with_nulls
 
 WORDS = st.sampled_from(["NaN", ' NaN "', "\\", '\\"NaN', "-Infinity", "a", ""])
 VALUES: st.SearchStrategy[Any] = st.recursive(

@@ -13,7 +13,7 @@ from harpia_formats.files.framing.container import (
     frames_of,
     open_container,
 )
-from harpia_formats.files.framing.limits import WINDOW
+from harpia_formats.files.io.reader import WINDOW
 
 SIZES = pytest.mark.parametrize("size", [1, 5, 1024])
 #: A beginning of each kind, by what it is.

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.chunk import (
     BOM,
     Chunk,
@@ -16,9 +15,9 @@ from harpia_formats.files.framing.chunk import (
     FramingFault,
     is_blank,
 )
-from harpia_formats.files.framing.container import frames
-from harpia_formats.files.framing.document import document_rows
-from harpia_formats.files.framing.limits import ROW_LIMIT, WINDOW
+from harpia_formats.files.framing.container import document_rows, frames
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.io.reader import ROW_LIMIT, WINDOW
 
 _MEGABYTE = 1024 * 1024
 _LINES = st.lists(

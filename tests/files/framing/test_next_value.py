@@ -9,7 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.next_value import ValueState, error_byte, read_value
+from harpia_formats.files.framing.unfinished_json import (
+    ValueState,
+    error_byte,
+    read_value,
+)
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -104,7 +108,7 @@ def loaded_with(words: Callable[[str], str], monkeypatch: pytest.MonkeyPatch) ->
                 raise msgspec.DecodeError(words(str(error))) from None
 
     monkeypatch.setattr(msgspec.json, "Decoder", Reworded)
-    spec = find_spec("harpia_formats.files.framing.next_value")
+    spec = find_spec("harpia_formats.files.framing.unfinished_json")
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)

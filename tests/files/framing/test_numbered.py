@@ -10,9 +10,10 @@ from harpia_formats.files.framing.columns import (
     DocumentFrames,
     DocumentHeader,
     RowArray,
+    decoded_or_none,
+    numbered_records,
 )
 from harpia_formats.files.framing.container import frames
-from harpia_formats.files.framing.numbered import decoded_or_none, numbered_records
 
 ROWS = st.lists(
     st.sampled_from([b"{}", b'{"id": 1}', b"", b" \t", b"{", b"[1]", b'"\xff"'])

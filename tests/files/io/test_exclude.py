@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats import detect
-from harpia_formats.files.io.exclude import Exclusion, check_patterns
+from harpia_formats.files.io.discovery import Exclusion, check_patterns
 from harpia_formats.files.io.inputs import sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.io.file_names import LONGEST, path_component
+from harpia_formats.files.io.outputs import LONGEST, path_component
 
 #: Names that would lead to another place, or that a system treats in its own way.
 HOSTILE = [

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from harpia_formats.files.io import file_sink
-from harpia_formats.files.io.compressed_output import suffix_of
 from harpia_formats.files.io.file_sink import FileSink
-from harpia_formats.files.io.sink import SinkError, StreamSink
+from harpia_formats.files.io.sink import SinkError, StreamSink, suffix_of
 
 
 def test_a_file_is_there_once_it_is_whole(tmp_path: Path) -> None:

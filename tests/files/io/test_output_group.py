@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats.files.io.file_sink import FileSink
-from harpia_formats.files.io.files_read import FilesRead
-from harpia_formats.files.io.output_group import OutputGroup
+from harpia_formats.files.io.outputs import FilesRead, OutputGroup
 from harpia_formats.files.io.sink import SinkError, StreamSink
 
 

@@ -8,8 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.files.io.file_sink import FileSink
-from harpia_formats.files.io.part_file import COMPLETE, PARTIAL, remove_abandoned
+from harpia_formats.files.io.file_sink import (
+    COMPLETE,
+    PARTIAL,
+    FileSink,
+    remove_abandoned,
+)
 
 pytestmark = pytest.mark.skipif(
     os.name != "posix", reason="other systems have no flock"

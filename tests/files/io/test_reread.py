@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.files.io.reread import RereadableSource, is_lasting
+from harpia_formats.files.io.inputs import RereadableSource, is_lasting
 from harpia_formats.files.io.source import Source
 
 

@@ -19,8 +19,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.io.compression import STEP
 from harpia_formats.files.io.discovery import find_sources
+from harpia_formats.files.io.encodings import STEP
 from harpia_formats.files.io.reader import BLOCK, SourceError
 from harpia_formats.files.io.source import Source, open_source
 

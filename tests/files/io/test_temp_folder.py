@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.files.io.temp_folder import LOCK, PREFIX, temporary_folder
+from harpia_formats.files.io.file_sink import LOCK, PREFIX, temporary_folder
 
 pytest.importorskip(
     "fcntl", reason="without file locks dead processes cannot be detected"
@@ -15,7 +15,7 @@ pytest.importorskip(
 #: Makes a folder, says so, and waits to be killed.
 HOLDER = """
 import sys, time
-from harpia_formats.files.io.temp_folder import temporary_folder
+from harpia_formats.files.io.file_sink import temporary_folder
 
 with temporary_folder(sys.argv[1]) as folder:
     open(folder + "/rows", "w").write("x" * 1000)

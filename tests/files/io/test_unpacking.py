@@ -21,12 +21,12 @@ from hypothesis import strategies as st
 import harpia_converters
 from harpia_formats import ValidationFailed, convert, detect, diff, validate
 from harpia_formats.cli.app import app_for
-from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
+from harpia_formats.files.io.file_kinds import TextPart, Unpacker
 from harpia_formats.files.io.inputs import is_one_file, sources_of_inputs
 from harpia_formats.files.io.reader import SourceError
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.files.io.unpacked_text import TextPlaces
-from harpia_formats.files.io.unpacking import TextPart, Unpacker
 from harpia_formats.model.problem import Place
 
 REPORT = Path(__file__).parents[3] / "schemas/harpia-formats/report-1.schema.json"

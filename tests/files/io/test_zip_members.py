@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from damaged_archives import DAMAGES
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.zip_directory import read_directory
-from harpia_formats.files.io.zip_members import RATIO, check_expansion, member_pieces
+from harpia_formats.files.io.zip_archive import (
+    RATIO,
+    check_expansion,
+    member_pieces,
+    read_directory,
+)
 from zip_archives import DEFLATE, STORED, ZSTD, Entry, archive_of, zstd_module
 
 try:
@@ -260,7 +264,7 @@ def test_members_that_overlap() -> None:
 
 def test_decompression_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
     """A member that becomes far too long is refused before it is decompressed."""
-    monkeypatch.setattr("harpia_formats.files.io.zip_members.LARGEST", 100_000)
+    monkeypatch.setattr("harpia_formats.files.io.zip_archive.LARGEST", 100_000)
     bomb = archive_of([Entry("a", b" " * RATIO * 10_000, ZSTD)])
     assert f"{CANNOT} it is a decompression bomb" in reason(bomb)
     # One that hides its size stops where the directory says.
@@ -271,7 +275,7 @@ def test_decompression_bomb(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("size", [100_000, 100_001])
 def test_expansion_of_all_members(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Many members, none of which is a bomb, are one together."""
-    monkeypatch.setattr("harpia_formats.files.io.zip_members.LARGEST", 100_000)
+    monkeypatch.setattr("harpia_formats.files.io.zip_archive.LARGEST", 100_000)
     sizes = (50_000, size - 50_000)
     entries = [Entry(f"m{at}", bytes(one), ZSTD) for at, one in enumerate(sizes)]
     file = io.BytesIO(archive_of(entries))

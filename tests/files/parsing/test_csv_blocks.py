@@ -9,11 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.files.framing.limits import ROW_LIMIT
-from harpia_formats.files.parsing.csv_blocks import TableBlock, cut_block
-from harpia_formats.files.parsing.csv_pieces import TablePiece, TableRow
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.io.reader import ROW_LIMIT
+from harpia_formats.files.parsing.csv_blocks import (
+    TableBlock,
+    TablePiece,
+    TableRow,
+    cut_block,
+)
 from harpia_formats.files.parsing.csv_records import (
     rows_of_block,
     table_pieces,
@@ -48,7 +52,7 @@ def _cut(data: bytes, block: int, limit: int, *, in_blocks: bool) -> list[Any]:
         patch("harpia_formats.files.parsing.csv_records.BLOCK", block),
         patch("harpia_formats.files.parsing.csv_records.WINDOW", 2 * block),
         patch("harpia_formats.files.parsing.csv_records.STEP", block),
-        patch("harpia_formats.files.parsing.csv_fields.STEP", block),
+        patch("harpia_formats.files.parsing.csv_blocks.STEP", block),
     ):
         return list(cut(ByteBuffer(iter([data])), Cursor(), limit))
 

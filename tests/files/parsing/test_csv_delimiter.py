@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.io.reader import ROW_LIMIT
+from harpia_formats.files.parsing.csv_blocks import TableFault, TableRow
 from harpia_formats.files.parsing.csv_delimiter import delimiter_named
-from harpia_formats.files.parsing.csv_pieces import TableFault, TableRow
 from harpia_formats.files.parsing.csv_records import table_rows
 
 #: All characters that can be delimiters.

@@ -1,6 +1,6 @@
 import pytest
 
-from harpia_formats.files.parsing.csv_errors import (
+from harpia_formats.files.parsing.csv_records import (
     RecordFault,
     lone_carriage_return,
     record_fault,

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.parsing.csv_fields import (
+from harpia_formats.files.parsing.csv_blocks import (
     FIELD_LIMIT,
     STEP,
     RecordEnding,

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
+from harpia_formats.files.framing import byte_ranges as module
+from harpia_formats.files.framing.byte_ranges import count_records, csv_ranges
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.files.parsing import csv_ranges as module
-from harpia_formats.files.parsing.csv_pieces import (
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.parsing.csv_blocks import (
     TableBlank,
     TableFault,
     TablePiece,
     TableRow,
 )
-from harpia_formats.files.parsing.csv_ranges import count_records, csv_ranges
 from harpia_formats.files.parsing.csv_records import table_rows
 from table_pieces import joined_blanks
 

@@ -9,18 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.files.framing.limits import ROW_LIMIT, WINDOW
-from harpia_formats.files.parsing.csv_fields import FIELD_LIMIT, STEP
-from harpia_formats.files.parsing.csv_pieces import (
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
+from harpia_formats.files.io.reader import ROW_LIMIT, WINDOW
+from harpia_formats.files.parsing.csv_blocks import (
+    FIELD_LIMIT,
+    STEP,
     TableBlank,
     TableFault,
     TablePiece,
     TableRow,
 )
 from harpia_formats.files.parsing.csv_records import AROUND, table_rows
-from harpia_formats.formats.rules.table import RULES
+from harpia_formats.formats.rules.json_rules import CSV_RULES as RULES
 
 _MEGABYTE = 1024 * 1024
 _MANY = 32 * 1024
@@ -49,7 +50,7 @@ def _small_pieces(data: bytes, size: int, limit: int, window: int) -> list[Table
     with (
         patch("harpia_formats.files.parsing.csv_records.WINDOW", window),
         patch("harpia_formats.files.parsing.csv_records.STEP", step),
-        patch("harpia_formats.files.parsing.csv_fields.STEP", step),
+        patch("harpia_formats.files.parsing.csv_blocks.STEP", step),
         patch("harpia_formats.files.parsing.csv_records.AROUND", 5),
     ):
         return _pieces(data, size=size, limit=limit)
@@ -352,7 +353,7 @@ def test_memory_is_flat(row: bytes) -> None:
     with (
         patch("harpia_formats.files.parsing.csv_records.WINDOW", window),
         patch("harpia_formats.files.parsing.csv_records.STEP", window // 4),
-        patch("harpia_formats.files.parsing.csv_fields.STEP", window // 4),
+        patch("harpia_formats.files.parsing.csv_blocks.STEP", window // 4),
     ):
         assert _peak((row for _ in range(count)), window) < 8 * window
 

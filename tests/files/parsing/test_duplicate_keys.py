@@ -17,8 +17,8 @@ from harpia_formats.files.parsing.duplicate_keys import (
     most_members,
 )
 from harpia_formats.formats.registry import all_formats
+from harpia_formats.formats.schema.bundled_schemas import record_schema
 from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
-from harpia_formats.formats.schema.dialect import record_schema
 from harpia_formats.formats.schema.typed_decoder import RowSurvey, typed_decoder_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.limits import DEPTH_LIMIT
+from harpia_formats.files.io.reader import DEPTH_LIMIT
 from harpia_formats.files.parsing import json_syntax
 from harpia_formats.files.parsing.json_fault import Fault, FaultKind
 from harpia_formats.files.parsing.json_syntax import find_fault

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from harpia_formats import iter_problems
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.files.parsing.locate import entries, locate
-from harpia_formats.files.parsing.pointer_index import PointerIndex
+from harpia_formats.files.parsing.locate import PointerIndex, entries, locate
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.row_context import RowContext
-from harpia_formats.validation.diagnosis.row_limits import FINDINGS
+from harpia_formats.validation.unit.findings import FINDINGS
 
 KEYS = st.sampled_from(["a", "b", "", "1", "é", '"', "a\\"])
 LEAVES: st.SearchStrategy[Any] = st.none() | st.integers() | st.text(max_size=4)
@@ -76,7 +75,7 @@ def test_containers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read.append(start)
         return entries(text, start)
 
-    monkeypatch.setattr("harpia_formats.files.parsing.pointer_index.entries", counted)
+    monkeypatch.setattr("harpia_formats.files.parsing.locate.entries", counted)
     value = {"rows": [{"a": number, "b": 0} for number in range(300)]}
     asked = PointerIndex(json.dumps(value).encode())
     for each in paths_in(value):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harpia_formats.files.parsing.truncated_json import ITEMS, parse_truncated
+from harpia_formats.files.framing.unfinished_json import ITEMS, parse_truncated
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(-9, 9) | st.text(max_size=5),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.files.workers.code_digest import code_digest, difference_of_code
+from harpia_formats.files.workers.worker_checks import code_digest, difference_of_code
 
 ROOT = Path(__file__).parents[3]
 #: What is in no distribution.

@@ -22,11 +22,10 @@ from harpia_formats.conversion.parallel.convert_ranges import RangeConversion
 from harpia_formats.files.framing import byte_ranges
 from harpia_formats.files.workers import dask as module
 from harpia_formats.files.workers import pool as worker_pool
-from harpia_formats.files.workers import same_file as fingerprint
+from harpia_formats.files.workers import worker_checks as fingerprint
 from harpia_formats.files.workers.dask import dask_engine
-from harpia_formats.files.workers.ordered import answers_in_order
-from harpia_formats.files.workers.pool import WorkerPool
-from harpia_formats.model.errors import EngineError
+from harpia_formats.files.workers.pool import WorkerPool, answers_in_order
+from harpia_formats.model.problem import EngineError
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
 from harpia_formats.validation.options import Options

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.files.workers.delayed_signals import delayed_signals
+from harpia_formats.files.workers.pool import delayed_signals
 
 
 class Arrived(Exception):  # noqa: N818 - a signal, not an error
@@ -47,7 +47,7 @@ def test_signals_that_end_the_process_still_do() -> None:
     """A signal without a handler ends the process at once."""
     script = (
         "import os, signal\n"
-        "from harpia_formats.files.workers.delayed_signals import delayed_signals\n"
+        "from harpia_formats.files.workers.pool import delayed_signals\n"
         "with delayed_signals():\n"
         "    os.kill(os.getpid(), signal.SIGTERM)\n"
         "    print('still here')\n"

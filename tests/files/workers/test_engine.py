@@ -19,28 +19,31 @@ from hypothesis import strategies as st
 import harpia_formats
 from harpia_formats.conversion.containers.row_writer import encode_rows
 from harpia_formats.conversion.options import ConvertOptions
+from harpia_formats.conversion.parallel.converted_rows import claim_file, release_file
 from harpia_formats.conversion.parallel.range_converter import ConversionJob
-from harpia_formats.conversion.parallel.row_files import claim_file, release_file
 from harpia_formats.files.framing import byte_ranges
 from harpia_formats.files.framing.byte_ranges import line_ranges
-from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.remote_file import RemoteFile
 from harpia_formats.files.workers import pool as worker_pool
 from harpia_formats.files.workers.engine import Engine, check_engine
-from harpia_formats.files.workers.open_engine import open_engine
-from harpia_formats.files.workers.ordered import answers_in_order
-from harpia_formats.files.workers.pool import TASKS_PER_WORKER, WorkerDied, WorkerPool
-from harpia_formats.files.workers.same_file import (
+from harpia_formats.files.workers.pool import (
+    TASKS_PER_WORKER,
+    WorkerDied,
+    WorkerPool,
+    answers_in_order,
+    open_engine,
+)
+from harpia_formats.files.workers.worker_checks import (
     FileFingerprint,
     difference_from,
     fingerprint_of,
 )
 from harpia_formats.formats.detection.sampled_file import Framing
-from harpia_formats.model.errors import EngineError
+from harpia_formats.model.problem import EngineError
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.parallel import small_files as batches
-from harpia_formats.validation.plan.file_plan import FilePlan
-from harpia_formats.validation.plan.run_plan import run_plan_of
+from harpia_formats.validation.plan.file_plan import FilePlan, run_plan_of
 
 ROOT = Path(__file__).parents[3]
 ROWS = (ROOT / "fixtures" / "eee@0.2.0" / "valid" / "runs.jsonl").read_bytes()

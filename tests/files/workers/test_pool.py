@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.workers.ordered import answers_in_order
-from harpia_formats.files.workers.pool import TASKS_PER_WORKER, WorkerPool
+from harpia_formats.files.workers.pool import (
+    TASKS_PER_WORKER,
+    WorkerPool,
+    answers_in_order,
+)
 
 
 class Lazy(Executor):

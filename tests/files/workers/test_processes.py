@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.files.workers.processes import process_pool
-from harpia_formats.model.errors import EngineError
+from harpia_formats.files.workers.engine import process_pool
+from harpia_formats.model.problem import EngineError
 
 #: Seconds; longer than ends take on a machine that has much else to do.
 PATIENCE = 60
 #: A thread makes it begin processes by a server, which they have as their parent.
 SCRIPT = """
 import threading, time
-from harpia_formats.files.workers.processes import process_pool
+from harpia_formats.files.workers.engine import process_pool
 threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
 pool = process_pool(2)
 print(*pool.map(abs, range(2)), flush=True)

@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 
 import harpia_formats
-from harpia_formats.cli.output.progress import Progress, When
+from harpia_formats.cli.progress_and_problems import Progress, When
+from harpia_formats.files.workers import engine as module
 from harpia_formats.files.workers import pool as worker_pool
-from harpia_formats.files.workers import watch as module
-from harpia_formats.files.workers.awaited import WorkersAwaited
-from harpia_formats.files.workers.code_digest import code_digest
-from harpia_formats.files.workers.engine import Engine
+from harpia_formats.files.workers.engine import Engine, WorkersAwaited, WorkerWatch
 from harpia_formats.files.workers.pool import WorkerPool
-from harpia_formats.files.workers.watch import WorkerWatch
-from harpia_formats.model.errors import EngineError
+from harpia_formats.files.workers.worker_checks import code_digest
+from harpia_formats.model.problem import EngineError
 from harpia_formats.validation.options import Options
 
 
@@ -152,7 +150,7 @@ def test_wait_is_shown_at_once(when: When, monkeypatch: pytest.MonkeyPatch) -> N
     """The line on a wait is written once, whatever is shown of the progress."""
     written = io.BytesIO()
     monkeypatch.setattr(sys, "stderr", io.TextIOWrapper(written, "utf-8"))
-    monkeypatch.setattr("harpia_formats.cli.output.progress.LINES", 0)
+    monkeypatch.setattr("harpia_formats.cli.progress_and_problems.LINES", 0)
     progress = Progress(quiet=True, when=when)
     for seconds in (0, 12):
         progress.update(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import command_runs
 from any_rows import ANY_ROWS
 from corpora import CORPORA
-from harpia_converters.table.mapping import TABLE
+from harpia_converters.hub.csv_mapping import TABLE
 from harpia_formats import Detected, detect, validate
 from harpia_formats.formats.registry import all_formats
 from look_alikes import LOOK_ALIKES

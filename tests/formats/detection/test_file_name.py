@@ -2,8 +2,7 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.files.framing.container import Layout
-from harpia_formats.formats.detection.file_name import misleading_suffix
-from harpia_formats.formats.detection.sample import Sample
+from harpia_formats.formats.detection.sample import Sample, misleading_suffix
 
 ROWS = ({"a": 1}, {"a": 2})
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from harpia_formats import ValidationFailed, convert, detect, read, score, validate
-from harpia_formats.formats.detection.likely_map import likely_map
+from harpia_formats.formats.detection.unexpected_format import likely_map
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "json" / "valid"
 

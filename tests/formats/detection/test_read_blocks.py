@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing.byte_buffer import ByteBuffer
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.columns import (
     DocumentFrames,
@@ -13,8 +12,9 @@ from harpia_formats.files.framing.columns import (
     document_frames,
 )
 from harpia_formats.files.framing.container import frames
+from harpia_formats.files.framing.unfinished_json import ByteBuffer
 from harpia_formats.files.io.source import Source, SourceReader
-from harpia_formats.formats.detection.read_blocks import ReadBlocks, complete_frames
+from harpia_formats.formats.detection.sampled_file import ReadBlocks, complete_frames
 from harpia_formats.model.report import FileCount
 
 

@@ -11,7 +11,7 @@ from any_rows import ANY_ROWS
 from harpia_formats import Detected, detect
 from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.bundled_schemas import built_in_schema
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 QUESTION = b'{"messages":[{"role":"user","content":"Oi"}],"ref_answer":"Hi"}\n'

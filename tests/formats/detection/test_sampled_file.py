@@ -8,7 +8,7 @@ import pytest
 from harpia_formats.files.framing.chunk import Chunk, Cursor, FramingFault
 from harpia_formats.files.framing.columns import DocumentHeader, RowArray
 from harpia_formats.files.framing.container import Layout, open_container
-from harpia_formats.files.framing.limits import ROW_LIMIT
+from harpia_formats.files.io.reader import ROW_LIMIT
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.detection.sample import SAMPLE_BYTES, SAMPLE_RECORDS
 from harpia_formats.formats.detection.sampled_file import (

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.formats.rules.api_errors import api_error, may_be_error
+from harpia_formats.formats.rules.request_faults import api_error, may_be_error
 
 ERRORS = [
     "Error code: 429 - {'error': {'message': 'Rate limit reached'}}",

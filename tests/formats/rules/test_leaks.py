@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.formats.rules.leaks import is_leaked, may_leak
+from harpia_formats.formats.rules.sample_faults import is_leaked, may_leak
 
 
 @pytest.mark.parametrize(

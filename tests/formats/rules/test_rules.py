@@ -10,24 +10,23 @@ from typing import Any
 import pytest
 
 from harpia_formats import Report, check_schema, preflight, validate
-from harpia_formats.conversion.losses.json import as_report
+from harpia_formats.conversion.losses.loss_report import as_report
 from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.formats.rules import (
     NoRuleLeft,
     Rule,
     UnknownRule,
+    json_rules,
     rules_matching,
-    schema,
     selected_rules,
-    shape,
-    text,
+    structure_rules,
 )
-from harpia_formats.formats.schema.dialect import record_schema
+from harpia_formats.formats.schema.bundled_schemas import record_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Severity
-from harpia_formats.validation.baselines.baseline import NEVER_KNOWN
-from harpia_formats.validation.unit.shared_groups import NO_VERDICT
+from harpia_formats.validation.baselines.known_findings import NEVER_KNOWN
+from harpia_formats.validation.unit.findings import NO_VERDICT
 from unchecked import convert, score
 
 RULES = all_rules()
@@ -276,7 +275,11 @@ def rows_of(data: bytes, dialect: Dialect) -> list[Any]:
 
 def test_codes_and_names_are_unique() -> None:
     """No two rules have the same code or the same name."""
-    tables = (text.RULES, schema.RULES, shape.RULES)
+    tables = (
+        json_rules.TEXT_RULES,
+        structure_rules.RECORD_RULES,
+        structure_rules.FORMAT_RULES,
+    )
     own = [each for table in tables for each in table]
 
     assert len({each.code for each in own}) == len(own)

@@ -18,7 +18,7 @@ from harpia_formats.formats.registry import (
     writable_formats,
 )
 from harpia_formats.formats.rules.sample_lints import sample_lints
-from harpia_formats.formats.rules.samples import RULES
+from harpia_formats.formats.rules.sample_rules import SAMPLE_RULES as RULES
 from unchecked import convert
 
 ROOT = Path(__file__).parents[3]

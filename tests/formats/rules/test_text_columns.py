@@ -6,8 +6,8 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.formats.rules import row_members
-from harpia_formats.formats.rules.text_columns import text_columns
+from harpia_formats.formats.rules.row_texts import text_columns
+from harpia_formats.model import value_path
 
 KEYS = ("role", "content")
 
@@ -55,7 +55,7 @@ def test_columns_hold_the_texts_of_each_row(
     for number, value in enumerate(values):
         expected: list[str] = []
         if value is not None and value is not msgspec.UNSET:
-            row_members.add_texts(value, path, expected)
+            value_path.add_texts(value, path, expected)
         assert [column[number] for column in columns] == expected
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.formats.registry import adapter_of, all_formats
-from harpia_formats.formats.rules.leaks import is_leaked, possible_leaks
+from harpia_formats.formats.rules.sample_faults import is_leaked, possible_leaks
 from harpia_formats.formats.rules.sample_lints import sample_lints
 
 WORDS = [

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.formats.schema.bounded import is_bounded
+from harpia_formats.formats.schema.user_schema import is_bounded
 
 TEXT = {"type": "string"}
 

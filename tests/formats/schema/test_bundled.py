@@ -1,8 +1,11 @@
 import json
 from pathlib import Path
 
-from harpia_formats.formats.schema.bundled import schema_ids, schema_text
-from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.bundled_schemas import (
+    built_in_schema,
+    schema_ids,
+    schema_text,
+)
 
 SCHEMAS = Path(__file__).parents[3] / "schemas"
 

@@ -4,13 +4,13 @@ import pytest
 
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.dialect import (
+from harpia_formats.formats.schema.bundled_schemas import (
+    built_in_schema,
     document_schema,
     is_whole,
     item_schema,
     record_schema,
 )
-from harpia_formats.formats.schema.load import built_in_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path

@@ -9,8 +9,8 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.load import SchemaError, built_in_schema
-from harpia_formats.formats.schema.schema_remarks import OTHER_DRAFTS, schema_remarks
+from harpia_formats.formats.schema.bundled_schemas import SchemaError, built_in_schema
+from harpia_formats.formats.schema.keywords import OTHER_DRAFTS, schema_remarks
 from harpia_formats.formats.schema.user_schema import check_schema
 from harpia_formats.model.problem import pointer_of
 

@@ -14,19 +14,18 @@ import msgspec
 import pytest
 
 from harpia_formats import compare_scores, detect, score, stats, validate
-from harpia_formats.api.recipes.table import COMPARE, SCORE, CompareRun, ScoreRun
-from harpia_formats.api.recipes.write import recipe_text
+from harpia_formats.api.apply_recipe import recipe_text
+from harpia_formats.api.recipe_keys import COMPARE, SCORE, CompareRun, ScoreRun
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.expectations.table import KEYS
+from harpia_formats.expectations.preflight_keys import KEYS
 from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled import schema_ids
-from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.bundled_schemas import built_in_schema, schema_ids
 from harpia_formats.formats.schema.to_python import as_python
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.reporters import REPORTERS, Options
-from harpia_formats.validation.baselines.baseline import Baseline, baseline_text
+from harpia_formats.validation.baselines.known_findings import Baseline, baseline_text
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: Number of mutants that are validated by each schema.

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
 from harpia_formats.files.parsing.locate import duplicates
+from harpia_formats.formats.schema.bundled_schemas import built_in_schema
 from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
-from harpia_formats.formats.schema.load import built_in_schema
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,

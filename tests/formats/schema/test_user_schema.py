@@ -8,12 +8,9 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.load import SchemaError, built_in_schema
-from harpia_formats.formats.schema.user_schema import (
-    DEPTH_LIMIT,
-    check_schema,
-    read_schema,
-)
+from harpia_formats.formats.schema.bundled_schemas import SchemaError, built_in_schema
+from harpia_formats.formats.schema.user_schema import NESTING_LIMIT as DEPTH_LIMIT
+from harpia_formats.formats.schema.user_schema import check_schema, read_schema
 
 DRAFT = "http://json-schema.org/draft-07/schema#"
 TREE = {"properties": {"kids": {"items": {"$ref": "#"}}, "name": {"type": "string"}}}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.model.text.columns import columns, wrapped
+from harpia_formats.model.text_columns import columns, wrapped
 
 LINK = "\x1b]8;;https://example.org/C201\x1b\\"
 words = st.text(

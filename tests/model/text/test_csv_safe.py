@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.model.text.csv_safe import marked, unmarked, would_run
+from harpia_formats.model.safe_text import marked, unmarked, would_run
 
 TEXTS = st.text(alphabet="'=+-@ \t\r\n;\"a1.,e\uff1d\u00a0", max_size=9) | st.text()
 

@@ -1,6 +1,6 @@
 """The end of a sentence on an unknown name."""
 
-from harpia_formats.model.text.spelling import hint_on
+from harpia_formats.model.spelling import hint_on
 
 
 def test_all_names_are_listed_only_if_none_is_near() -> None:

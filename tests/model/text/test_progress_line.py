@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.model.text.columns import columns
-from harpia_formats.model.text.progress_line import progress_bar, progress_text
+from harpia_formats.model.text_columns import columns, progress_bar, progress_text
 
 
 @pytest.mark.parametrize(

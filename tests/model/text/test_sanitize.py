@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.model.text.sanitize import UNSAFE, escaped, safe
+from harpia_formats.model.safe_text import UNSAFE, escaped, safe
 
 BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 HIDDEN = "\u200b\u200c\u200d\u2060\ufeff\u00ad\u180e\U000e0041"

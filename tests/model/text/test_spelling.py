@@ -9,17 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.bundled_schemas import built_in_schema
 from harpia_formats.model.column_map import FIELDS
-from harpia_formats.model.text.spelling import (
+from harpia_formats.model.spelling import (
     EDITS,
+    KINDS,
+    LOOK_ALIKES,
     NEGATIONS,
+    OPPOSITES,
     edits_between,
     is_near,
     is_slip,
     nearest,
 )
-from harpia_formats.model.text.word_pairs import KINDS, LOOK_ALIKES, OPPOSITES
 
 WORDS = st.text("abc_", max_size=7)
 

@@ -1,6 +1,6 @@
 """Rows of cells as lines of text, Markdown and LaTeX."""
 
-from harpia_formats.model.text.text_table import (
+from harpia_formats.model.text_columns import (
     LATEX,
     MARKDOWN,
     aligned_rows,

@@ -4,7 +4,6 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import (
     Because,
     Excerpt,
@@ -13,7 +12,7 @@ from harpia_formats.model.problem import (
     Problem,
     Severity,
 )
-from harpia_formats.model.report import FileCount, Group, Report
+from harpia_formats.model.report import Check, FileCount, Group, Report, State
 from harpia_formats.reporters import REPORTERS, Options
 
 #: Text that consumers of reports could take for something else.

@@ -2,21 +2,27 @@
 
 import pytest
 
-from harpia_formats.conversion.comparison.differences import Difference
-from harpia_formats.conversion.comparison.report import (
+from harpia_formats.conversion.comparison.comparison_report import (
     DifferenceReport,
     FieldDifferences,
 )
-from harpia_formats.conversion.loss_counts import FateCounts
-from harpia_formats.conversion.report import ConversionReport, FileLosses
+from harpia_formats.conversion.comparison.differences import Difference
+from harpia_formats.conversion.losses.conversion_report import (
+    ConversionReport,
+    FateCounts,
+    FileLosses,
+)
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared import ComparedScore, ComparedSystem
+from harpia_formats.evaluation.scoring.compared_scores import (
+    ComparedScore,
+    ComparedSystem,
+)
 from harpia_formats.evaluation.scoring.metric_score import Group as ScoreGroup
 from harpia_formats.evaluation.scoring.metric_score import (
     MetricScore,
     ScoreDistribution,
 )
-from harpia_formats.evaluation.scoring.paired import Comparison
+from harpia_formats.evaluation.scoring.paired_differences import Comparison
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.model.field_fates import Fate, FieldFate
 from harpia_formats.model.problem import Excerpt, Place, Problem, Severity

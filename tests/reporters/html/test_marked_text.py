@@ -5,9 +5,12 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.model.text.sanitize import escaped
-from harpia_formats.reporters.html.marked_text import marked_markup, record_markup
-from harpia_formats.reporters.html.record_text import RecordText
+from harpia_formats.model.safe_text import escaped
+from harpia_formats.reporters.html.examples import (
+    RecordText,
+    marked_markup,
+    record_markup,
+)
 from strict_page import StrictPage
 
 #: Pieces of JSON, whole and broken, short enough for lines that are not shortened.

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import harpia_formats
-from harpia_formats.model.check import Check, State
 from harpia_formats.model.problem import Because, Excerpt, Place, Problem, Severity
-from harpia_formats.model.report import FileCount, Group, Report
-from harpia_formats.model.text.sanitize import escaped
+from harpia_formats.model.report import Check, FileCount, Group, Report, State
+from harpia_formats.model.safe_text import escaped
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html import REPORTER
 from harpia_formats.reporters.html.page import page_of

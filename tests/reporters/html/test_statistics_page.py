@@ -3,8 +3,10 @@
 import json
 
 import harpia_formats
-from harpia_formats.evaluation.statistics.options import StatsOptions
-from harpia_formats.evaluation.statistics.run import StatisticsRun
+from harpia_formats.evaluation.statistics.statistics_run import (
+    StatisticsRun,
+    StatsOptions,
+)
 from harpia_formats.reporters import Options
 from harpia_formats.reporters.html.page import page_of
 from strict_page import StrictPage

@@ -10,7 +10,7 @@ import pytest
 
 import harpia_formats as hf
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
-from harpia_formats.evaluation.scoring.compared import marks_of_differences
+from harpia_formats.evaluation.scoring.compared_scores import marks_of_differences
 from table_texts import FOUR, NASTY, check_latex, form_text, rows_of, tables_in
 
 pytest.importorskip("numpy", reason="tests need the extra score")

@@ -23,8 +23,8 @@ from harpia_formats.evaluation.scoring.metric_score import (
     ScoreDistribution,
 )
 from harpia_formats.evaluation.scoring.scores import Scores
-from harpia_formats.model.text.sanitize import safe
-from harpia_formats.reporters.score_tables.numbers import decimals_for, number_text
+from harpia_formats.model.safe_text import safe
+from harpia_formats.reporters.score_tables.score_table import decimals_for, number_text
 from table_texts import (
     FOUR,
     NASTY,

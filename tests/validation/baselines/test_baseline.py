@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.formats.schema.bundled import schema_text
-from harpia_formats.validation.baselines.baseline import (
+from harpia_formats.formats.schema.bundled_schemas import schema_text
+from harpia_formats.validation.baselines.known_findings import (
     NEVER_KNOWN,
     Baseline,
     BaselineError,
     baseline_text,
+    key_of,
     parse_baseline,
 )
-from harpia_formats.validation.baselines.known import key_of
 
 texts = st.text(st.characters(), max_size=5)
 keys = st.tuples(st.sampled_from(["S101", "J106", "X101"]), texts, texts)

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from harpia_formats import Report, validate
 from harpia_formats.files.framing.container import frames
-from harpia_formats.validation.dedup import duplicate_ids as uniqueness
+from harpia_formats.validation.dedup import repeated_digests as uniqueness
 from harpia_formats.validation.dedup.digests import digest_of
-from harpia_formats.validation.dedup.duplicate_ids import DuplicateIdFinder
 from harpia_formats.validation.dedup.identity import IdentityReader
-from harpia_formats.validation.unit import decoder_training
+from harpia_formats.validation.dedup.repeated_digests import DuplicateIdFinder
+from harpia_formats.validation.unit import row_validator as decoder_training
 
 LIMIT = 200
 IDS = st.sampled_from([1, 2, "1", "2", "(1,)", "é", "\u2028", ""])

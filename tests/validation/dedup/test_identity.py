@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.dialect import record_schema
+from harpia_formats.formats.schema.bundled_schemas import record_schema
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,

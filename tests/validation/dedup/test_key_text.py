@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from harpia_formats.validation.dedup.key_text import ABSENT, key_text
+from harpia_formats.validation.dedup.identity import ABSENT, key_text
 
 #: Few enough to be equal now and then, and made of what keys are made of.
 TEXTS = st.text("()'\",\\ 1aUNSET\0\ud800ç", max_size=6)

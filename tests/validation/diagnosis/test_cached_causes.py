@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.dialect import (
+from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
     is_whole,
     record_schema,

@@ -5,7 +5,7 @@ import pytest
 
 from harpia_formats.files.framing.chunk import Cursor, FramingFault
 from harpia_formats.formats.registry import all_rules
-from harpia_formats.validation.diagnosis.container_messages import container_message
+from harpia_formats.validation.unit.collector import container_message
 
 PACKAGE = Path(__file__).parents[3] / "harpia_formats"
 KINDS = sorted(

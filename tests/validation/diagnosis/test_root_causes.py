@@ -10,26 +10,24 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from harpia_formats.api.testing.mutation import POOL, mutants
-from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.files.framing.constants import with_nulls
+from harpia_formats.files.framing.chunk import Cursor, with_nulls
 from harpia_formats.formats.detection.candidates import FormatVariant, variants_of
 from harpia_formats.formats.registry import all_formats, all_rules
-from harpia_formats.formats.schema.dialect import (
+from harpia_formats.formats.schema.bundled_schemas import (
+    SchemaError,
     document_schema,
     is_whole,
     record_schema,
 )
-from harpia_formats.formats.schema.load import SchemaError
 from harpia_formats.formats.schema.user_schema import check_schema
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
 from harpia_formats.model.problem import pointer_of
-from harpia_formats.validation.diagnosis.exact_paths import value_at
-from harpia_formats.validation.diagnosis.finding import Finding
-from harpia_formats.validation.diagnosis.root_causes import Cause, root_causes
+from harpia_formats.validation.diagnosis.engine_errors import value_at
+from harpia_formats.validation.diagnosis.messages import problem_of
+from harpia_formats.validation.diagnosis.root_causes import Cause, Finding, root_causes
 from harpia_formats.validation.diagnosis.row_context import RowContext
-from harpia_formats.validation.diagnosis.to_problem import problem_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 RULES = all_rules()

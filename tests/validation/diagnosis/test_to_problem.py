@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from harpia_formats import Because, Fix, Problem, validate
 from harpia_formats.files.framing.chunk import Cursor
-from harpia_formats.model.problem import Path
-from harpia_formats.model.text.describe import (
+from harpia_formats.model.describe import (
     NAME,
     alternatives,
     describe_types,
     path_text,
     short_json,
 )
+from harpia_formats.model.problem import Path
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.validation.diagnosis.row_context import RowContext
 

@@ -2,8 +2,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harpia_formats.model.report import FileCount
-from harpia_formats.validation.merge.outcomes import Outcomes
-from harpia_formats.validation.unit.record_numbers import FIRST_RECORD, RecordSet
+from harpia_formats.validation.merge.file_merge import Outcomes
+from harpia_formats.validation.unit.findings import FIRST_RECORD, RecordSet
 
 OUTCOMES = st.lists(st.tuples(st.booleans(), st.integers(1, 40)), max_size=60)
 

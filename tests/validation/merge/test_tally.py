@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.model.problem import Path, Place, Problem, Severity
 from harpia_formats.model.report import Report
-from harpia_formats.validation.merge.file_groups import GROUP_REST
-from harpia_formats.validation.merge.tally import Tally
+from harpia_formats.validation.merge.tally import GROUP_REST, Tally
 from harpia_formats.validation.unit.collector import GROUP_LIMIT
 
 RULES = all_rules()

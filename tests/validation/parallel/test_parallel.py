@@ -19,10 +19,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.files.framing import array, byte_buffer, byte_ranges
+from harpia_formats.files.framing import array, byte_ranges, unfinished_json
 from harpia_formats.files.framing import container as layout
 from harpia_formats.files.io.source import open_source
-from harpia_formats.files.workers.same_file import difference_from
+from harpia_formats.files.workers.worker_checks import difference_from
 from harpia_formats.formats.detection import sampled_file as head
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters import Options as Wishes
@@ -154,7 +154,7 @@ def narrow() -> Iterator[None]:
         patch.setattr(one_file, "open_source", lambda each, _: open_source(each, 500))
         for module in (array, head, layout):
             patch.setattr(module, "WINDOW", 2500)
-        patch.setattr(byte_buffer, "BLOCK", 700)
+        patch.setattr(unfinished_json, "BLOCK", 700)
         yield
 
 
@@ -405,7 +405,8 @@ import os, signal, sys
 from pathlib import Path
 from harpia_formats.validation.parallel import small_files as batches
 from harpia_formats.validation import run as validation
-from harpia_formats.validation.parallel import file_worker, range_worker, ranges
+from harpia_formats.validation.parallel import range_worker, ranges
+from harpia_formats.validation.parallel import small_files as file_worker
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.run import Validation
 

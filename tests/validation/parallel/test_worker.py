@@ -13,17 +13,21 @@ import pytest
 
 from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.files.framing.container import open_container
-from harpia_formats.files.workers.same_file import FileFingerprint
+from harpia_formats.files.workers.worker_checks import FileFingerprint
 from harpia_formats.formats.detection.sampled_file import sample_file
 from harpia_formats.formats.registry import all_formats, all_rules
 from harpia_formats.model.problem import Problem
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import range_worker, ranges, small_files
-from harpia_formats.validation.parallel.file_worker import answer_files
 from harpia_formats.validation.parallel.range_worker import NotDone, run_range
+from harpia_formats.validation.parallel.small_files import answer_files
 from harpia_formats.validation.parallel.validate_ranges import ValidationJob
-from harpia_formats.validation.plan.file_plan import FilePlan, plan_file
-from harpia_formats.validation.plan.run_plan import RunPlan, run_plan_of
+from harpia_formats.validation.plan.file_plan import (
+    FilePlan,
+    RunPlan,
+    plan_file,
+    run_plan_of,
+)
 from harpia_formats.validation.plan.units import (
     Demand,
     FileBytes,
@@ -33,7 +37,7 @@ from harpia_formats.validation.plan.units import (
 )
 from harpia_formats.validation.run import Validation
 from harpia_formats.validation.unit import collector
-from harpia_formats.validation.unit.result import (
+from harpia_formats.validation.unit.findings import (
     FileNotSeen,
     FileResult,
     InternalFault,

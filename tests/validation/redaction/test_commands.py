@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from canaries import Marker, marks_in, run_here
-from harpia_formats.validation.redaction.words import SchemaWords
+from harpia_formats.validation.redaction.shown_words import SchemaWords
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: Files of records; the invalid ones are shown by problems, the valid ones by losses.

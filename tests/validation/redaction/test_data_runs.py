@@ -8,7 +8,7 @@ import pytest
 
 import judge_server as stub
 from canaries import Marker, marks_in, run_here
-from harpia_formats.validation.redaction.words import SchemaWords
+from harpia_formats.validation.redaction.shown_words import SchemaWords
 
 TESTS = Path(__file__).parents[2]
 FIXTURES = TESTS.parent / "fixtures"

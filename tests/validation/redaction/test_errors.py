@@ -9,9 +9,9 @@ import pytest
 from canaries import run_here
 from harpia_formats import HarpiaFormatsError, score
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.model.metric_profile import ScoreError
+from harpia_formats.model.vendor_metrics import ScoreError
 from harpia_formats.validation.redaction import redaction_of
-from harpia_formats.validation.redaction.errors import errors_without_values
+from harpia_formats.validation.redaction.redacted_reports import errors_without_values
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 LOG = FIXTURES / "inspect-log/valid/I102-cancelled.json"

@@ -18,7 +18,7 @@ from harpia_formats.formats.rules import Rule
 from harpia_formats.reporters import REPORTERS
 from harpia_formats.reporters.reporter import Options as ReportOptions
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.redaction.words import SchemaWords
+from harpia_formats.validation.redaction.shown_words import SchemaWords
 from harpia_formats.validation.run import Validation
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

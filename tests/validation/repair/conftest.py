@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.repair.options import FixOptions
-from harpia_formats.validation.repair.result import Change
+from harpia_formats.validation.repair.repaired_file import Change, FixOptions
 from harpia_formats.validation.repair.run import Fixing
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.validation.options import Options
-from harpia_formats.validation.repair.fix import FixReport, fixed
-from harpia_formats.validation.repair.options import FixOptions
+from harpia_formats.validation.repair.repaired_file import FixOptions
+from harpia_formats.validation.repair.run import FixReport, fixed
 
 RULE = all_rules()["E204"]
 AGGREGATE: dict[str, Any] = json.loads(RULE.companion)

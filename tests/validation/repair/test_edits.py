@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.model.repair import ADD, REMOVE, RENAME_KEY, REPLACE, Repair
-from harpia_formats.validation.repair.edits import (
+from harpia_formats.model.format import ADD, REMOVE, RENAME_KEY, REPLACE, Repair
+from harpia_formats.validation.repair.text_edits import (
     Edit,
     EditedText,
     applicable,
     edits_of,
+    spliced,
 )
-from harpia_formats.validation.repair.splice import spliced
 
 #: How a text is spaced: separators, indentation, and white space around it.
 SPACINGS: tuple[dict[str, Any], ...] = (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import command_runs
 from harpia_formats.files.parsing.full_width import with_plain_punctuation
-from harpia_formats.validation.repair.result import Change
+from harpia_formats.validation.repair.repaired_file import Change
 
 #: Repairs a file; returns its bytes then, and the changes.
 Repairer = Callable[..., tuple[bytes, list[Change]]]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.files.io.part_file import PARTIAL
-from harpia_formats.validation.repair.result import Change
+from harpia_formats.files.io.file_sink import PARTIAL
+from harpia_formats.validation.repair.repaired_file import Change
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 #: Returns the bytes of a file after its repair by `SCHEMA`.

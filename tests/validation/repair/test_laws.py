@@ -19,8 +19,7 @@ from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.repair import repair_ranges
-from harpia_formats.validation.repair.options import FixOptions
-from harpia_formats.validation.repair.result import Change
+from harpia_formats.validation.repair.repaired_file import Change, FixOptions
 from harpia_formats.validation.repair.run import Fixing
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"

@@ -10,10 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harpia_formats.validation.repair import line_diff
-from harpia_formats.validation.repair.edits import Edit
-from harpia_formats.validation.repair.line_diff import LineTooLong, unified_diff
-from harpia_formats.validation.repair.splice import spliced
+from harpia_formats.validation.repair import text_edits as line_diff
+from harpia_formats.validation.repair.text_edits import (
+    Edit,
+    LineTooLong,
+    spliced,
+    unified_diff,
+)
 
 PATCH = shutil.which("patch")
 

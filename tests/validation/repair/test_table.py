@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harpia_formats.validation.repair.table import KINDS
+from harpia_formats.validation.repair.proposals import KINDS
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "fix.md"
 

@@ -19,9 +19,9 @@ import pytest
 import harpia_formats
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.load import built_in_schema
-from harpia_formats.model.text.spelling import is_slip
-from harpia_formats.validation.repair.table import (
+from harpia_formats.formats.schema.bundled_schemas import built_in_schema
+from harpia_formats.model.spelling import is_slip
+from harpia_formats.validation.repair.proposals import (
     DELIMITER,
     KINDS,
     MARK,

@@ -7,7 +7,7 @@ from harpia_formats.files.framing.chunk import Cursor
 from harpia_formats.formats.registry import all_rules
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path, Problem
-from harpia_formats.validation.diagnosis.finding import Finding
+from harpia_formats.validation.diagnosis.root_causes import Finding
 from harpia_formats.validation.diagnosis.row_context import RowContext
 from harpia_formats.validation.plan.units import Demand
 from harpia_formats.validation.unit import collector as collectors

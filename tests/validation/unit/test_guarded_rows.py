@@ -13,8 +13,8 @@ import pytest
 
 from harpia_formats import validate
 from harpia_formats.files.workers import killable
-from harpia_formats.formats.schema.bounded import is_bounded
-from harpia_formats.formats.schema.load import SchemaError
+from harpia_formats.formats.schema.bundled_schemas import SchemaError
+from harpia_formats.formats.schema.user_schema import is_bounded
 from harpia_formats.model.report import Report
 from harpia_formats.validation.unit import guarded_rows
 
@@ -138,7 +138,7 @@ def test_guarded_rows_have_the_findings_of_others(
 
     found = validate(data, schema=schema, cross_check=True)
     monkeypatch.setattr(
-        "harpia_formats.validation.plan.run_plan.is_guarded", lambda _: False
+        "harpia_formats.validation.plan.file_plan.is_guarded", lambda _: False
     )
     expected = validate(data, schema=schema, cross_check=True)
 

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.validation.unit.record_numbers import RecordNumbers, RecordSet
+from harpia_formats.validation.unit.findings import RecordNumbers, RecordSet
 
 NUMBERS = st.lists(st.integers(1, 200), max_size=30)
 

@@ -12,8 +12,8 @@ import pytest
 from harpia_formats import Report, validate
 from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.validation.diagnosis.root_causes import root_causes
-from harpia_formats.validation.diagnosis.row_limits import FINDINGS, VALUES, is_wide
-from harpia_formats.validation.diagnosis.wide_records import WideErrors
+from harpia_formats.validation.unit.findings import FINDINGS, VALUES, is_wide
+from harpia_formats.validation.unit.wide_records import WideErrors
 
 #: Members of a row in the tests of time and memory.
 MANY = 200_000
@@ -206,7 +206,7 @@ def test_what_is_reported_of_a_part_is_true_of_the_row(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each cause in a part of any row is a cause in the row, at the same place."""
-    module = "harpia_formats.validation.diagnosis.wide_records"
+    module = "harpia_formats.validation.unit.wide_records"
     for name, size in (("PART", 20), ("SMALL", 3), ("FINDINGS", 10)):
         monkeypatch.setattr(f"{module}.{name}", size)
     random = Random(seed)  # noqa: S311 - needs a seed, not secrecy

@@ -1,1 +1,1 @@
-"""Text for metrics: tokenizers, normalisation, n-gram overlap and subsequences."""
+"""Text for metrics: tokens, and the numbers and choices that answers name."""

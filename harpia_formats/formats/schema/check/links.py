@@ -4,12 +4,16 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
-from harpia_formats.formats.schema.check.context import ALWAYS, SOMETIMES, SchemaContext
-from harpia_formats.formats.schema.drafts import DRAFTS
+from harpia_formats.formats.schema.check.checked_schema import (
+    ALWAYS,
+    SOMETIMES,
+    SchemaContext,
+)
+from harpia_formats.formats.schema.keywords import DRAFTS
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path, pointer_of
-from harpia_formats.model.text.describe import short_json
-from harpia_formats.model.text.spelling import nearest
+from harpia_formats.model.spelling import nearest
 
 UNRESOLVED, LOOP, OUTSIDE, UNUSED = "S405", "S406", "S407", "S408"
 _SAME_PLACE = (*ALWAYS, *SOMETIMES, "not", "if")

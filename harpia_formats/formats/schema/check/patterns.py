@@ -11,10 +11,10 @@ from typing import Any
 
 import jsonschema_rs
 
-from harpia_formats.formats.schema.check.context import SchemaContext
+from harpia_formats.formats.schema.check.checked_schema import SchemaContext
+from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path
-from harpia_formats.model.text.describe import short_json
 
 INVALID, DIALECT, CLASSES, END = "S420", "S421", "S422", "S423"
 #: Characters of a pattern that is looked at.

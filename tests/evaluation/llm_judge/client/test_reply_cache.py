@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.evaluation.llm_judge.client import claim_owner, prompt_claims
-from harpia_formats.evaluation.llm_judge.client.claim_owner import is_dead, new_owner
-from harpia_formats.evaluation.llm_judge.client.prompt_claims import LEASE
-from harpia_formats.evaluation.llm_judge.client.reply_cache import ReplyCache
-from harpia_formats.evaluation.llm_judge.errors import CacheError
+from harpia_formats.evaluation.llm_judge import reply_cache
+from harpia_formats.evaluation.llm_judge.judge_errors import CacheError
+from harpia_formats.evaluation.llm_judge.reply_cache import (
+    LEASE,
+    ReplyCache,
+    is_dead,
+    new_owner,
+)
 
 KEY, REPLY = b"key", {"text": "yes"}
 #: What is answered: the claim is ours, or another process has one.
@@ -79,8 +82,8 @@ def test_a_claim_expires(
 
 def test_a_claim_is_renewed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A claim holds as long as its request is under way."""
-    monkeypatch.setattr(prompt_claims, "LEASE", 0.4)
-    monkeypatch.setattr(prompt_claims, "RENEWAL", 0.05)
+    monkeypatch.setattr(reply_cache, "LEASE", 0.4)
+    monkeypatch.setattr(reply_cache, "RENEWAL", 0.05)
     with ReplyCache(tmp_path / "c") as first, ReplyCache(tmp_path / "c") as second:
         first.reply_or_claim(KEY, None)
         time.sleep(0.6)
@@ -92,7 +95,7 @@ def test_a_claim_of_a_dead_process_is_void(tmp_path: Path) -> None:
     """A process that is killed leaves a claim, which another one takes over at once."""
     code = (
         "import os, sys\n"
-        "from harpia_formats.evaluation.llm_judge.client.reply_cache "
+        "from harpia_formats.evaluation.llm_judge.reply_cache "
         "import ReplyCache\n"
         "ReplyCache(sys.argv[1]).reply_or_claim(b'key', None)\n"
         "os.kill(os.getpid(), 9)\n"
@@ -119,7 +122,7 @@ def test_a_process_of_another_machine_may_be_alive(
     assert not is_dead(mine)
     assert is_dead(gone)
     assert not is_dead("x")
-    monkeypatch.setattr(claim_owner, "_here", lambda: "elsewhere")
+    monkeypatch.setattr(reply_cache, "_here", lambda: "elsewhere")
     assert not is_dead(gone)
 
 

@@ -9,8 +9,8 @@ import pytest
 import harpia_formats
 from harpia_formats.api.options import options_of
 from harpia_formats.evaluation.llm_judge import DefinitionError, LLMJudge, RowError
-from harpia_formats.evaluation.llm_judge.client.openai_client import Reply
-from harpia_formats.evaluation.llm_judge.definition.definition_file import (
+from harpia_formats.evaluation.llm_judge.endpoint import Reply
+from harpia_formats.evaluation.llm_judge.judge_definition import (
     arguments_from,
 )
 from harpia_formats.formats.registry import included_definition, included_definitions

@@ -23,33 +23,37 @@ from harpia_formats.evaluation.llm_judge import (
     LLMJudge,
     RowError,
 )
-from harpia_formats.evaluation.llm_judge.client.api_key import ApiKey, api_key_from
-from harpia_formats.evaluation.llm_judge.client.budget import Budget, BudgetExhausted
-from harpia_formats.evaluation.llm_judge.client.openai_client import (
+from harpia_formats.evaluation.llm_judge.endpoint import (
+    ApiKey,
+    Budget,
+    BudgetExhausted,
+    Endpoint,
     NoReplyError,
     Reply,
+    api_key_from,
+    endpoint_of,
     tokens_in,
 )
-from harpia_formats.evaluation.llm_judge.client.read_reply import ReplyError, values_in
-from harpia_formats.evaluation.llm_judge.client.reply_cache import (
+from harpia_formats.evaluation.llm_judge.judge import RowProgress
+from harpia_formats.evaluation.llm_judge.judge_files import (
+    VerdictFormat,
+    VerdictWriter,
+)
+from harpia_formats.evaluation.llm_judge.judge_prompt import template_of
+from harpia_formats.evaluation.llm_judge.output_fields import (
+    OutputField,
+    ReplyError,
+    output_field,
+    values_in,
+)
+from harpia_formats.evaluation.llm_judge.reply_cache import (
     ReplyCache,
     request_key,
 )
-from harpia_formats.evaluation.llm_judge.definition.endpoint import (
-    Endpoint,
-    endpoint_of,
-)
-from harpia_formats.evaluation.llm_judge.definition.output_fields import (
-    OutputField,
-    output_field,
-)
-from harpia_formats.evaluation.llm_judge.definition.prompt import template_of
-from harpia_formats.evaluation.llm_judge.run.progress import RowProgress
-from harpia_formats.evaluation.llm_judge.run.threads import DaemonThreads
-from harpia_formats.evaluation.llm_judge.run.verdicts import JudgeRow, Verdict
-from harpia_formats.evaluation.llm_judge.run.write_verdicts import (
-    VerdictFormat,
-    VerdictWriter,
+from harpia_formats.evaluation.llm_judge.row_verdicts import (
+    DaemonThreads,
+    JudgeRow,
+    Verdict,
 )
 
 EXAMPLE = {"inputs": {"responses": "maçã"}, "outputs": {"score": 1}}
@@ -1000,7 +1004,7 @@ def test_a_bar_is_shown_on_a_terminal_that_lasts(
             return True
 
     terminal = Terminal()
-    place = "harpia_formats.evaluation.llm_judge.run.progress"
+    place = "harpia_formats.evaluation.llm_judge.judge"
     monkeypatch.setattr(f"{place}.PATIENCE", 0)
     monkeypatch.setattr(f"{place}.PICTURES", 0)
     monkeypatch.setattr(sys, "stderr", terminal)
@@ -1030,7 +1034,7 @@ def test_a_terminal_that_is_gone_ends_no_run(monkeypatch: pytest.MonkeyPatch) ->
         def write(self, _: str) -> int:
             raise OSError(errno.EIO, "Input/output error")
 
-    place = "harpia_formats.evaluation.llm_judge.run.progress"
+    place = "harpia_formats.evaluation.llm_judge.judge"
     monkeypatch.setattr(f"{place}.PATIENCE", 0)
     monkeypatch.setattr(sys, "stderr", Gone())
     monkeypatch.setenv("TERM", "xterm")

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from harpia_formats import LLMJudge, score, validate
-from harpia_formats.evaluation.llm_judge.client.openai_client import Reply
-from harpia_formats.evaluation.llm_judge.errors import JudgeError
-from harpia_formats.evaluation.llm_judge.run.file_job import file_job
-from harpia_formats.evaluation.llm_judge.run.write_verdicts import VerdictFormat
+from harpia_formats.evaluation.llm_judge.endpoint import Reply
+from harpia_formats.evaluation.llm_judge.judge_errors import JudgeError
+from harpia_formats.evaluation.llm_judge.judge_files import VerdictFormat, file_job
 
 CHOICES = ["first", "second", "tie"]
 #: Says which of two answers a judge prefers.

@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from harpia_formats.evaluation.llm_judge import LLMJudge
-from harpia_formats.evaluation.llm_judge.client.budget import Budget
-from harpia_formats.evaluation.llm_judge.client.openai_client import NoReplyError, Reply
-from harpia_formats.evaluation.llm_judge.run.verdicts import JudgeRow
+from harpia_formats.evaluation.llm_judge.endpoint import Budget, NoReplyError, Reply
+from harpia_formats.evaluation.llm_judge.row_verdicts import JudgeRow
 
 MADE: dict[str, Any] = {
     "instructions": "Is it rude?",
@@ -28,8 +27,8 @@ MADE: dict[str, Any] = {
 JUDGE = """
 import json, os, sys, time
 from harpia_formats.evaluation.llm_judge import LLMJudge
-from harpia_formats.evaluation.llm_judge.client import prompt_claims
-from harpia_formats.evaluation.llm_judge.client.openai_client import Reply
+from harpia_formats.evaluation.llm_judge import reply_cache
+from harpia_formats.evaluation.llm_judge.endpoint import Reply
 
 requests, cache, count, seconds, lease = sys.argv[1:]
 if float(lease):  # as if the others were on other machines

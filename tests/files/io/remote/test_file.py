@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 import harpia_formats
+from harpia_formats.files.io import remote_file
 from harpia_formats.files.io.discovery import find_sources
 from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.remote import errors as remote_errors
-from harpia_formats.files.io.remote import file as remote
-from harpia_formats.files.io.remote.file import RemoteFile
+from harpia_formats.files.io.remote_file import RemoteFile
 from harpia_formats.files.io.source import open_source
 from harpia_formats.model.report import FileCount
 
@@ -59,7 +58,7 @@ def memory() -> Iterator[Any]:
 @pytest.fixture
 def web(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return a server, with short pauses between attempts."""
-    monkeypatch.setattr(remote, "PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(remote_file, "PAUSES", (0.0, 0.0))
     fsspec.filesystem("http").clear_instance_cache()
     with serving(Web({"/runs.jsonl": MANY})) as found:
         yield found
@@ -151,7 +150,7 @@ def test_a_file_is_read_by_few_large_requests(web: Any) -> None:
     ]
 
     assert (data, reason) == (MANY, None)
-    assert sizes[:2] == [1, remote.FIRST]
+    assert sizes[:2] == [1, remote_file.FIRST]
     assert sum(sizes[1:]) == len(MANY)
     assert len(sizes) <= 4
 
@@ -208,7 +207,7 @@ def test_a_server_that_says_nothing_is_given_up(
     web: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server that does not answer is given up after the time limit."""
-    monkeypatch.setattr(remote, "TIMEOUT", 0.2)
+    monkeypatch.setattr(remote_file, "TIMEOUT", 0.2)
     web.go.clear()
     _, reason = read(f"{web.url}/runs.jsonl?slow")
 
@@ -220,7 +219,7 @@ def test_rows_before_a_failure_are_validated(web: Any) -> None:
 
     It is asked for again before it is given up.
     """
-    web.broken_from = 2 * remote.FIRST
+    web.broken_from = 2 * remote_file.FIRST
     count = only_file(f"{web.url}/runs.jsonl", ignore=("X101",))
 
     assert 0 < count.records < 12 * 90
@@ -243,7 +242,7 @@ def test_another_file_with_the_same_name_is_seen(web: Any) -> None:
 def test_a_short_answer_is_no_data(web: Any) -> None:
     """A range with fewer bytes than requested is an error."""
     (source,) = find_sources([f"{web.url}/runs.jsonl"])
-    web.files["/runs.jsonl"] = MANY[: remote.FIRST // 2]
+    web.files["/runs.jsonl"] = MANY[: remote_file.FIRST // 2]
     with open_source(source) as reader, pytest.raises(SourceError) as failed:
         list(reader)
 
@@ -267,8 +266,8 @@ def test_secrets_are_not_shown(web: Any, status: int) -> None:
     ("url", "missing", "reason"),
     [
         ("s3://b/x", "s3fs", "s3:// needs one more package: pip install s3fs"),
-        ("https://h/x", "aiohttp", remote_errors.NEEDS_EXTRA),
-        ("memory://x", "fsspec", remote_errors.NEEDS_EXTRA),
+        ("https://h/x", "aiohttp", remote_file.NEEDS_EXTRA),
+        ("memory://x", "fsspec", remote_file.NEEDS_EXTRA),
     ],
 )
 def test_a_missing_package_is_named(url: str, missing: str, reason: str) -> None:

@@ -10,8 +10,8 @@ import pytest
 
 import harpia_formats
 from harpia_formats.files.framing import byte_ranges
-from harpia_formats.files.io.remote import file as remote
-from harpia_formats.files.io.remote.sink import RemoteSink
+from harpia_formats.files.io import remote_file
+from harpia_formats.files.io.remote_sink import RemoteSink
 from harpia_formats.files.io.sink import SinkError
 from harpia_formats.validation.parallel import ranges
 
@@ -106,7 +106,7 @@ def test_missing_credentials_are_an_error_with_advice(
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
-    monkeypatch.setattr(remote, "PAUSES", (0.0,))
+    monkeypatch.setattr(remote_file, "PAUSES", (0.0,))
     s3fs.S3FileSystem.clear_instance_cache()
     (count,) = harpia_formats.validate("s3://data/x.jsonl").files
 

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from corpora import CORPORA
-from harpia_formats.formats.schema.bundled import schema_ids
+from harpia_formats.formats.schema.bundled_schemas import built_in_schema, schema_ids
 from harpia_formats.formats.schema.check.find_mistakes import find_mistakes
-from harpia_formats.formats.schema.drafts import DRAFTS
-from harpia_formats.formats.schema.load import built_in_schema
+from harpia_formats.formats.schema.keywords import DRAFTS
 from harpia_formats.model.problem import pointer_of
 
 ROOT = Path(__file__).parents[4]

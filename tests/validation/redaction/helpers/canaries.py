@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harpia_formats.cli.app import app_for
-from harpia_formats.cli.exceptions import exceptions_to_exit_codes
+from harpia_formats.cli.streams_and_exit_codes import exceptions_to_exit_codes
 
 #: The letters of a mark: of the Ethiopic script, which no file or program here uses.
 #: A single one in an output shows that a piece of a value is in it, however it is cut.

@@ -1,0 +1,182 @@
+"""The adapters of alpaca and sharegpt: instructions and conversations to records."""
+
+from typing import Any
+
+from harpia_converters.fine_tuning.turn_checks import (
+    ANSWERING,
+    CALL,
+    NO_JSON,
+    ROLES,
+    calls_in,
+    parsed,
+)
+from harpia_formats.model.adapter import (
+    LIST_OF_ONE,
+    Cardinality,
+    FieldMapping,
+    FormatAdapter,
+    Row,
+    RowCapacity,
+)
+from harpia_formats.model.record import SYSTEM_MESSAGE, Record
+
+_alpaca = "alpaca"
+_known = frozenset({"instruction", "input", "output", "system", "history"})
+_alpaca_fields = (
+    FieldMapping(("instruction",), "prompt", note="and `input` below a blank line"),
+    FieldMapping(("input",), "prompt", note="below `instruction` and a blank line"),
+    FieldMapping(("history",), "messages", note="with the prompt, if it is not empty"),
+    FieldMapping(("system",), "system"),
+    FieldMapping(("output",), "references", LIST_OF_ONE),
+)
+
+
+def _read_instruction(row: Row) -> Record:
+    """Return the record of an instruction, a chat if it has a history."""
+    prompt = row["instruction"]
+    if row.get("input"):
+        prompt = f"{prompt}\n\n{row['input']}"
+    fields: Row = {"references": [row["output"]]}
+    if row.get("history"):
+        fields["messages"] = _chat(row["history"], prompt)
+    else:
+        fields["prompt"] = prompt
+    if "system" in row:
+        fields["system"] = row["system"]
+    if not row.keys() <= _known:
+        rest = {key: value for key, value in row.items() if key not in _known}
+        fields["extra"] = {_alpaca: rest}
+    return Record(**fields)
+
+
+def _chat(history: list[list[str]], prompt: str) -> list[Row]:
+    """Return the messages of earlier questions and answers, and of the prompt."""
+    roles = ("user", "assistant")
+    return [
+        {"role": role, "content": text}
+        for pair in (*history, [prompt])
+        for role, text in zip(roles, pair, strict=False)
+    ]
+
+
+ALPACA = FormatAdapter(
+    vendor=_alpaca,
+    fields=_alpaca_fields,
+    read=_read_instruction,
+    capacity=RowCapacity(
+        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
+    ),
+)
+
+
+_sharegpt = "sharegpt"
+_turns = ("conversations",)
+_turn_keys = frozenset({"from", "value"})
+#: Keys that a message has by what its turn says.
+_message_keys = frozenset({"role", "content", "tool_calls"})
+#: The roles of a chat that is not kept as messages, with the fields that they are, by
+#: the number of messages; these have no further keys.
+_plain = {
+    1: (("user", "prompt"),),
+    2: (("system", "system"), ("user", "prompt")),
+}
+_usual_keys = len(_turn_keys)
+
+_sharegpt_fields = (
+    FieldMapping(_turns, "messages", note="without the model's last one"),
+    FieldMapping(
+        _turns, "prompt", note="the turn of the person, where it is the only one"
+    ),
+    FieldMapping(_turns, "gt", note="the last turn, if it is the model's"),
+    FieldMapping(("system",), "system", note="or the turn in front of a single prompt"),
+    FieldMapping(("chosen", "value"), "references", LIST_OF_ONE),
+    FieldMapping(("tools",), "params.tools", note="the value of the JSON text"),
+    FieldMapping(("id",), "id"),
+)
+
+
+def _read_conversation(row: Row) -> Record:
+    """Return the record of a conversation."""
+    turns = row["conversations"]
+    fields: Row = {}
+    rest: Row = {}
+    if turns[-1]["from"] in ANSWERING:
+        *turns, answer = turns
+        fields["gt"] = answer["value"]
+        if len(answer) > _usual_keys:
+            rest["conversations"] = _without(answer, _turn_keys)
+    fields |= _question([_message(turn) for turn in turns])
+    for key, value in row.items():
+        if key != "conversations":
+            _put(key, value, fields, rest)
+    if rest:
+        fields["extra"] = {_sharegpt: rest}
+    return Record(**fields)
+
+
+def _put(key: str, value: Any, fields: Row, rest: Row) -> None:
+    """Put a member of a row that holds no turns into the `fields`, or else `rest`.
+
+    Sets that were written by tables have null for an absent key; it is kept.
+    """
+    if value is None:
+        rest[key] = None
+    elif key == "chosen":
+        fields["references"] = [value["value"]]
+        beside = _without(value, frozenset({"value"}))
+        if beside != {"from": "gpt"}:
+            rest[key] = beside
+    elif key == "tools" and (tools := parsed(value)) is not NO_JSON:
+        fields["params"] = {"tools": tools}
+    elif key in {"id", "system"} and key not in fields:
+        fields[key] = value
+    else:
+        rest[key] = value
+
+
+def _message(turn: Row) -> Row:
+    """Return the message that a turn is; a call that cannot be read stays a text."""
+    speaker, value = turn["from"], turn["value"]
+    calls = calls_in(value) if speaker == CALL else None
+    message: Row = {"role": ROLES.get(speaker, speaker)}
+    message |= {"content": value} if calls is None else _calling(calls)
+    if len(turn) == _usual_keys:
+        return message
+    beside = _without(turn, _turn_keys)
+    taken = {key: beside.pop(key) for key in _message_keys & beside.keys()}
+    return {**message, **beside, **({_sharegpt: taken} if taken else {})}
+
+
+def _calling(calls: list[Row]) -> Row:
+    """Return the content and the calls of a message that only calls tools."""
+    return {"content": None, "tool_calls": calls}
+
+
+def _question(messages: list[Row]) -> Row:
+    """Return the prompt, and the system prompt, or messages that are more than that."""
+    plain = _plain.get(len(messages), ())
+    fields = {}
+    for message, (role, name) in zip(messages, plain, strict=False):
+        if message["role"] != role or len(message) > _usual_keys:
+            return {"messages": messages}
+        fields[name] = message["content"]
+    return fields or {"messages": messages}
+
+
+def _without(row: Row, known: frozenset[str]) -> Row:
+    return {key: value for key, value in row.items() if key not in known}
+
+
+SHAREGPT = FormatAdapter(
+    vendor=_sharegpt,
+    fields=_sharegpt_fields,
+    read=_read_conversation,
+    capacity=RowCapacity(
+        references=Cardinality.ONE, outputs=Cardinality.NONE, messages=True
+    ),
+    #: Who speaks decides which field a turn is.
+    discriminators=frozenset({("conversations", "*", "from")}),
+    other_names={SYSTEM_MESSAGE: "conversations (system)"},
+    extra_examples={"rejected": "value", "tools": "value"},
+    setting_examples={"tools": [{"name": "tool", "parameters": {}}]},
+)

@@ -1,0 +1,195 @@
+"""The format helm, a run's folder or its scenario_state.json alone; its rules (R1)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harpia_formats.files.io.file_kinds import Unpacker
+from harpia_formats.formats.rules import Rule
+from harpia_formats.model.format import Container, Dialect, Format, Remark
+from harpia_formats.model.problem import Severity
+
+VENDOR = "HELM"
+#: The member of a document that holds its rows.
+ROWS = "request_states"
+#: The dialect of a scenario_state.json without the files beside it.
+ALONE = "scenario-state"
+#: The file by which a folder is a run.
+STATE_FILE = "scenario_state.json"
+
+
+def is_run(names: frozenset[str]) -> bool:
+    """Tell whether a folder with entries of these names is the folder of a run."""
+    return STATE_FILE in names
+
+
+def run_sign(document: Mapping[str, Any]) -> str:
+    """Return by what `document` is a run folder that was read as one document."""
+    is_one = document.keys() >= {"files", "run_spec", ROWS}
+    return f"`run_spec` and `{ROWS}`" if is_one else ""
+
+
+def state_sign(document: Mapping[str, Any]) -> str:
+    """Return by what `document` is a scenario_state.json."""
+    is_one = document.keys() >= {"adapter_spec", ROWS}
+    return f"`adapter_spec` and `{ROWS}`" if is_one else ""
+
+
+def remarks(row: Any) -> Iterator[Remark]:
+    """Yield remarks on an instance with its requests (R102, R104)."""
+    from harpia_converters.helm.remarks import instance_remarks  # noqa: PLC0415 - start-up: for files of HELM only
+
+    return instance_remarks(row)
+
+
+def run_remarks(document: Any) -> Iterator[Remark]:
+    """Yield remarks on a run without its instances (R101, R103, R105)."""
+    from harpia_converters.helm.remarks import run_remarks as found  # noqa: PLC0415 - start-up: for files of HELM only
+
+    return found(document)
+
+
+def state_remarks(state: Any) -> Iterator[Remark]:
+    """Yield remarks on a request of a scenario_state.json (R104)."""
+    from harpia_converters.helm.remarks import request_remarks  # noqa: PLC0415 - start-up: for files of HELM only
+
+    return request_remarks(state, ())
+
+
+def alone_remarks(document: Any) -> Iterator[Remark]:  # noqa: ARG001 - the shape of `Remarks`
+    """Yield the remark that a scenario_state.json has no scores (R106)."""
+    message = f"there are no scores in {STATE_FILE}"
+    help_ = "give the folder of the run: the scores are in per_instance_stats.json"
+    yield Remark("R106", (), message, help_)
+
+
+FORMAT = Format(
+    id="helm",
+    title="A run folder: instances with their requests, completions and statistics",
+    vendor=VENDOR,
+    adapter="harpia_converters.helm.mapping:RUN",
+    read_only=True,
+    id_key="instance_id",
+    ids_repeat=True,
+    dialects=(
+        Dialect(
+            "helm",
+            run_sign,
+            container=Container.WRAPPED,
+            rows_at=ROWS,
+            remarks=remarks,
+            header_remarks=run_remarks,
+        ),
+        Dialect(
+            "helm-scenario-state",
+            state_sign,
+            name=ALONE,
+            container=Container.WRAPPED,
+            rows_at=ROWS,
+            remarks=state_remarks,
+            header_remarks=alone_remarks,
+        ),
+    ),
+)
+UNPACKER = Unpacker(
+    "helm-run", is_folder=is_run, open="harpia_converters.helm.run_folder:parts"
+)
+
+
+_state = (
+    b'{"instance": {"id": "id1", "input": {"text": "2+2?"}, "references": '
+    b'[{"output": {"text": "4"}, "tags": ["correct"]}], "split": "test"}, '
+    b'"train_trial_index": 0, "request": {"model": "org/m", "prompt": "2+2?"}, '
+    b'"result": {"success": true, "completions": [{"text": "4"}]}}'
+)
+_stats = (
+    b'[{"instance_id": "id1", "train_trial_index": 0, "stats": [{"name": {"name": '
+    b'"exact_match", "split": "test"}, "count": 1, "sum": 1, "mean": 1}]}]'
+)
+_files = b'["run_spec.json", "scenario.json", "per_instance_stats.json", "stats.json"]'
+_run = (
+    b'{"files": ' + _files + b', "run_spec": {"name": "sums:model=m"}, "scenario": '
+    b'{"name": "sums"}, "request_states": [{"instance_id": "id1", "states": ['
+    + _state
+    + b'], "stats": '
+    + _stats
+    + b'}], "instances": {"test": 1}, "num_instances": {"test": 1}}\n'
+)
+_failed = _state.replace(b'"success": true', b'"success": false, "error": "timeout"')
+_alone = (
+    b'{"adapter_spec": {"method": "generation"}, "request_states": [%s]}\n' % _state
+)
+
+RULES = (
+    Rule(
+        "R101",
+        "missing-run-file",
+        Severity.WARNING,
+        "The folder of a run should have all files of the run.",
+        "Without per_instance_stats.json there are no scores, without run_spec.json "
+        "and scenario.json the run and its scenario have no names, and without "
+        "stats.json the number of instances is not checked. Give the whole folder.",
+        _run.replace(b', "per_instance_stats.json"', b"").replace(_stats, b"null"),
+        _run,
+        "helm",
+    ),
+    Rule(
+        "R102",
+        "instance-without-statistics",
+        Severity.WARNING,
+        "Each instance should have an entry in per_instance_stats.json.",
+        "An entry belongs to an instance of the same id, trial and perturbation. An "
+        "instance without one has no scores. The two files may be of two runs, or one "
+        "was cut.",
+        _run.replace(_stats, b"[]"),
+        _run,
+        "helm",
+    ),
+    Rule(
+        "R103",
+        "statistics-without-instance",
+        Severity.WARNING,
+        "Each entry of per_instance_stats.json should be about an instance of the run.",
+        "Statistics without an instance are not read. The two files may be of two "
+        "runs, or scenario_state.json was cut.",
+        _run.replace(
+            b', "num_instances"',
+            b', "stats_without_instance": {"count": 1, "first": [{"instance_id": '
+            b'"id2", "train_trial_index": 0, "stats": []}]}, "num_instances"',
+        ),
+        _run,
+        "helm",
+    ),
+    Rule(
+        "R104",
+        "failed-request",
+        Severity.NOTE,
+        "Each request should have succeeded.",
+        "A request that failed, or was not sent, has no answer. It is read as an "
+        "answer with an error, and counts in no score that is computed.",
+        _run.replace(_state, _failed),
+        _run,
+        "helm",
+    ),
+    Rule(
+        "R105",
+        "other-number-of-instances",
+        Severity.WARNING,
+        "A run should have as many instances of each split as stats.json says.",
+        "stats.json has the number of instances without perturbation of each split. If "
+        "it differs, a file was cut, or the files are of two runs.",
+        _run.replace(b'"num_instances": {"test": 1}', b'"num_instances": {"test": 2}'),
+        _run,
+        "helm",
+    ),
+    Rule(
+        "R106",
+        "scenario-state-alone",
+        Severity.NOTE,
+        "A scenario_state.json should be read with the files beside it.",
+        "It holds requests and completions. The scores are in per_instance_stats.json, "
+        "and are read if the folder of the run is given.",
+        _alone,
+        _run,
+        "helm",
+    ),
+)

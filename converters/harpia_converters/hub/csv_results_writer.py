@@ -1,0 +1,98 @@
+"""Write scores as a CSV table: a row for each answer, a column for each score.
+
+A table has no place for signatures, so these are written to a text file beside it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_converters.hub.csv_mapping import TABLE, json_of
+from harpia_formats.conversion.containers.csv_writers import CsvWriter, TableEncoder
+from harpia_formats.conversion.containers.row_writer import RowBatches
+from harpia_formats.conversion.mapping.field_constants import (
+    constants_by_path,
+    with_constants,
+)
+from harpia_formats.evaluation.scoring.answer_rows import (
+    ScoreColumn,
+    columns_of,
+    row_signatures,
+    signature_writer,
+    values_of,
+)
+from harpia_formats.evaluation.scoring.outcomes import ScoredAnswer
+from harpia_formats.evaluation.scoring.result_format import (
+    Files,
+    ResultFormat,
+    ResultRun,
+)
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.formats.detection.sample import delimiter_of
+from harpia_formats.model.field_fates import FieldFates
+from harpia_formats.model.problem import ConversionError
+from harpia_formats.model.vendor_metrics import ScoreError
+
+#: Columns that identify an answer.
+_id_columns = ("id", "model", "category")
+
+
+@dataclass(slots=True)
+class _Rows:
+    """Writes a row for each answer."""
+
+    table: RowBatches
+    columns: tuple[ScoreColumn, ...]
+    constants: dict[str, Any]
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Add an answer."""
+        record = replace(scored.record, outputs=[scored.output])
+        if self.constants:
+            record = with_constants(record, self.constants, FieldFates(), turns=False)
+        (output,) = record.outputs
+        ids = zip(_id_columns, (record.id, output.model, record.category), strict=True)
+        row = {
+            name: value if type(value) is str else json_of(value)
+            for name, value in ids
+            if value is not UNSET
+        }
+        for column, score in zip(self.columns, values_of(scored), strict=True):
+            if score is not None:
+                row[column.row_label] = json_of(score)
+        self.table.add(row)
+
+    def close(self, scores: Scores) -> None:  # noqa: ARG002 - a table has no totals
+        """Write the table."""
+        self.table.close({})
+
+    def drop(self) -> None:
+        """Remove the temporary file of the rows."""
+        self.table.discard()
+
+
+def _writer(files: Files, run: ResultRun) -> _Rows:
+    columns = columns_of(run.measured)
+    names = (*_id_columns, *(column.row_label for column in columns))
+    for column in columns:
+        if names.count(column.row_label) > 1:
+            raise ScoreError(
+                f"a score is called {column.row_label!r}, as is another column of the "
+                "table"
+            )
+    try:
+        constants = constants_by_path(TABLE, run.constants)
+    except ConversionError as error:
+        raise ScoreError(str(error)) from error
+    signature_writer(files)(row_signatures(columns))
+    delimiter = delimiter_of(None, files.name or "")
+    encoder = TableEncoder(names, names, csv_safe=run.csv_safe, delimiter=delimiter)
+    table = CsvWriter(files.write, encoder)
+    return _Rows(RowBatches(table), columns, constants)
+
+
+RESULTS = ResultFormat(
+    "csv", "default", _writer, holds_models=True, names_models_in_rows=True
+)

@@ -1,0 +1,265 @@
+"""Messages, their contents and values of scores, as those of a record."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.exact_json import ExactFloat
+
+#: How references to the attachments of a sample begin, now and in early logs.
+_references = ("attachment://", "tc://")
+
+
+class Attachments:
+    """The values that a sample keeps once and refers to from other places in it."""
+
+    def __init__(self, sample: Row) -> None:
+        """Take the sample that they belong to."""
+        self._values: Row = sample.get("attachments") or {}
+        if not self._values:
+            transcript = sample.get("transcript")
+            if type(transcript) is dict:
+                self._values = transcript.get("content") or {}
+        #: The references to values that the sample does not have.
+        self.unresolved: set[str] = set()
+
+    def text(self, value: str) -> str:
+        """Return the text that `value` refers to, itself if it is no reference."""
+        if not value.startswith(_references):
+            return value
+        found = self._values.get(value.partition("://")[2])
+        if type(found) is str:
+            return found
+        self.unresolved.add(value)
+        return value
+
+    def resolved(self, value: Any) -> Any:
+        """Return JSON with the texts that it refers to, itself if there are none."""
+        kind = type(value)
+        if kind is str:
+            return self.text(value)
+        if kind is dict:
+            found = {key: self.resolved(member) for key, member in value.items()}
+            return found if found != value else value
+        if kind is list:
+            return [self.resolved(item) for item in value]
+        return value
+
+
+class Content(NamedTuple):
+    """What the content of a message says."""
+
+    #: None if there is no text.
+    text: str | None
+    reasoning: str | None
+    #: The parts that are neither text nor reasoning.
+    others: list[Row]
+
+
+def content_of(message: Row, attachments: Attachments) -> Content:
+    """Return what a message says, with the values of its references."""
+    content = message.get("content")
+    reasoning = message.get("reasoning")
+    thoughts: list[str] = []
+    if reasoning and type(reasoning) is str:
+        thoughts.append(attachments.text(reasoning))
+    if type(content) is str:
+        return Content(attachments.text(content), _joined(thoughts), [])
+    texts: list[str] = []
+    others: list[Row] = []
+    for part in content or ():
+        kind = part.get("type")
+        if kind == "text" and type(part.get("text")) is str:
+            texts.append(attachments.text(part["text"]))
+        elif kind == "reasoning":
+            # Of redacted reasoning only a summary can be read.
+            is_hidden = part.get("redacted") or not part.get("reasoning")
+            given = part.get("summary") if is_hidden else part["reasoning"]
+            if given and type(given) is str:
+                thoughts.append(attachments.text(given))
+            elif given or part.get("reasoning"):
+                others.append(part)
+        else:
+            others.append(attachments.resolved(part))
+    return Content(_joined(texts), _joined(thoughts), others)
+
+
+def _joined(texts: list[str]) -> str | None:
+    return "\n".join(texts) if texts else None
+
+
+def is_other_part(part: Any) -> bool:
+    """Tell whether a part of a message is neither text nor reasoning."""
+    return type(part) is dict and part.get("type") not in {"text", "reasoning"}
+
+
+SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
+SINGLE, MULTI, AGENTIC = "single_turn", "multi_turn", "agentic"
+
+#: Keys of a message and of a call that are read, or say nothing.
+_read_keys = frozenset("role content reasoning tool_calls tool_call_id".split())
+_call_keys = frozenset("id function arguments type".split())
+
+
+class Chat:
+    """The messages of a sample as a record has them, and what has no place there."""
+
+    def __init__(self, messages: list[Row], attachments: Attachments) -> None:
+        """Take messages with the attachments that they may refer to."""
+        self.turns: list[Row] = []
+        #: The members of each message that a turn has no place for.
+        self.rest: list[Row] = []
+        #: The parts that are no text, each with the number of its message, from 0.
+        self.parts: list[Row] = []
+        for number, message in enumerate(messages):
+            turn, others = _turn_of(message, attachments)
+            self.turns.append(turn)
+            self.rest.append(_rest_of(message))
+            self.parts += [{"message": number, **part} for part in others]
+        self._sources = [message.get("source") for message in messages]
+
+    @property
+    def has_rest(self) -> bool:
+        """Whether any message has members that a turn has no place for."""
+        return any(self.rest)
+
+    @property
+    def is_one_question(self) -> bool:
+        """Whether it is one message of the user, with a text."""
+        first = self.turns[0] if len(self.turns) == 1 else {}
+        return first.get("role") == USER and type(first["content"]) is str
+
+    def system(self) -> str | None:
+        """Return the text of the first system message, None if there is none."""
+        return next(
+            (turn["content"] for turn in self.turns if turn["role"] == SYSTEM), None
+        )
+
+    def first_answer(self) -> int:
+        """Return the number of the first message that the model generated."""
+        for number, turn in enumerate(self.turns):
+            if turn["role"] == ASSISTANT and self._sources[number] != "input":
+                return number
+        return len(self.turns)
+
+    def prompt(self) -> str | None:
+        """Return what the model was sent if that is one message of the user.
+
+        A system message may stand in front. None if it is anything else.
+        """
+        sent = self.turns[: self.first_answer()]
+        if sent and sent[0]["role"] == SYSTEM:
+            sent = sent[1:]
+        if len(sent) != 1 or sent[0]["role"] != USER:
+            return None
+        text: str | None = sent[0]["content"]
+        return text
+
+    def interaction(self) -> str:
+        """Return what kind of conversation it is, by its tools and answers."""
+        if any(turn["role"] == TOOL or "tool_calls" in turn for turn in self.turns):
+            return AGENTIC
+        answers = sum(
+            turn["role"] == ASSISTANT and source != "input"
+            for turn, source in zip(self.turns, self._sources, strict=True)
+        )
+        return MULTI if answers > 1 else SINGLE
+
+    def is_told_by(self, asked: list[Row], answer: Row) -> bool:
+        """Tell whether the conversation is only what was asked and the answer to it.
+
+        The answer may lack in it, where an agent kept its own conversation.
+        """
+        return self.turns in ([*asked, answer], asked)
+
+
+def _turn_of(message: Row, attachments: Attachments) -> tuple[Row, list[Row]]:
+    """Return a message as a turn, and its parts that are no text."""
+    content = content_of(message, attachments)
+    turn: Row = {"role": message["role"], "content": content.text}
+    if content.reasoning is not None:
+        turn["reasoning"] = content.reasoning
+    calls = message.get("tool_calls")
+    if calls:
+        turn["tool_calls"] = [_call_of(call, attachments) for call in calls]
+    answered = message.get("tool_call_id")
+    if answered is not None:
+        turn["tool_call_id"] = answered
+    return turn, content.others
+
+
+def _call_of(call: Row, attachments: Attachments) -> Row:
+    """Return a call of a tool; arguments that are no object are left to `_rest_of`."""
+    given = call.get("arguments")
+    arguments = attachments.resolved(given) if type(given) is dict else None
+    return {"id": call["id"], "name": call["function"], "arguments": arguments}
+
+
+def _rest_of(message: Row) -> Row:
+    """Return the members of a message that a turn has no place for."""
+    rest = {
+        key: value
+        for key, value in message.items()
+        if key not in _read_keys and not is_empty(value)
+    }
+    calls = [_rest_of_call(call) for call in message.get("tool_calls") or ()]
+    return {**rest, "tool_calls": calls} if any(calls) else rest
+
+
+def _rest_of_call(call: Row) -> Row:
+    rest = {
+        key: value
+        for key, value in call.items()
+        if key not in _call_keys and not is_empty(value)
+    }
+    if type(call.get("arguments")) not in {dict, type(None)}:
+        rest["arguments"] = call["arguments"]
+    if call.get("type", "function") != "function":
+        rest["type"] = call["type"]
+    return rest
+
+
+def is_empty(value: Any) -> bool:
+    """Tell whether a value says nothing: null, or an empty list or object."""
+    return value is None or (not value and type(value) in {dict, list})
+
+
+#: What the letters of Inspect count: correct, partial, incorrect, no answer.
+LETTERS = {"C": 1, "P": 0.5, "I": 0, "N": 0}
+#: The letters that say whether an answer is correct; half of it is neither.
+_verdicts = {"C": True, "I": False}
+_numbers = frozenset({int, float, bool, ExactFloat})
+
+
+class Value(NamedTuple):
+    """One value of a scorer."""
+
+    #: What is behind the name of the scorer in that of the metric, or "".
+    key: str
+    #: None if there is no score, or one that is no number.
+    number: Any
+    is_correct: bool | None
+    #: Whether there is a value, and it is no number.
+    is_other: bool
+
+
+def values_in(given: Any) -> Iterator[Value]:
+    """Yield the values that a score has: several for a list or an object."""
+    if type(given) is dict:
+        for key, value in given.items():
+            yield _value(str(key), value)
+    elif type(given) is list:
+        for number, value in enumerate(given):
+            yield _value(str(number), value)
+    else:
+        yield _value("", given)
+
+
+def _value(key: str, given: Any) -> Value:
+    if given is None:
+        return Value(key, None, None, is_other=False)
+    if type(given) in _numbers:
+        return Value(key, given, None, is_other=False)
+    if type(given) is str and given in LETTERS:
+        return Value(key, LETTERS[given], _verdicts.get(given), is_other=False)
+    return Value(key, None, None, is_other=True)

@@ -1,0 +1,260 @@
+"""What a sample says, by the type of its output: requests, references and scores."""
+
+import ast
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_formats.conversion.mapping.chat_messages import read_parts
+from harpia_formats.conversion.mapping.preparation import tool_signature
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.exact_json import NOT_JSON, decode
+from harpia_formats.model.record import Score
+
+GENERATE, CHOICE = "generate_until", "multiple_choice"
+LIKELIHOOD, ROLLING = "loglikelihood", "loglikelihood_rolling"
+OUTPUT_TYPES = frozenset({GENERATE, CHOICE, LIKELIHOOD, ROLLING})
+#: What stands between a context and a choice if the results do not say it.
+DELIMITER = " "
+
+#: The first and the second part of a request: the context, and what is scored as its
+#: continuation or the settings of the generation.
+CONTEXT, SECOND = "arg_0", "arg_1"
+PARTS = frozenset({CONTEXT, SECOND})
+_names = tuple(f"gen_args_{number}" for number in range(32))
+
+
+def requests_of(arguments: Any) -> list[Row]:
+    """Return the requests of a sample in their order; none if it has other ones."""
+    if type(arguments) is not dict:
+        return []
+    names = _names[: len(arguments)]
+    found = [arguments.get(name) for name in names]
+    if len(found) < len(arguments) or None in found:
+        found = [arguments[name] for name in sorted(arguments, key=_number_in)]
+    return found if all(type(each) is dict for each in found) else []  # type: ignore[return-value]  # of dictionaries
+
+
+def _number_in(name: str) -> tuple[int, str]:
+    number = name.rpartition("_")[2]
+    return (int(number) if number.isdecimal() else 0, name)
+
+
+def as_objects(row: Row) -> Row:
+    """Return a sample whose requests are lists as one whose requests have names."""
+    requests = row.get("arguments")
+    if type(requests) is not list:
+        return row
+    named = {
+        f"gen_args_{number}": {f"arg_{at}": part for at, part in enumerate(parts)}
+        for number, parts in enumerate(requests)
+        if type(parts) is list
+    }
+    return {**row, "arguments": named}
+
+
+def guessed_type(requests: list[Row], answer: Any) -> str:
+    """Return the output type that requests and the first answer have, "" if none."""
+    if not requests:
+        return ""
+    if len(requests) > 1:
+        return CHOICE if type(requests[0].get(SECOND)) is str else ""
+    if type(answer) is list:
+        return LIKELIHOOD
+    if SECOND in requests[0]:
+        return GENERATE if type(requests[0][SECOND]) is dict else ""
+    return ROLLING
+
+
+def first_half(requests: list[Row], delimiter: str) -> list[Row]:
+    """Return the requests without those that `acc_mutual_info` adds for each choice.
+
+    They repeat the choices behind an empty context.
+    """
+    half, odd = divmod(len(requests), 2)
+    if odd or not half or not requests[0].get(CONTEXT):
+        return requests
+    added = requests[half:]
+    if any(request.get(CONTEXT) != "" for request in added):
+        return requests
+    texts = [str(each.get(SECOND)).removeprefix(delimiter) for each in requests]
+    return requests[:half] if texts[:half] == texts[half:] else requests
+
+
+def choices_of(requests: list[Row], delimiter: str) -> list[str] | None:
+    """Return the choices of a multiple choice, None if they cannot be told.
+
+    They are the continuations without the delimiter, or the contexts where the
+    continuation is the same.
+    """
+    contexts = [request.get(CONTEXT) for request in requests]
+    seconds = [request.get(SECOND) for request in requests]
+    if any(type(second) is not str for second in seconds):
+        return None
+    if not has_several_inputs(requests):
+        if delimiter and all(second.startswith(delimiter) for second in seconds):  # type: ignore[union-attr]  # texts
+            return [second[len(delimiter) :] for second in seconds]  # type: ignore[index]  # texts
+        return seconds  # type: ignore[return-value]  # texts
+    is_text = all(type(context) is str for context in contexts)
+    return contexts if is_text else None  # type: ignore[return-value]  # texts
+
+
+def has_several_inputs(requests: list[Row]) -> bool:
+    """Tell whether the contexts of requests are the choices."""
+    first = requests[0]
+    context, second = first.get(CONTEXT), first.get(SECOND)
+    return any(request.get(CONTEXT) != context for request in requests) and all(
+        request.get(SECOND) == second for request in requests
+    )
+
+
+def chat_in(context: Any) -> list[Row] | None:
+    """Return the messages of a context that is a chat, None if it is none.
+
+    It is a list of one text, which is JSON.
+    """
+    if type(context) is not list or len(context) != 1 or type(context[0]) is not str:
+        return None
+    try:
+        messages = decode(context[0].encode())
+    except NOT_JSON:
+        return None
+    is_chat = type(messages) is list and all(
+        type(each) is dict and type(each.get("role")) is str for each in messages
+    )
+    return [read_parts(message) for message in messages] if is_chat else None
+
+
+#: Characters of a target that may be the text of a list.
+_longest = 1 << 20
+#: Digits of the longest index.
+_digits = 9
+
+
+def chosen(target: Any, choices: list[str]) -> list[str] | None:
+    """Return the right ones of `choices`, None if the target does not tell.
+
+    It is their index, as a number or a text, a list of such, or the choice itself. An
+    index is never taken for the reference.
+    """
+    value = target
+    if type(value) is str:
+        text = value.strip()
+        if text.isdecimal() and len(text) <= _digits:
+            value = int(text)
+        elif text.startswith("[") and (found := literal_list(text)) is not None:
+            value = found
+        else:
+            return [value] if value in choices else None
+    indices = value if type(value) is list else [value]
+    if not indices or any(type(index) is not int for index in indices):
+        return None
+    if any(not 0 <= index < len(choices) for index in indices):
+        return None
+    return [choices[index] for index in indices]
+
+
+def texts_of(target: Any) -> list[str] | None:
+    """Return the references that a target is, None if it has none.
+
+    A text that is Python's spelling of a list of texts is that list. The tool writes
+    any target as a text; older files have it as it was.
+    """
+    if type(target) is str:
+        found = literal_list(target) if is_list_text(target) else None
+        if found and all(type(item) is str for item in found):
+            return found
+        return [target]
+    if type(target) is list:
+        is_texts = target and all(type(item) is str for item in target)
+        return target if is_texts else None
+    if target is None or type(target) is dict:
+        return None
+    return [str(target)]
+
+
+def is_list_text(target: Any) -> bool:
+    """Tell whether a target may be Python's spelling of a list of texts."""
+    return type(target) is str and target[:2] in {"['", '["'} and target[-1] == "]"
+
+
+def literal_list(text: str) -> list[Any] | None:
+    """Return the list that a text of Python is, None if it is none."""
+    if len(text) > _longest:
+        return None
+    try:
+        value = ast.literal_eval(text)
+    except (TypeError, ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return value if type(value) is list else None
+
+
+#: The keys of a sample that are no metrics.
+KNOWN_KEYS = frozenset(
+    "doc_id doc target arguments resps filtered_resps filter metrics doc_hash "
+    "prompt_hash target_hash".split()
+)
+#: The value of a metric that a row does not have.
+_nothing: Any = object()
+#: Keys that no field of a record holds.
+_hashes = ("doc_hash", "prompt_hash", "target_hash")
+#: Metrics by which an answer is right or wrong.
+RIGHT_OR_WRONG = frozenset({"acc", "acc_norm", "exact_match"})
+#: Metrics of a task of which a sample has the log-likelihood under the same name.
+LIKELIHOODS = frozenset({"perplexity"})
+
+
+class ScoreReader:
+    """Reads the scores of the samples of one task."""
+
+    def __init__(self, around: Mapping[str, Any]) -> None:
+        """Take what the results say: the task, and the version of the tool."""
+        self._task: Any = around.get("task", UNSET)
+        self._version: str = around.get("version", "")
+        self._signatures: dict[tuple[str, Any], str] = {}
+
+    def read(self, row: Row) -> tuple[list[Score], Row]:
+        """Return the scores of a sample, and its members that no field holds.
+
+        A metric that is no number is one of these: a list is what the metric of the
+        whole task is computed of. So is a log-likelihood, which is no perplexity.
+        """
+        rest = {key: row[key] for key in _hashes if key in row}
+        filter_ = row.get("filter", "none")
+        # The typed decoder and the JSON decoder give unknown keys in different orders.
+        others = sorted(row.keys() - KNOWN_KEYS)
+        names = row.get("metrics")
+        scores = []
+        for name in others if names is None else names:
+            value = row.get(name, _nothing)
+            if _is_number(value) and name not in LIKELIHOODS:
+                scores.append(self._score(name, value, filter_))
+        found = {score.metric for score in scores}
+        rest |= {key: row[key] for key in others if key not in found}
+        if names is not None and any(name not in row for name in names):
+            rest["metrics"] = names
+        return scores, rest
+
+    def _score(self, metric: str, value: Any, filter_: Any) -> Score:
+        key = metric, filter_
+        signature = self._signatures.get(key)
+        if signature is None:
+            signature = self._signatures[key] = tool_signature(
+                metric, "lm-eval", self._version, filter=str(filter_)
+            )
+        is_correct: Any = UNSET
+        if metric in RIGHT_OR_WRONG and value in {0, 1}:
+            is_correct = bool(value)
+        return Score(
+            metric=metric,
+            value=value,
+            is_correct=is_correct,
+            evaluation_name=self._task,
+            signature=signature,
+        )
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether the value of a metric is a number, or null where it was NaN."""
+    return value is None or isinstance(value, (int, float))

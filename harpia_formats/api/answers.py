@@ -1,0 +1,90 @@
+"""The answers of a scoring run as an iterator that becomes a data frame, too."""
+
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing
+from typing import Any
+
+from harpia_formats.api.keyword_options import errors_with_score_arguments
+from harpia_formats.evaluation.scoring.answer_rows import AnswerRow, AnswerRows
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.stored_run import scoring_of
+from harpia_formats.files.io.inputs import Input
+from harpia_formats.model.result import frame_library
+
+
+class Answers(Iterator[AnswerRow]):
+    """Answers that are scored when they are asked for, each of them once."""
+
+    def __init__(self, inputs: Iterable[Input], options: ScoreOptions) -> None:
+        """Take the inputs and options of a run; raises what `Scoring` raises."""
+        self._collected = AnswerRows()
+        observers = [self._collected.begin]
+        self._run = scoring_of(inputs, None, None, options, observers)
+        self._by = options.by
+        self._is_redacted = options.redact
+        self._redaction: ScoreRedaction | None = None
+        self._scores: Scores | None = None
+        self._rows = self._scored()
+
+    def __next__(self) -> AnswerRow:
+        return next(self._rows)
+
+    def __repr__(self) -> str:
+        return "<Answers: scored when they are asked for>"
+
+    def close(self) -> None:
+        """Read no further, and close the file that is open."""
+        self._rows.close()
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of all answers; raises `ValueError` before the last was taken."""
+        if self._scores is None:
+            raise ValueError("there are no scores before the last answer was taken")
+        return self._scores
+
+    def to_pandas(self) -> Any:
+        """Return the answers that are left as a data frame of pandas.
+
+        Raises `ImportError` without pandas.
+        """
+        frame = frame_library("pandas").DataFrame
+        rows = [row.as_row() for row in self]
+        return frame(rows, columns=self._columns(rows))
+
+    def to_polars(self) -> Any:
+        """Return the answers that are left as a data frame of polars.
+
+        Raises `ImportError` without polars.
+        """
+        frame = frame_library("polars").DataFrame
+        rows = [row.as_row() for row in self]
+        if not rows:
+            return frame(schema=self._columns(rows))
+        return frame(rows, infer_schema_length=None, strict=False)
+
+    def _columns(self, rows: list[dict[str, Any]]) -> list[str]:
+        """Return the names of the columns, which a frame without rows has, too."""
+        names = [column.row_label for column in self._collected.columns]
+        found = rows[0] if rows else [*AnswerRow.columns, *self._by, *names]
+        return list(dict.fromkeys(found))
+
+    def _scored(self) -> Generator[AnswerRow, None, None]:
+        with errors_with_score_arguments():
+            with closing(self._run.steps()) as steps:
+                for _ in steps:
+                    yield from self._shown()
+            yield from self._shown()
+            scores = self._run.scores()
+            scores.raise_for_errors()
+            self._scores = scores
+
+    def _shown(self) -> Iterator[AnswerRow]:
+        """Return the rows that are new, without values of records if so asked for."""
+        rows = self._collected.take()
+        if not self._is_redacted:
+            return rows
+        self._redaction = self._redaction or self._run.redaction()
+        return rows if self._redaction is None else map(self._redaction.answer, rows)

@@ -1,0 +1,307 @@
+"""The data that Python functions take and return: files, rows and tables in memory."""
+
+import json
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from math import isfinite, isinf
+from os import PathLike
+from typing import Any, BinaryIO, Protocol, cast
+
+from harpia_formats.api.keyword_options import with_own_names
+from harpia_formats.files.io.inputs import Input as FileInput
+from harpia_formats.files.io.reader import SourceError
+from harpia_formats.files.io.source import ReadProgress, Source
+from harpia_formats.model.describe import path_text
+from harpia_formats.model.problem import OptionError
+from harpia_formats.model.record import Record, as_dict
+from harpia_formats.model.result import frame_library
+
+Path = PathLike[str] | str
+
+
+class Readable(Protocol):
+    """An open binary file, or what is read like one."""
+
+    def read(self, size: int = -1, /) -> bytes:
+        """Return at most `size` bytes, all that are left if it is negative."""
+
+
+class ArrowTable(Protocol):
+    """A table in memory: of pyarrow, pandas, polars, and other packages."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Return its columns, as the PyCapsule interface of Arrow describes."""
+
+
+#: What the functions read: a path, folder, pattern or URL, bytes, an open binary file,
+#: one object of JSON, a list of such objects, or a table in memory.
+Input = (
+    Path
+    | bytes
+    | Readable
+    | Source
+    | Mapping[str, Any]
+    | Sequence[Mapping[str, Any]]
+    | ArrowTable
+)
+#: Where the functions write: a path or URL, an open binary file, or None for standard
+#: output.
+Output = Path | BinaryIO | None
+Progress = Callable[[ReadProgress], None]
+
+
+#: The name of a table in memory in reports.
+NAME_OF_TABLE = "<table>"
+#: Records that become columns together.
+ROWS_OF_BATCH = 500
+#: Rows of a table that are a batch of the stream, and about the bytes of their values.
+ROWS, BYTES = 10_000, 8 * 1024 * 1024
+_stream, _formatted, _to_arrow = "__arrow_c_stream__", "with_format", "to_arrow"
+
+
+def is_table(given: Any) -> bool:
+    """Tell whether `given` is a table in memory."""
+    return any(hasattr(given, name) for name in (_stream, _formatted, _to_arrow))
+
+
+def table_input(table: Any) -> Source:
+    """Return a table as a file in memory, a stream of Arrow.
+
+    Raises `MissingPyarrow`, `SourceError` for a table whose values are not valid, and
+    `TypeError` for what is no table.
+    """
+    from harpia_formats.files.arrow.tables import load_pyarrow, row_parts, small_parts  # noqa: PLC0415 - only tables need it
+
+    if not is_table(table):
+        raise TypeError(f"{type(table).__name__} is no table: it has no {_stream}")
+    pa = load_pyarrow()
+    sink = pa.BufferOutputStream()
+    schema, batches = _columns_of(table, pa)
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for number, batch in enumerate(batches, 1):
+            _check_batch(batch, number, pa)
+            for rows in row_parts(batch, ROWS):
+                for part in small_parts(rows, BYTES):
+                    writer.write(part)
+    return Source(NAME_OF_TABLE, sink.getvalue().to_pybytes())
+
+
+def _check_batch(batch: Any, number: int, pa: Any) -> None:
+    """Raise `SourceError` if the values of a batch are not valid.
+
+    What writes it trusts its offsets, and would read whatever is in memory there.
+    """
+    try:
+        batch.validate(full=True)
+    except pa.ArrowException as error:
+        reason = f"its batch {number:,} is corrupt: {error}"
+        raise SourceError(NAME_OF_TABLE, reason.splitlines()[0].rstrip(".")) from error
+
+
+def table_of_rows(rows: Sequence[Any]) -> Any:
+    """Return the rows of a table of records, as its `to_pylist` returns them, as one.
+
+    Raises `MissingPyarrow`.
+    """
+    from harpia_formats.files.arrow.tables import (  # noqa: PLC0415 - only tables need it
+        load_pyarrow,
+        record_schema,
+    )
+
+    return load_pyarrow().Table.from_pylist(list(rows), schema=record_schema())
+
+
+def _columns_of(table: Any, pa: Any) -> tuple[Any, Iterator[Any]]:
+    """Return the schema of a table, and its parts."""
+    if hasattr(table, _formatted) and not hasattr(table, _stream):
+        # A data set of `datasets`: its rows may be chosen by indices.
+        whole = table.with_format("arrow")[:]
+        # What it says of the columns is not always a part of the rows.
+        schema = table.features.arrow_schema
+        return schema, iter(whole.cast(schema).to_batches())
+    if not hasattr(table, _stream):
+        table = table.to_arrow()
+    reader = pa.RecordBatchReader.from_stream(table)
+    return reader.schema, iter(reader)
+
+
+def frame_of_records(records: Iterable[Record]) -> Any:
+    """Return records as a data frame of pandas, without a need of pyarrow.
+
+    Raises `ImportError` without pandas, and `TypeError` for what is no record.
+    """
+    from harpia_formats.files.arrow.tables import COLUMNS, cells_of_row  # noqa: PLC0415 - only tables need it
+
+    frame = frame_library("pandas").DataFrame
+    return frame(
+        [cells_of_row(as_dict(_checked(record))) for record in records],
+        columns=list(COLUMNS),
+    )
+
+
+def polars_of_records(records: Iterable[Record]) -> Any:
+    """Return records as a data frame of polars.
+
+    Raises `ImportError` without polars, and what `table_of_records` raises.
+    """
+    return frame_library("polars").from_arrow(table_of_records(records))
+
+
+def _checked(record: Any) -> Record:
+    """Return a record; raises `TypeError` for what is none."""
+    if not isinstance(record, Record):
+        raise TypeError(f"{type(record).__name__} is no Record")
+    return record
+
+
+def table_of_records(records: Iterable[Record]) -> Any:
+    """Return records as a `pyarrow.Table`.
+
+    Raises `MissingPyarrow`, and `TypeError` for what is no record.
+    """
+    from harpia_formats.files.arrow.tables import (  # noqa: PLC0415 - only tables need it
+        batch_of_rows,
+        load_pyarrow,
+        record_schema,
+    )
+
+    pa = load_pyarrow()
+    batches = []
+    rows: list[dict[str, Any]] = []
+    for record in records:
+        rows.append(as_dict(_checked(record)))
+        if len(rows) == ROWS_OF_BATCH:
+            batches.append(batch_of_rows(rows))
+            rows = []
+    batches.append(batch_of_rows(rows))
+    return pa.Table.from_batches(batches, record_schema())
+
+
+#: The name of rows in memory in reports.
+NAME_OF_ROWS = "<rows>"
+
+
+def file_inputs(inputs: "Iterable[Input]") -> list[FileInput]:
+    """Return `inputs` with a file of lines in the place of each object or list of them.
+
+    Raises `OptionError` for rows that JSON cannot hold.
+    """
+    return [_file_input(given) for given in inputs]
+
+
+def with_mapped_format(
+    inputs: Sequence[FileInput], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the options of a validation with the format whose columns they map.
+
+    It is the one of `inputs` if no format is named. Raises `ConversionError` for inputs
+    whose columns or keys cannot be mapped.
+    """
+    given = with_own_names(options, ("format", "columns"))
+    is_named = given.get("format") is not None or given.get("schema") is not None
+    if is_named or not given.get("columns"):
+        return given
+    from harpia_formats.formats.detection.mapped_format import require_mapped_format  # noqa: PLC0415 - only for a map
+
+    return {**given, "format": require_mapped_format(inputs)}
+
+
+def _file_input(given: "Input") -> FileInput:
+    if is_table(given):
+        return table_input(given)
+    if isinstance(given, Mapping):
+        return Source(NAME_OF_ROWS, _line(1, given))
+    is_list = isinstance(given, Sequence) and not isinstance(given, (str, bytes))
+    if not is_list:
+        return cast("FileInput", given)
+    rows = cast("Sequence[Any]", given)
+    if _are_table_rows(rows):
+        # In a table a null is an absent field; in a row of JSON it is a value.
+        return table_input(table_of_rows(rows))
+    lines = (_line(number, row) for number, row in enumerate(rows, 1))
+    return Source(NAME_OF_ROWS, b"".join(lines))
+
+
+def _are_table_rows(rows: Sequence[Any]) -> bool:
+    """Tell whether rows are those of a table that `to_table` returned."""
+    if not (rows and isinstance(rows[0], Mapping) and "id_type" in rows[0]):
+        return False
+    from harpia_formats.files.arrow.tables import COLUMNS  # noqa: PLC0415 - only tables need it
+
+    return all(isinstance(row, Mapping) and [*row] == [*COLUMNS] for row in rows)
+
+
+def _line(number: int, row: Any) -> bytes:
+    """Return a row as a line of JSON; raises `OptionError` with the row's number."""
+    where = f"row {number:,} of the list"
+    if not isinstance(row, Mapping):
+        hint = "; pass files one by one" if isinstance(row, (str, bytes)) else ""
+        raise OptionError(f"{where} is {row!r:.80}, not an object{hint}")
+    try:
+        _check_keys(row)
+        _check_numbers(row)
+        text = json.dumps(row, ensure_ascii=False, allow_nan=False)
+        return text.encode() + b"\n"
+    except (TypeError, ValueError, RecursionError) as error:
+        raise OptionError(f"{where} cannot be written as JSON: {error}") from error
+
+
+def _check_numbers(value: Any, path: tuple[str | int, ...] = ()) -> None:
+    """Raise `ValueError` for a number that JSON has not, with the path of its key."""
+    if isinstance(value, float) and not isfinite(value):
+        hint = "" if isinf(value) else "; write None where there is no value"
+        raise ValueError(f"{path_text(path)} is {value!r}, which JSON has not{hint}")
+    if isinstance(value, Mapping):
+        for key, member in value.items():
+            _check_numbers(member, (*path, key))
+    elif isinstance(value, (list, tuple)):
+        for index, item in enumerate(value):
+            _check_numbers(item, (*path, index))
+
+
+def _check_keys(value: Any) -> None:
+    """Raise `TypeError` for a key that is no text, which JSON would make one."""
+    if isinstance(value, Mapping):
+        for key, member in value.items():
+            if not isinstance(key, str):
+                raise TypeError(f"the key {key!r} is not text")
+            _check_keys(member)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            _check_keys(item)
+
+
+class Records(Iterator[Record]):
+    """Records that are read when they are asked for, each of them once."""
+
+    def __init__(self, records: Iterator[Record]) -> None:
+        """Take what yields the records."""
+        self._records = records
+
+    def __iter__(self) -> Iterator[Record]:  # noqa: PYI034 - for the reason below
+        # A loop over the generator itself costs no call for each record.
+        return self._records
+
+    def __next__(self) -> Record:
+        return next(self._records)
+
+    def __repr__(self) -> str:
+        return "<Records: read when they are asked for>"
+
+    def close(self) -> None:
+        """Read no further, and close the file that is open."""
+        if isinstance(self._records, Generator):
+            self._records.close()
+
+    def to_pandas(self) -> Any:
+        """Return the records that are left as a data frame of pandas.
+
+        Raises `ImportError` without pandas.
+        """
+        return frame_of_records(self)
+
+    def to_polars(self) -> Any:
+        """Return the records that are left as a data frame of polars.
+
+        Raises `ImportError` without polars, and `HarpiaFormatsError` without pyarrow.
+        """
+        return polars_of_records(self)

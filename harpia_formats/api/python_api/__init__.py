@@ -1,1 +1,0 @@
-"""What the functions of `harpia_formats` do with their arguments."""

@@ -1,1 +1,0 @@
-"""Recipes: the options of `score` and `score compare` in a file."""

@@ -1,1 +1,0 @@
-"""Completion of commands, options and values in bash, zsh and fish."""

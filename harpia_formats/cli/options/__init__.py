@@ -1,1 +1,0 @@
-"""The options of all commands, each declared once as an annotated type."""

@@ -1,1 +1,0 @@
-"""What commands write: streams, the progress bar, tables and lines of text."""

@@ -1,1 +1,0 @@
-"""Merge several rows to one record, with temporary files on disk."""

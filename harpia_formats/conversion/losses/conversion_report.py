@@ -1,0 +1,390 @@
+"""The report of a conversion: what became of each field, counted over all records."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from harpia_formats.conversion.losses.source_names import REST, SourceNames
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of
+from harpia_formats.model.field_fates import Fate, FieldFate
+from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Place
+from harpia_formats.model.report import FileCount, Report, validation_failed
+from harpia_formats.model.result import Result, as_plain
+
+if TYPE_CHECKING:  # most files are not unpacked
+    from harpia_formats.files.io.unpacked_text import TextPlaces
+
+
+#: Members of open objects that are counted one by one; further ones share a path.
+MAX_MEMBERS = 200
+#: Pairs of paths and fates that are counted before they are added up.
+MAX_PENDING = 200
+_member_prefixes = ("params.", "metadata.", "extra.", "outputs.extra.")
+
+
+@dataclass(slots=True)
+class FateCount:
+    """How often one fate met one field, and the place of the first record."""
+
+    field_fate: FieldFate
+    count: int = 0
+    place: Place | None = None
+
+
+@dataclass(slots=True)
+class FateCounts:
+    """How many records had each field, and how often which fate met it."""
+
+    #: The names of fields in the rows of the file.
+    names: SourceNames = field(default_factory=SourceNames, compare=False)
+    #: Where the text of the file stands in its members, if it was unpacked.
+    places: "TextPlaces | None" = field(default=None, compare=False, repr=False)
+    #: Records that had a field, by its path.
+    carried: dict[str, int] = field(default_factory=dict)
+    #: Records that had a field, and those of which it arrived unchanged, by its name;
+    #: several paths can have one name.
+    records: Counter[str] = field(default_factory=Counter)
+    kept: Counter[str] = field(default_factory=Counter)
+    #: How often each fate met a field, by path and detail.
+    counts: dict[FieldFate, FateCount] = field(default_factory=dict)
+    #: Records of which a fate met a field, by its name, whatever the detail.
+    fates: Counter[tuple[Fate, str]] = field(default_factory=Counter)
+    #: Records with the same paths and fates, which are not added up yet.
+    _pending: dict[tuple[Any, Any], int] = field(default_factory=dict)
+    _members: int = 0
+
+    def add(
+        self,
+        paths: tuple[str, ...],
+        fates: tuple[FieldFate, ...],
+        place: Callable[[], Place | None],
+        times: int = 1,
+    ) -> None:
+        """Count `times` records that had fields at `paths`, of which `fates` are known.
+
+        `place` returns where the first of them is; it is called only if needed.
+        """
+        pair = (paths, fates)
+        if pair in self._pending:
+            self._pending[pair] += times
+            return
+        if len(self._pending) >= MAX_PENDING:
+            self._add_up()
+        self._pending[pair] = times
+        for field_fate in fates:
+            self._count_of(field_fate, place)
+
+    def settled(self) -> "FateCounts":
+        """Return itself with every count up to date."""
+        self._add_up()
+        return self
+
+    def _add_up(self) -> None:
+        for (paths, fates), times in self._pending.items():
+            had: dict[str, None] = {}
+            for path in dict.fromkeys(paths):
+                counted = self._counted_path(path)
+                self.carried[counted] = self.carried.get(counted, 0) + times
+                had[self.names.of(counted)] = None
+            met = set()
+            for field_fate in dict.fromkeys(fates):
+                count = self._count_of(field_fate, lambda: None)
+                count.count += times
+                met.add((field_fate.fate, self.names.of(count.field_fate.path)))
+            for fate_and_name in met:
+                self.fates[fate_and_name] += times
+            touched = {name for fate, name in met if fate is not Fate.DEFAULTED}
+            for name in had:
+                self.records[name] += times
+                self.kept[name] += 0 if name in touched else times
+        self._pending.clear()
+
+    def _count_of(
+        self, field_fate: FieldFate, place: Callable[[], Place | None]
+    ) -> FateCount:
+        path = self._counted_path(field_fate.path)
+        if path != field_fate.path:
+            field_fate = FieldFate(field_fate.fate, path, field_fate.how)
+        count = self.counts.get(field_fate)
+        if count is None:
+            found = place()
+            if found is not None and self.places is not None:
+                found = self.places.of_place(found)
+            count = self.counts[field_fate] = FateCount(field_fate, place=found)
+        return count
+
+    def _counted_path(self, path: str) -> str:
+        """Return `path`, or the shared path of all members if there are too many."""
+        if path in self.carried or not path.startswith(_member_prefixes):
+            return path
+        if self._members >= MAX_MEMBERS:
+            prefix = next(start for start in _member_prefixes if path.startswith(start))
+            return f"{prefix}{REST}"
+        self._members += 1
+        self.carried[path] = 0
+        return path
+
+
+#: The fates that lose something.
+LOSSES = frozenset({Fate.DROPPED, Fate.CHANGED, Fate.MERGED})
+
+
+class StopConversion(Exception):  # noqa: N818 - not an error
+    """No more input is to be read: the conversion cannot succeed any more."""
+
+
+_NOTHING = "nothing was written"
+
+
+@dataclass(slots=True)
+class FileLosses:
+    """The losses of one input file."""
+
+    path: str
+    source: Format | None = None
+    losses: FateCounts = field(default_factory=FateCounts)
+
+    @property
+    def has_loss(self) -> bool:
+        """Whether a field of some record was dropped, changed or merged."""
+        return any(field_fate.fate in LOSSES for field_fate in self.losses.counts)
+
+    @property
+    def lost_fields(self) -> Iterator[str]:
+        """The names of the fields that were dropped, changed or merged."""
+        names = self.losses.names
+        return (
+            names.of(fate.path) for fate in self.losses.counts if fate.fate in LOSSES
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ConversionReport(Result):
+    """The outcome of a conversion: what was written, and what was lost."""
+
+    columns: ClassVar = tuple("path field fate how records line column".split())
+
+    #: The validation of the inputs.
+    report: Report
+    #: The id of the format that was written.
+    target: str
+    #: The names of the files that were written, and the number of rows in them.
+    outputs: tuple[str, ...]
+    rows: int
+    #: Records that were left out because they are invalid or cannot be converted.
+    skipped: int
+    losses: tuple[FileLosses, ...]
+    #: Whether the output was written.
+    written: bool
+    #: Whether `on_loss="fail"` stopped the conversion.
+    failed_by_loss: bool = False
+    #: Whether the output is a stream that holds only a part of the rows.
+    is_cut: bool = False
+    #: The names of the files with the rows that were put aside, and their findings.
+    quarantine: tuple[str, ...] = ()
+    #: What the user should know of the output files, such as names that were changed.
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every input was read and the output was written.
+
+        That is not so if a record has no verdict: no option leaves it out.
+        """
+        is_open = any(file.undetermined for file in self.report.files)
+        return self.written and not (self.report.failures or is_open)
+
+    def raise_for_errors(self) -> None:
+        """Raise `ValidationFailed`, with this report as its result, unless it is `ok`.
+
+        A conversion is `ok` that left invalid records out as its options ask.
+        """
+        if self.ok:
+            return
+        reason = ""
+        if self.failed_by_loss:
+            fields = chain.from_iterable(file.lost_fields for file in self.losses)
+            lost = dict.fromkeys(fields)
+            reason = f"{self.nothing}, because it would lose {', '.join(lost)}"
+        elif self.is_empty:
+            reason = f"{self.nothing}, because there is no record in the input"
+        raise validation_failed(self.report, self, reason)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the input is valid and has no record, so that there is no output."""
+        records = sum(file.records for file in self.report.files)
+        return self.report.ok and not records and not self.written
+
+    @property
+    def nothing(self) -> str:
+        """What a conversion that failed has left behind."""
+        names = ", ".join(self.outputs)
+        return f"the output in {names} is not complete" if self.is_cut else _NOTHING
+
+    def headline(self) -> str:
+        """Return what was written in one line."""
+        if not self.written:
+            names = " and ".join(self.quarantine)
+            what = f"no row was written, only {names}" if names else self.nothing
+            return f"{what}, {self.skipped:,} records left out"
+        names = ", ".join(self.outputs)
+        lost = "lossless" if self.lossless else "with losses"
+        return f"{names}: {self.rows:,} rows of {self.target}, {lost}"
+
+    def table(self) -> list[dict[str, Any]]:
+        """Return a row for each fate of each field in each file, with its first place.
+
+        A field that arrived unchanged in all records has no row.
+        """
+        return [
+            {
+                "path": file.path,
+                "field": file.losses.names.of(loss.field_fate.path),
+                "fate": loss.field_fate.fate.name.lower(),
+                "how": loss.field_fate.how,
+                "records": loss.count,
+                "line": loss.place and loss.place.line,
+                "column": loss.place and loss.place.column,
+            }
+            for file in self.losses
+            for loss in file.losses.counts.values()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the outcome as plain data that can be written as JSON."""
+        kept = "target outputs written skipped failed_by_loss quarantine notes lossless"
+        return {
+            "ok": self.ok,
+            **{name: as_plain(getattr(self, name)) for name in kept.split()},
+            "rows": self.rows,
+            "losses": self.table(),
+            "report": self.report.to_dict(),
+        }
+
+    @property
+    def lossless(self) -> bool:
+        """Whether no file had a loss."""
+        return not any(file.has_loss for file in self.losses)
+
+
+class ConversionTotals:
+    """The counts and losses of the files read so far; the last is being read."""
+
+    def __init__(self, *, loss_fails: bool) -> None:
+        self._loss_fails = loss_fails
+        #: Whether a loss made the conversion fail.
+        self.failed_by_loss = False
+        self.files: list[FileLosses] = []
+        self.counts: list[FileCount] = []
+        self.variants: list[FormatVariant] = []
+        #: Records that were converted, and those that were left out.
+        self.records = self.skipped = 0
+        #: What `--prefix-ids` puts in front of the ids of the current file.
+        self.prefix = ""
+        #: How many files have had each stem.
+        self._stems: Counter[str] = Counter()
+
+    def begin(self, variant: FormatVariant, count: FileCount) -> None:
+        """Go on to the next file."""
+        adapter = adapter_of(variant.format)
+        named = adapter.named_by_dialect.get(variant.dialect.name, adapter)
+        names = SourceNames(named)
+        self.files.append(FileLosses(count.path, variant.format, FateCounts(names)))
+        self.counts.append(count)
+        self.variants.append(variant)
+        stem = Path(count.path).name.split(".")[0]
+        self._stems[stem] += 1
+        number = self._stems[stem]
+        self.prefix = f"{stem}/" if number == 1 else f"{stem}-{number}/"
+
+    @property
+    def losses(self) -> FateCounts:
+        """The losses of the current file."""
+        return self.files[-1].losses
+
+    @property
+    def current(self) -> int:
+        """The index of the current file."""
+        return len(self.files) - 1
+
+    def check_loss(self) -> bool:
+        """Tell, and remember, whether a loss makes the conversion fail."""
+        if self._loss_fails and any(file.has_loss for file in self.files):
+            self.failed_by_loss = True
+        return self.failed_by_loss
+
+    def stop_at_loss(self) -> None:
+        """Raise `StopConversion` if a loss makes the conversion fail."""
+        if self.check_loss():
+            raise StopConversion
+
+
+#: What the paths of members of open objects begin with, which are no fields.
+_open_prefixes = ("metadata.", "extra.", "outputs.extra.")
+
+
+@dataclass(slots=True)
+class FieldLine:
+    """What became of one field over all files."""
+
+    #: Its name in the source format.
+    name: str
+    #: Whether it is a key of an open object, and no field of a record.
+    beside: bool = False
+    #: Records that had it.
+    records: int = 0
+    #: Records of which it arrived unchanged.
+    kept: int = 0
+    #: How often each fate met it.
+    fates: Counter[Fate] = field(default_factory=Counter)
+    #: How often it was changed in each way, by the description of the way.
+    hows: dict[str, int] = field(default_factory=dict)
+    #: The first record of which it did not arrive unchanged.
+    place: Place | None = None
+
+
+def field_lines(files: Sequence[FileLosses]) -> list[FieldLine]:
+    """Return a line for each field, in the order in which records have them.
+
+    Keys of open objects, such as `metadata`, follow the fields. There is none for a key
+    whose value arrives as the field that is mapped to it.
+    """
+    lines: dict[str, FieldLine] = {}
+    mapped: dict[str, str] = {}
+    for file in files:
+        losses = file.losses
+        mapped |= losses.names.mapped
+        fates = (fate_count.field_fate.path for fate_count in losses.counts.values())
+        for path in (*losses.carried, *fates):
+            name = losses.names.of(path)
+            beside = path.startswith(_open_prefixes)
+            lines.setdefault(name, FieldLine(name, beside=beside))
+        for name, count in losses.records.items():
+            lines[name].records += count
+            lines[name].kept += losses.kept[name]
+        for loss in losses.counts.values():
+            line = lines[losses.names.of(loss.field_fate.path)]
+            line.place = line.place or loss.place
+            how = loss.field_fate.how
+            if how:
+                line.hows[how] = line.hows.get(how, 0) + loss.count
+        for (fate, name), count in losses.fates.items():
+            lines[name].fates[fate] += count
+    for key, name in mapped.items():
+        if name in lines and not lines[name].fates:
+            lines.pop(key, None)
+    found = [line for line in lines.values() if line.records or line.fates]
+    return sorted(found, key=lambda line: line.beside)
+
+
+def words_for(line: FieldLine) -> Iterator[str]:
+    """Yield how often each fate met a field, such as `dropped 12`."""
+    for fate in Fate:
+        if line.fates[fate]:
+            yield f"{fate.name.lower()} {line.fates[fate]:,}"

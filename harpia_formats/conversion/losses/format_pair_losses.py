@@ -1,0 +1,242 @@
+"""Find what each ordered pair of record formats loses, by converting specimens."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from harpia_formats.conversion.losses.conversion_report import LOSSES
+from harpia_formats.conversion.losses.source_names import OTHER_KEYS, SourceNames
+from harpia_formats.conversion.losses.specimen_records import (
+    FILLED,
+    specimens_between,
+    specimens_of,
+)
+from harpia_formats.conversion.mapping.choices import Choices
+from harpia_formats.conversion.mapping.requirements import check_requirements
+from harpia_formats.conversion.mapping.to_rows import MappedRecord, RecordMapper
+from harpia_formats.formats.registry import (
+    adapter_of,
+    readable_formats,
+    writable_formats,
+)
+from harpia_formats.model.adapter import FieldMapping, FormatAdapter
+from harpia_formats.model.field_fates import Fate, FieldFate, Unconvertible
+from harpia_formats.model.format import Format
+from harpia_formats.model.problem import ConversionError
+from harpia_formats.model.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class PairLosses:
+    """What is lost when records of one format are written in another."""
+
+    source: str
+    target: str
+    #: Fields without a place in the target, by their names in the source.
+    dropped: tuple[str, ...]
+    #: The same fields as paths in a record.
+    paths: tuple[str, ...]
+    #: A short text for those in rows, and one for those in the header.
+    summary: str
+    header: str
+    #: What is done to fields that are changed, or lost in part, by their names.
+    changed: Mapping[str, tuple[str, ...]]
+    #: Keys that the target requires and the source never has.
+    needs: tuple[str, ...]
+    #: A short text for them.
+    needed: str
+    #: Whether --keep-extra stores fields without a place.
+    keeps_extra: bool
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether every field of the source has its place in the target."""
+        return not self.dropped and not self.changed
+
+
+def all_pairs() -> Iterator[PairLosses]:
+    """Yield each ordered pair of a format that can be read and one to be written."""
+    for source in readable_formats().values():
+        specimens = list(specimens_of(adapter_of(source)))
+        for target in writable_formats().values():
+            if source != target:
+                yield losses_of_pair(source, target, specimens)
+
+
+def losses_of_pair(
+    source: Format, target: Format, specimens: Iterable[Record] | None = None
+) -> PairLosses:
+    """Return what records of `source` lose as rows of `target`.
+
+    `specimens` are those of `source` if they are known.
+    """
+    ours, theirs = adapter_of(source), adapter_of(target)
+    found = FieldLosses(SourceNames(ours))
+    mapper = mapper_for(ours, theirs)
+    known = list(specimens_of(ours) if specimens is None else specimens)
+    known += specimens_between(ours, theirs)
+    for record in known:
+        try:
+            found.add(mapper.map(record))
+        except Unconvertible:
+            # What a constant cannot give, such as a question in a conversation.
+            continue
+    dropped = found.dropped()
+    header = _lost_header(ours, theirs)
+    needs = {field.name: field for field in _needed(source, target)}
+    return PairLosses(
+        source=source.id,
+        target=target.id,
+        dropped=(*dropped, *header),
+        paths=(*dropped.values(), *header),
+        summary=_summary(tuple(found.paths), dropped),
+        header=", ".join(_grouped(_header_names(ours), header)),
+        changed=found.changed(),
+        needs=tuple(needs),
+        needed=", ".join(_grouped([field.name for field in theirs.fields], needs)),
+        keeps_extra=theirs.extras_path is not None,
+    )
+
+
+def mapper_for(source: FormatAdapter, target: FormatAdapter) -> RecordMapper:
+    """Return what maps records of `source` with all that `target` needs beside."""
+    choices = Choices(constants=FILLED)
+    return RecordMapper(
+        target, choices, owners=source.extra_owners, not_kept=source.not_kept
+    )
+
+
+@dataclass(slots=True)
+class FieldLosses:
+    """What became of the fields of some records, by the names of their source."""
+
+    names: SourceNames
+    #: The path of each field that a record had, by its name.
+    paths: dict[str, str] = field(default_factory=dict)
+    #: Names of fields that arrived, maybe changed, of some record.
+    arrived: set[str] = field(default_factory=set)
+    #: What was done to each field, by its name, but for nulls and defaults.
+    losses: dict[str, dict[FieldFate, None]] = field(default_factory=dict)
+
+    def add(self, mapped: MappedRecord) -> None:
+        """Add what became of the fields of one record."""
+        gone = set()
+        for fate in mapped.fates:
+            name = self.names.of_any_key(fate.path)
+            if fate.fate in {Fate.DROPPED, Fate.NULL}:
+                gone.add(fate.path)
+            if fate.fate in LOSSES or fate.fate is Fate.SPLIT:
+                self.losses.setdefault(name, {})[fate._replace(path="")] = None
+        for path in mapped.paths:
+            name = self.names.of_any_key(path)
+            self.paths.setdefault(name, path)
+            if path not in gone:
+                self.arrived.add(name)
+
+    def dropped(self) -> dict[str, str]:
+        """Return the names of fields that never arrive, and their paths."""
+        return {
+            name: path
+            for name, path in self.paths.items()
+            if name not in self.arrived and name in self.losses
+        }
+
+    def changed(self) -> dict[str, tuple[str, ...]]:
+        """Return what is done to each other field with a loss, by its name."""
+        dropped = self.dropped()
+        return {
+            name: tuple(dict.fromkeys(map(_words_for, fates)))
+            for name, fates in self.losses.items()
+            if name not in dropped
+        }
+
+
+def _words_for(fate: FieldFate) -> str:
+    """Return what is done to a field, in a few words."""
+    if fate.fate is Fate.DROPPED:
+        return f"dropped ({fate.how})" if fate.how else "dropped in part"
+    return fate.how or fate.fate.name.lower()
+
+
+def _header_names(adapter: FormatAdapter) -> list[str]:
+    return [f"header.{path.partition('.')[0]}" for path in adapter.header_fields]
+
+
+def _lost_header(source: FormatAdapter, target: FormatAdapter) -> list[str]:
+    """Return the names of the parts of a header that the target has no place for."""
+    held = {path.partition(".")[0] for path in target.header_fields}
+    own = f"extra.{source.vendor}"
+    if own not in target.header_fields and "extra" not in target.header_fields:
+        held -= {"extra"}
+    if "extra" in source.header_fields and "extra" not in target.header_fields:
+        held -= {"extra"}
+    return [name for name in _header_names(source) if name[7:] not in held]
+
+
+def _needed(source: Format, target: Format) -> Iterator[FieldMapping]:
+    """Yield the fields that the user has to give before a conversion is possible."""
+    ours, theirs = adapter_of(source), adapter_of(target)
+    for mapping in theirs.fields:
+        one = replace(theirs, fields=(mapping,))
+        try:
+            check_requirements(source, ours, target, one, (), scored=False)
+        except ConversionError:
+            yield mapping
+
+
+def _summary(names: Sequence[str], dropped: Collection[str]) -> str:
+    """Return a short text for the names in `dropped`: a list, or all but the rest."""
+    if not dropped:
+        return ""
+    kept = [name for name in names if name not in dropped]
+    named = ", ".join(_grouped(names, dropped))
+    others = f"all but {', '.join(_grouped(names, kept))}"
+    return others if kept and len(others) < len(named) else named
+
+
+def _grouped(names: Iterable[str], listed: Collection[str]) -> Iterator[str]:
+    """Yield the names in `listed`, with one word for all of `names` below one key."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        key = name.removeprefix(f"{OTHER_KEYS} of ").split(".")[0]
+        groups.setdefault(key, []).append(name)
+    for key, group in groups.items():
+        found = [name for name in dict.fromkeys(group) if name in listed]
+        if len(found) > 1 and len(found) == len(set(group)):
+            yield key if key in group else f"{key}.*"
+        else:
+            yield from found
+
+
+def line_of(pair: PairLosses) -> str:
+    """Return what a pair loses as one line of text."""
+    parts = []
+    if pair.summary:
+        kept = " (not with --keep-extra)" if pair.keeps_extra else ""
+        parts.append(f"drops {pair.summary}{kept}")
+    if pair.header:
+        parts.append(f"drops {pair.header}")
+    parts += _changes_of(pair)
+    if not parts:
+        parts.append("no field")
+    if pair.needs:
+        parts.append(f"needs {pair.needed}")
+    return "; ".join(parts)
+
+
+def _changes_of(pair: PairLosses) -> list[str]:
+    """Return each field that is changed, with what is done to it."""
+    return [f"{name}: {', '.join(words)}" for name, words in pair.changed.items()]
+
+
+def pair_as_dict(pair: PairLosses) -> dict[str, Any]:
+    """Return a pair as a JSON object."""
+    return {
+        "source": pair.source,
+        "target": pair.target,
+        "dropped": list(pair.dropped),
+        "dropped_paths": list(pair.paths),
+        "changed": _changes_of(pair),
+        "needs": list(pair.needs),
+        "keeps_extra": pair.keeps_extra,
+    }

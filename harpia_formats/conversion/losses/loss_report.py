@@ -1,0 +1,133 @@
+"""The report of a conversion in JSON, and without the values of records."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from harpia_formats.conversion.losses.conversion_report import (
+    ConversionReport,
+    FateCount,
+    FateCounts,
+    FileLosses,
+)
+from harpia_formats.formats.registry import all_rules
+from harpia_formats.model.field_fates import Fate, FieldFate
+from harpia_formats.model.problem import Place, Problem
+from harpia_formats.model.report import Group, Report, problem_as_dict, report_as_dict
+from harpia_formats.model.safe_text import json_text
+from harpia_formats.validation.redaction.redacted_reports import Redaction
+
+
+def loss_report(report: ConversionReport) -> bytes:
+    """Return the losses of a conversion as the text of a report."""
+    losses = as_report(report)
+    problems = [problem_as_dict(problem) for problem in losses.problems]
+    text = json_text(report_as_dict(losses, problems), indent=True) + "\n"
+    return text.encode()
+
+
+def as_report(report: ConversionReport) -> Report:
+    """Return the losses as problems, one for each fate of each field.
+
+    The counts of a file are those of its validation and of its losses.
+    """
+    counts = [replace(file) for file in report.report.files]
+    groups: list[Group] = []
+    problems: list[Problem] = []
+    for file in report.losses:
+        count = next((own for own in counts if own.path == file.path), None)
+        for loss, problem in _problems_of(file):
+            problems.append(problem)
+            groups.append(_group(problem, loss))
+            if count is not None:
+                count.count(problem.severity, loss.count)
+    return Report(tuple(counts), tuple(groups), tuple(problems))
+
+
+def _problems_of(file: FileLosses) -> Iterator[tuple[FateCount, Problem]]:
+    rules = all_rules()
+    for loss in file.losses.counts.values():
+        if not loss.count:
+            continue
+        field_fate = loss.field_fate
+        rule = rules[field_fate.fate]
+        pointer = file.losses.names.pointer_of(field_fate.path)
+        place = loss.place or Place(file.path, 1, 1, 2, 0)
+        name = file.losses.names.of(field_fate.path)
+        how = f": {field_fate.how}" if field_fate.how else ""
+        yield (
+            loss,
+            Problem(
+                rule.code,
+                rule.name,
+                rule.severity,
+                replace(place, pointer=pointer),
+                f"{name} is {_word_for(field_fate.fate, rule.name)}{how}",
+            ),
+        )
+
+
+def _word_for(fate: Fate, name: str) -> str:
+    """Return what a fate is called behind the name of a field."""
+    return "null, and left out" if fate is Fate.NULL else name
+
+
+def _group(problem: Problem, loss: FateCount) -> Group:
+    place = problem.place
+    return Group(
+        path=place.path,
+        code=problem.code,
+        name=problem.name,
+        severity=problem.severity,
+        pointer=place.pointer,
+        count=loss.count,
+        line=place.line,
+        column=place.column,
+        record=place.record,
+        member=place.member,
+    )
+
+
+def redacted_conversion(
+    report: ConversionReport, redaction: Redaction, output: str
+) -> ConversionReport:
+    """Return the report of a conversion without values; `output` is that of the user.
+
+    The names of its files are not shown, which may be those of models.
+    """
+    return replace(
+        report,
+        report=redaction.report(report.report),
+        outputs=(output,),
+        losses=tuple(_redacted_file(file, redaction) for file in report.losses),
+    )
+
+
+def _redacted_file(file: FileLosses, redaction: Redaction) -> FileLosses:
+    return replace(file, losses=_redacted(file.losses, redaction))
+
+
+def _redacted(losses: FateCounts, redaction: Redaction) -> FateCounts:
+    """Return losses by the names of fields, with `*` for keys that may be values.
+
+    Fields of one name then share their counts, and how a field is changed is not told.
+    """
+    words = redaction.words
+    found = FateCounts()
+    names = {losses.names.of(path): path for path in losses.carried}
+    names |= {losses.names.of(fate.path): fate.path for fate in losses.counts}
+    shown = {name: losses.names.shown(path, words) for name, path in names.items()}
+    for path, count in losses.carried.items():
+        name = shown[losses.names.of(path)]
+        found.carried[name] = found.carried.get(name, 0) + count
+    for own, counts in ((found.records, losses.records), (found.kept, losses.kept)):
+        for name, count in counts.items():
+            own[shown[name]] += count
+    for (fate, name), count in losses.fates.items():
+        found.fates[fate, shown[name]] += count
+    for loss in losses.counts.values():
+        path, fate = loss.field_fate.path, loss.field_fate.fate
+        key = FieldFate(fate, shown[losses.names.of(path)])
+        place = loss.place and redaction.place(loss.place)
+        known = found.counts.setdefault(key, FateCount(key, place=place))
+        known.count += loss.count
+    return found

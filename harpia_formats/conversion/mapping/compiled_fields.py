@@ -1,0 +1,467 @@
+"""Compile a table of fields to functions in Python that read and write its rows.
+
+Beside it: what is written for the fields of a record, which ones a record lacks, and
+a key that tells which fields a record has.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import filterfalse
+from typing import Any
+
+from msgspec import UNSET
+from msgspec.structs import astuple
+
+from harpia_formats.model.adapter import ChangedValue, FieldMapping, Row, as_is
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates, Unconvertible
+from harpia_formats.model.record import (
+    FIELD_TYPES,
+    OBJECT_LISTS,
+    TEXT_LISTS,
+    Output,
+    Record,
+    Score,
+)
+
+#: The levels of fields of records, of their outputs, and of the scores of those.
+OF_RECORD, OF_OUTPUT, OF_SCORE = 0, 1, 2
+_owners = ("record", "output", "score")
+
+Read = Callable[[Row], Record]
+Write = Callable[[Record, FieldFates], Row]
+#: Members that stand in front of a field in every row, by the path of the field.
+Placed = Mapping[tuple[str, ...], Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A field in the tree of keys, and its place in a record."""
+
+    field: FieldMapping
+    level: int
+    #: The name of the field in the struct of its level.
+    name: str
+    #: The name of the field of the score that the key is, where keys are data.
+    key_name: str = ""
+
+
+Tree = Mapping[str, "Leaf | Tree"]
+
+
+@dataclass(slots=True)
+class Code:
+    """The lines of a function, and the values that they name."""
+
+    names: dict[str, Any]
+    lines: list[str] = field(default_factory=list)
+    depth: int = 1
+    #: How many names were made.
+    count: int = 0
+
+    def add(self, *lines: str) -> None:
+        """Add lines at the current depth."""
+        self.lines += ["    " * self.depth + line for line in lines]
+
+    def block(self, heading: str, *lines: str) -> None:
+        """Add a statement, such as an `if`, with the lines below it."""
+        self.add(heading, *(f"    {line}" for line in lines))
+
+    def name_of(self, value: Any) -> str:
+        """Return a new name that stands for `value` in the lines."""
+        name = self.variable("c")
+        self.names[name] = value
+        return name
+
+    def variable(self, start: str) -> str:
+        """Return a new name that begins with `start`."""
+        self.count += 1
+        return f"{start}{self.count}"
+
+    def function(self, heading: str) -> Callable[..., Any]:
+        """Return the function with a `heading` such as `read(row)`."""
+        source = "\n".join([f"def {heading}:", *self.lines])
+        exec(compile(source, f"<{heading}>", "exec"), self.names)  # noqa: S102 - the lines name values by numbers and have no text of a user
+        function: Callable[..., Any] = self.names[heading.partition("(")[0]]
+        return function
+
+
+def can_compile(leaves: Sequence[Leaf]) -> bool:
+    """Tell whether each field has keys and a place in the record of its own."""
+    places = {(leaf.level, leaf.name) for leaf in leaves}
+    return len(places) == len(leaves) and not any(leaf.key_name for leaf in leaves)
+
+
+def compile_read(vendor: str, tree: Tree) -> Read:
+    """Return the function that returns the record of a row with the keys of `tree`."""
+    code = Code({"UNSET": UNSET, "EMPTY": {}, "filterfalse": filterfalse})
+    code.names |= {"Record": Record, "Output": Output, "Score": Score}
+    code.names |= {"TEXT": frozenset({str}), "OBJECT": frozenset({dict})}
+    found: tuple[dict[str, str], ...] = ({}, {}, {})
+    left = _read_object(code, tree, "row", found)
+    of_record, of_output, of_score = found
+    if of_score:
+        _make_list(code, "scores", "Score", of_score, "UNSET")
+        of_output["scores"] = "scores"
+    if of_output:
+        _make_list(code, "outputs", "Output", of_output, "[]")
+        of_record["outputs"] = "outputs"
+    kept = f"UNSET if {left} is None else {{{code.name_of(vendor)}: {left}}}"
+    code.add(f"return Record({arguments(of_record | {'extra': kept})})")
+    return code.function("read(row)")
+
+
+def arguments(given: Mapping[str, str]) -> str:
+    """Return the keyword arguments of a call, by their names."""
+    return ", ".join(f"{name}={value}" for name, value in given.items())
+
+
+def _make_list(
+    code: Code, name: str, type_: str, given: Mapping[str, str], absent: str
+) -> None:
+    """Add the line that makes a list of one struct if one of its fields is there."""
+    is_there = " or ".join(f"{value} is not UNSET" for value in given.values())
+    made = f"[{type_}({arguments(given)})]"
+    code.add(f"{name} = {made} if {is_there} else {absent}")
+
+
+def _read_object(
+    code: Code, tree: Tree, owner: str, found: tuple[dict[str, str], ...]
+) -> str:
+    """Add the lines that read the members of the object in the variable `owner`.
+
+    Return the variable of its other members, None if it has none. `found` gets the
+    variable of each field, by its name.
+    """
+    count, left = code.variable("n"), code.variable("left")
+    # The keys of values that their fields cannot hold, mostly null.
+    odd = code.variable("odd")
+    lefts: dict[str, str] = {}
+    # Most fields are there, so those that are not are counted.
+    code.add(f"{count} = {len(tree)}", f"{odd} = ()")
+    for key, place in tree.items():
+        name = code.name_of(key)
+        if isinstance(place, Leaf):
+            value = code.variable("v")
+            code.add(f"{value} = {owner}.get({name}, UNSET)")
+            *lines, fits = _read_value(code, place, value)
+            code.block(f"if {value} is UNSET:", f"{count} -= 1")
+            code.block(
+                "else:",
+                *lines,
+                f"if not ({fits}):",
+                f"    {value} = UNSET; {odd} += ({name},); {count} -= 1",
+            )
+            found[place.level][place.name] = value
+        else:
+            inner = code.variable("o")
+            code.add(f"{inner} = {owner}.get({name}, EMPTY)")
+            code.block(f"if {inner} is EMPTY:", f"{count} -= 1")
+            code.block(
+                f"elif type({inner}) is not dict or not {inner}:",
+                f"{inner} = EMPTY; {odd} += ({name},); {count} -= 1",
+            )
+            lefts[name] = _read_object(code, place, inner, found)
+    code.add(f"{left} = None")
+    known = code.name_of(frozenset(tree).__contains__)
+    has_more = [f"{count} != len({owner})"]
+    has_more += [f"{inner} is not None" for inner in lefts.values()]
+    code.block(
+        f"if {' or '.join(has_more)}:",
+        f"{left} = {{k: {owner}[k] for k in filterfalse({known}, {owner})}}",
+        f"for k in {odd}: {left}[k] = {owner}[k]",
+        *(
+            f"if {inner} is not None: {left}[{name}] = {inner}"
+            for name, inner in lefts.items()
+        ),
+        f"if len({left}) > 1: {left} = {{k: {left}[k] for k in sorted({left})}}",
+    )
+    return left
+
+
+def _read_value(code: Code, leaf: Leaf, value: str) -> list[str]:
+    """Return the lines that read a value that a row has into the variable `value`.
+
+    The last one is the expression that tells whether the field can hold it.
+    """
+    codec, path = leaf.field.codec, leaf.field.record_path
+    lines = []
+    if codec is not None and codec.read is not as_is:
+        lines = [f"{value} = {code.name_of(codec.read)}({value})"]
+    types = FIELD_TYPES[path]
+    fits = f"type({value}) is {types[0].__name__}"
+    if len(types) > 1:
+        fits = f"type({value}) in {code.name_of(types)}"
+    if path in TEXT_LISTS:
+        fits += f" and TEXT.issuperset(map(type, {value}))"
+    elif path in OBJECT_LISTS:
+        fits += f" and OBJECT.issuperset(map(type, {value}))"
+    return [*lines, fits]
+
+
+def compile_write(
+    leaves: Sequence[Leaf],
+    written_value: Callable[..., Any],
+    finish: Callable[..., Row],
+    placed: Placed,
+) -> Write:
+    """Return the function that returns the row of a record with one output at most.
+
+    It notes the fates of fields. `written_value` returns what is written for a field
+    that a record lacks, or whose codec changed its value or left it out; `finish` adds
+    the other members of the row; `placed` has those in front of a field. It raises
+    `Unconvertible` where `written_value` does.
+    """
+    code = Code({"UNSET": UNSET, "ChangedValue": ChangedValue})
+    code.names |= {"written_value": written_value, "finish": finish}
+    # An output that is not there has the same fields as one that has none.
+    code.names |= {"NO_OUTPUT": Output(), "NO_SCORE": Score()}
+    code.add("outputs = record.outputs")
+    code.add("output = outputs[0] if outputs else NO_OUTPUT")
+    if any(leaf.level == OF_SCORE for leaf in leaves):
+        code.add("scores = output.scores")
+        code.add("score = scores[0] if scores else NO_SCORE")
+    code.add("row = {}")
+    owners: dict[tuple[str, ...], str] = {(): "row"}
+    for leaf in leaves:
+        for key, value in placed.get(leaf.field.path, {}).items():
+            code.add(f"row[{code.name_of(key)}] = {code.name_of(value)}")
+        _write_field(code, leaf, owners)
+    code.add("return finish(row, record, fates)")
+    for variable in owners.values():
+        if variable != "row":
+            code.lines.insert(0, f"    {variable} = None")
+    return code.function("write(record, fates)")
+
+
+def _write_field(code: Code, leaf: Leaf, owners: dict[tuple[str, ...], str]) -> None:
+    """Add the lines that write one field, and make the object that it stands in."""
+    given, name = leaf.field, code.name_of(leaf.field)
+    *path, key = given.path
+    made = _made_objects(code, tuple(path), owners)
+    put = [*made, f"{owners[tuple(path)]}[{code.name_of(key)}] = v"]
+    put_if_any = ["if v is not UNSET:", *(f"    {line}" for line in put)]
+    code.add(f"v = {_owners[leaf.level]}.{leaf.name}")
+    lacks: list[str] = []
+    if given.default is not UNSET:
+        fate = FieldFate(Fate.DEFAULTED, given.record_path, given.default_text)
+        lacks = [
+            f"fates.entries.append({code.name_of(fate)})",
+            f"v = {code.name_of(given.default)}",
+            *put,
+        ]
+    elif given.required:
+        lacks = [f"v = written_value({name}, UNSET, UNSET, fates, record)", *put_if_any]
+    has = put
+    if given.codec is not None and given.codec.write is not as_is:
+        has = [
+            f"x = {code.name_of(given.codec.write)}(v)",
+            "if x is UNSET or type(x) is ChangedValue:",
+            f"    v = written_value({name}, v, x, fates, record)",
+            *(f"    {line}" for line in put_if_any),
+            "else:",
+            "    v = x",
+            *(f"    {line}" for line in put),
+        ]
+    code.block("if v is not UNSET:", *has)
+    if lacks:
+        code.block("else:", *lacks)
+
+
+def _made_objects(
+    code: Code, path: tuple[str, ...], owners: dict[tuple[str, ...], str]
+) -> list[str]:
+    """Return the lines that make the objects at `path` in a row, unless it has them."""
+    lines: list[str] = []
+    for size in range(1, len(path) + 1):
+        start = path[:size]
+        if start not in owners:
+            owners[start] = code.variable("o")
+        variable, above = owners[start], owners[start[:-1]]
+        key = code.name_of(start[-1])
+        lines.append(f"if {variable} is None: {variable} = {above}[{key}] = {{}}")
+    return lines
+
+
+#: Fields that no constant can fill: they differ from answer to answer.
+_VERDICT = "outputs.scores.is_correct"
+VERDICTS = frozenset({"outputs.scores.value", _VERDICT})
+
+
+def written_value(given: FieldMapping, held: Any, value: Any, fates: FieldFates) -> Any:
+    """Return what is written for the value `held` of a field, and note its fate.
+
+    `value` is what its codec returns. Raises `Unconvertible` if a row must have the
+    field and there is no value.
+    """
+    if type(value) is ChangedValue:
+        if held is not None or value.value is not UNSET:
+            fates.changed(given.record_path, value.how)
+        value = value.value
+        noted = held is not None
+    else:
+        noted = False
+    if value is not UNSET:
+        return value
+    value = default_of(given, fates)
+    if value is UNSET and held is None:
+        fates.null(given.record_path)
+    elif value is UNSET and held is not UNSET and not noted:
+        fates.changed(given.record_path, "left out")
+    return value
+
+
+def default_of(given: FieldMapping, fates: FieldFates) -> Any:
+    """Return what is written for a field that a record lacks, and note it.
+
+    Raises `Unconvertible` if a row must have the field and there is no default.
+    """
+    if given.default is not UNSET:
+        fates.defaulted(given.record_path, given.default_text)
+    elif given.required:
+        raise lacking([given], given.record_path)
+    return given.default
+
+
+def lacking(fields: Iterable[FieldMapping], path: str) -> Unconvertible:
+    """Return the error that a record lacks `fields`; `path` is that of the first."""
+    paths = {given.name: given.record_path for given in fields}
+    names = list(paths)
+    reason = "the record has nothing for " + listed([f"`{name}`" for name in names])
+    # A score may be given where the verdict of each answer is known, which no constant
+    # decides.
+    no_constants = VERDICTS if _VERDICT in paths.values() else frozenset[str]()
+    constants = [name for name in names if paths[name] not in no_constants]
+    help_ = ""
+    if constants:
+        them = "it" if len(names) == 1 else "them"
+        them = them if constants == names else listed(constants)
+        options = listed([f"--set {name}=VALUE" for name in constants])
+        help_ = f"give {them} with {options}"
+    if "outputs.scores.value" in paths.values():
+        how = "compute the score with --score em or --score f1"
+        help_ += f", or {how}" if help_ else how
+    elif len(constants) < len(names):
+        how = "say with --correct-from NUMBER from which score on an answer is correct"
+        help_ += f", and {how}" if help_ else how
+    return Unconvertible(path, reason, help_)
+
+
+def missing_in(leaves: Iterable[Leaf], owners: Sequence[Any]) -> Iterator[FieldMapping]:
+    """Yield the fields that a row must have and that have no value.
+
+    `owners` has the owner of the fields of each level, None for one that is missing.
+    """
+    for leaf in leaves:
+        given, owner = leaf.field, owners[leaf.level]
+        if not given.required or given.default is not UNSET or leaf.key_name:
+            continue
+        value = UNSET if owner is None else getattr(owner, leaf.name)
+        if value is not UNSET and given.codec is not None:
+            value = given.codec.write(value)
+        if (value.value if type(value) is ChangedValue else value) is UNSET:
+            yield given
+
+
+def listed(names: list[str]) -> str:
+    """Return names as one text, with "and" in front of the last one."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+#: The fields of an owner, by their first key: those inside of them, and so on.
+_Owners = Mapping[str, "_Owners"]
+
+
+@dataclass(frozen=True, slots=True)
+class PresenceKeys:
+    """Makes the keys of records, whose extras have `owners` as in `field_paths`."""
+
+    owners: frozenset[str]
+    _of_record: _Owners = field(init=False)
+    _of_output: _Owners = field(init=False)
+
+    def __post_init__(self) -> None:
+        tree: dict[str, Any] = {}
+        for path in self.owners:
+            node = tree
+            for key in path.split("."):
+                node = node.setdefault(key, {})
+        object.__setattr__(self, "_of_record", tree.get("extra", {}))
+        of_output = tree.get("outputs", {}).get("extra", {})
+        object.__setattr__(self, "_of_output", of_output)
+
+    def of(self, record: Record) -> Hashable:
+        """Return the key of a record."""
+        values, counts = astuple(record), []
+        for output in record.outputs:
+            values += astuple(output)
+            scores = output.scores
+            if scores is not UNSET:
+                counts.append(len(scores))
+                for score in scores:
+                    values += astuple(score)
+        parts: list[Hashable] = [*map(type, values), len(record.outputs), *counts]
+        _add_open(parts, record)
+        if record.extra is not UNSET:
+            parts.append(_of_extra(record.extra, self._of_record))
+        for output in record.outputs:
+            if (extra := output.extra) is not UNSET:
+                parts.append(_of_extra(extra, self._of_output))  # noqa: PERF401 - mostly there is one output
+        return tuple(parts)
+
+
+def _add_open(parts: list[Hashable], record: Record) -> None:
+    """Add the keys of the open objects of a record, and its first role."""
+    if record.params is not UNSET:
+        parts.append(members_key(record.params))
+    if record.metadata is not UNSET:
+        parts.append(members_key(record.metadata))
+    if messages := record.messages:
+        parts.append(messages[0].get("role") == "system")
+    elif messages is not UNSET:
+        parts.append(None)
+
+
+def members_key(members: Mapping[str, Any]) -> Hashable:
+    """Return the keys of an object, and behind None those whose value is null."""
+    if None in members.values():
+        nulls = [key for key, value in members.items() if value is None]
+        return (*members, None, *nulls)
+    return tuple(members)
+
+
+def _of_extra(extra: Mapping[str, Any], owners: _Owners) -> Hashable:
+    """Return the keys in the extra of a record or an output."""
+    parts: list[Hashable] = []
+    for vendor, members in extra.items():
+        parts += (vendor, members_key(members))
+        if inner := owners.get(vendor):
+            _add_owners(parts, members, inner)
+    return tuple(parts)
+
+
+def _add_owners(
+    parts: list[Hashable], members: Mapping[str, Any], owners: _Owners
+) -> None:
+    """Add the keys inside of each object in `owners` that is not empty."""
+    for key, inner in owners.items():
+        value = members.get(key)
+        if not value:
+            continue
+        if type(value) is dict and not inner:
+            parts.append((key, members_key(value)))
+        else:
+            parts.append((key, *_of_owner(value, inner)))
+
+
+def _of_owner(value: Any, owners: _Owners) -> Iterator[Hashable]:
+    """Yield the keys inside of an object, or of each object of a list of them."""
+    if type(value) is dict:
+        objects = [value]
+    elif type(value) is list and all(type(item) is dict for item in value):
+        objects = value
+    else:
+        return
+    for members in objects:
+        parts: list[Hashable] = [members_key(members)]
+        _add_owners(parts, members, owners)
+        yield tuple(parts)

@@ -1,0 +1,195 @@
+"""Store the fields that a format has no place for in its rows, and restore them.
+
+Rows are read as records with the extra fields that they hold.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.model.adapter import FormatAdapter, Row
+from harpia_formats.model.exact_json import decode, encode
+from harpia_formats.model.field_fates import Fate, FieldFate
+from harpia_formats.model.record import Record
+
+#: The key of the extra fields in a row.
+EXTRAS_KEY = "harpia-formats"
+#: The key of the component of a row, where the columns of a file are those of several.
+COMPONENT_KEY = "(component)"
+
+
+def lost_fields(fates: Iterable[FieldFate]) -> tuple[str, ...]:
+    """Return the names of the fields of a record that lose something by its fates."""
+    return tuple(
+        dict.fromkeys(
+            entry.path.partition(".")[0]
+            for entry in fates
+            if entry.fate is not Fate.DEFAULTED
+        )
+    )
+
+
+def stored_fates(fates: Iterable[FieldFate]) -> list[FieldFate]:
+    """Return the fates of a record whose lost fields are stored in its rows."""
+    return [entry for entry in fates if entry.fate in {Fate.DEFAULTED, Fate.SPLIT}]
+
+
+def store_extras(
+    record: Record,
+    parts: Sequence[Record],
+    rows: Sequence[Row],
+    target: FormatAdapter,
+    names: Iterable[str],
+) -> None:
+    """Store the fields of `record` called `names`, which would be lost, in its rows.
+
+    Each row was made from the item of `parts` with the same index. The target has a
+    place for extra fields.
+    """
+    for part, row in zip(parts, rows, strict=True):
+        fragment = {name: getattr(record, name) for name in names}
+        if "outputs" in fragment and len(record.outputs) != len(part.outputs):
+            # A row with one answer of several stores that one only.
+            fragment["outputs"] = _own_outputs(record, parts, part)
+        _put(row, target, fragment, record.extra)
+
+
+def _own_outputs(record: Record, parts: Sequence[Record], part: Record) -> list[Any]:
+    """Return the outputs of `record` that `part` was made from."""
+    sizes = [len(other.outputs) for other in parts]
+    if sum(sizes) != len(record.outputs):
+        return record.outputs
+    index = next(number for number, other in enumerate(parts) if other is part)
+    before = sum(sizes[:index])
+    return record.outputs[before : before + sizes[index]]
+
+
+def _put(row: Row, target: FormatAdapter, fragment: Row, record_extra: Any) -> None:
+    """Put the fields in `fragment` into `row`, at the path that the target has."""
+    given = {name: value for name, value in fragment.items() if value is not UNSET}
+    if not given:
+        return
+    for key in target.extras_path or ():
+        inner = row.get(key)
+        if inner == {}:
+            given[key] = {}
+        elif inner is None and key in row:
+            # Null can hold nothing, and is restored from the extra fields.
+            given["extra"] = record_extra
+        # The object may belong to the record, so it is copied.
+        row[key] = dict(inner or {})
+        row = row[key]
+    row[EXTRAS_KEY] = encode(given).decode() if target.extras_as_text else given
+
+
+def has_extras(row: Row, path: tuple[str, ...]) -> bool:
+    """Tell whether the object at `path` in a row may hold extra fields."""
+    owner: Any = row
+    for key in path:
+        owner = owner.get(key)
+        if type(owner) is not dict:
+            return False
+    return EXTRAS_KEY in owner
+
+
+def split_extras(row: Row, source: FormatAdapter) -> tuple[Row, Row]:
+    """Return `row` without its extra fields, and the extra fields (mostly none)."""
+    if source.extras_path is None:
+        return row, {}
+    owners = [row]
+    for key in source.extras_path:
+        inner = owners[-1].get(key)
+        if not isinstance(inner, dict):
+            return row, {}
+        owners.append(inner)
+    if EXTRAS_KEY not in owners[-1]:
+        return row, {}
+    fragment = _decoded_fields(owners[-1][EXTRAS_KEY])
+    if fragment is None:
+        return row, {}
+    inner = {name: value for name, value in owners[-1].items() if name != EXTRAS_KEY}
+    for key, owner in zip(
+        reversed(source.extras_path), reversed(owners[:-1]), strict=True
+    ):
+        inner = {**owner, key: inner}
+        if not inner[key]:
+            del inner[key]
+    return inner, fragment
+
+
+def _decoded_fields(stored: Any) -> Row | None:
+    """Return the fields that a row stores, None if they are no part of a record."""
+    try:
+        value = decode(stored) if isinstance(stored, str) else stored
+        if not isinstance(value, dict):
+            return None
+        fields = msgspec.convert(value, Record)
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return {name: getattr(fields, name) for name in value}
+
+
+def restore_extras(record: Record, fragment: Row) -> Record:
+    """Return `record` with the extra fields of its row."""
+    return replace(record, **fragment) if fragment else record
+
+
+#: Returns the record of a row.
+ReadRow = Callable[[Row], Record]
+
+
+#: What stands around the rows of a file of which nothing else is known.
+NO_SURROUNDINGS: Mapping[str, Any] = {}
+#: The key in what stands around rows of the records by which they are completed: an
+#: object whose method `of` returns the record with an id, or None.
+PARTNERS = "(partners)"
+#: The key in what stands around rows that are true if several rows are one record.
+HAS_PARTS = "(parts)"
+
+
+def row_reader(
+    adapter: FormatAdapter,
+    dialect: str = "",
+    surroundings: Mapping[str, Any] = NO_SURROUNDINGS,
+) -> ReadRow:
+    """Return the function that returns the record of a row of the `dialect`.
+
+    Without a dialect the rows are as `adapter` writes them. `surroundings` are what
+    stands around the rows, as far as the adapter needs it.
+    """
+    normalize = adapter.dialect_normalizers.get(dialect)
+    read, path = adapter.read, adapter.extras_path
+    if adapter.reader_in is not None:
+        read = adapter.reader_in(surroundings)
+    if adapter.join is not None and PARTNERS in surroundings:
+        read = _joined(read, adapter.join, surroundings[PARTNERS].of)
+    if normalize is None and path is None:
+        return read
+
+    def read_row(row: Row) -> Record:
+        if normalize is not None:
+            row = normalize(row)
+        if path is None or not has_extras(row, path):
+            return read(row)
+        bare, kept = split_extras(row, adapter)
+        return restore_extras(read(bare), kept)
+
+    return read_row
+
+
+def _joined(
+    read: ReadRow,
+    join: Callable[[Record, Record], Record],
+    partner_of: Callable[[Any], Record | None],
+) -> ReadRow:
+    """Return the function that reads a row with the record that has its id."""
+
+    def read_joined(row: Row) -> Record:
+        record = read(row)
+        partner = partner_of(record.id)
+        return record if partner is None else join(record, partner)
+
+    return read_joined

@@ -1,0 +1,287 @@
+"""Values that the user gives for fields that records lack: parse and insert them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.conversion.mapping.requirements import find_field_path
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.exact_json import NumberOutOfRange, decode, encode
+from harpia_formats.model.field_fates import Fate, FieldFate, FieldFates
+from harpia_formats.model.problem import ConversionError
+from harpia_formats.model.record import (
+    FIELD_TYPES,
+    TEXT_LISTS,
+    Output,
+    Record,
+    Score,
+    fits,
+)
+from harpia_formats.model.spelling import hint_on
+
+_words: dict[type, str] = {
+    bool: "true or false",
+    dict: "an object in JSON",
+    float: "a number",
+    int: "a number",
+    list: "a list in JSON",
+    str: "text",
+}
+
+
+def constants_by_path(
+    adapter: FormatAdapter, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the `given` values by the paths of their fields in a record.
+
+    Raises `ConversionError` for an unknown field or a value of another type.
+    """
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        path = find_field_path(name, adapter)
+        if path is None:
+            known = list(dict.fromkeys(field.name for field in adapter.fields))
+            raise ConversionError(f"no field is called {name!r}{hint_on(name, known)}")
+        try:
+            found[path] = parse_constant(path, value)
+        except ValueError as error:
+            raise ConversionError(f"{name}: {error}") from error
+    return found
+
+
+def check_constants(targets: Sequence[FormatAdapter], given: Mapping[str, Any]) -> None:
+    """Raise `ConversionError` if no adapter in `targets` has the given fields."""
+    errors = []
+    for target in reversed(targets):
+        try:
+            constants_by_path(target, given)
+        except ConversionError as error:
+            errors.append(error)
+    if len(errors) == len(targets):
+        raise errors[0]
+
+
+def parse_constant(path: str, value: Any) -> Any:
+    """Return `value` as a value of the field at `path`.
+
+    For a text field a text stays as it is; for a list of texts it becomes the only
+    item; for other fields it is read as JSON. Raises `ValueError` for a wrong type.
+    """
+    _check_json(value)
+    if path not in FIELD_TYPES:
+        return _from_json(value) if isinstance(value, str) else value
+    types = FIELD_TYPES[path]
+    if isinstance(value, str) and str not in types:
+        found = _from_json(value)
+        if path in TEXT_LISTS and not isinstance(found, list):
+            found = [value]
+        value = found
+    if not fits(path, value):
+        names = dict.fromkeys(_words[type_] for type_ in types if type_ in _words)
+        raise ValueError(f"{value!r} is not {' or '.join(names)}")
+    return value
+
+
+def _check_json(value: Any) -> None:
+    """Raise `ValueError` unless `value` can be written as JSON and read again."""
+    try:
+        is_same = decode(encode(value)) == value
+    except UnicodeEncodeError:
+        raise ValueError(f"{value!r} is not text in UTF-8") from None
+    except (msgspec.MsgspecError, TypeError, RecursionError) as error:
+        raise ValueError(f"{value!r} is no value of JSON: {error}") from error
+    if not is_same:
+        raise ValueError(f"{value!r} is no value of JSON")
+
+
+def _from_json(text: str) -> Any:
+    """Return the decoded JSON text, or `text` itself if it is not JSON.
+
+    Raises `ValueError` for a number that is out of range.
+    """
+    try:
+        return decode(text.encode())
+    except NumberOutOfRange as error:
+        raise ValueError(str(error)) from error
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return text
+
+
+def with_constants(
+    record: Record, constants: Mapping[str, Any], fates: FieldFates, *, turns: bool
+) -> Record:
+    """Return `record` with `constants` for the fields that it lacks, by their paths.
+
+    `turns` tells whether a row holds a conversation instead of a text.
+    """
+    own: dict[str, Any] = {}
+    of_outputs: dict[str, Any] = {}
+    of_scores: dict[str, Any] = {}
+    for path, value in constants.items():
+        if path.startswith("outputs.scores."):
+            of_scores[path.removeprefix("outputs.scores.")] = value
+        elif path.startswith("outputs."):
+            of_outputs[path.removeprefix("outputs.")] = value
+        elif path.partition(".")[0] in {"params", "metadata"}:
+            _complete_member(record, own, path, value, fates)
+        elif getattr(record, path) is UNSET or getattr(record, path) == []:
+            own[path] = _noted(path, value, fates)
+    outputs = record.outputs
+    if not outputs and "text" in of_outputs:
+        fates.defaulted("outputs", "--set")
+        outputs = [Output()]
+    if of_outputs or of_scores:
+        outputs = [
+            _complete_output(output, of_outputs, of_scores, fates, turns=turns)
+            for output in outputs
+        ]
+    return replace(record, **own, outputs=outputs)
+
+
+def _complete_member(
+    record: Record, own: dict[str, Any], path: str, value: Any, fates: FieldFates
+) -> None:
+    name, _, key = path.partition(".")
+    members = own.get(name, getattr(record, name))
+    if members is UNSET or key not in members:
+        own[name] = {**({} if members is UNSET else members), key: value}
+        fates.defaulted(path, "--set")
+
+
+def _is_answered(output: Output) -> bool:
+    """Tell whether the conversation of an output holds an answer."""
+    return any(
+        turn.get("role") == "assistant" and turn.get("content") is not None
+        for turn in output.turns or ()
+    )
+
+
+def _complete_output(
+    output: Output,
+    own: Mapping[str, Any],
+    of_scores: Mapping[str, Any],
+    fates: FieldFates,
+    *,
+    turns: bool,
+) -> Output:
+    # A conversation is an answer, even without a text.
+    answered = {"text"} if output.turns and (turns or _is_answered(output)) else set()
+    changes = {
+        name: _noted(f"outputs.{name}", value, fates)
+        for name, value in own.items()
+        if getattr(output, name) is UNSET and name not in answered
+    }
+    if of_scores:
+        scores = output.scores or [Score()]
+        changes["scores"] = [
+            _complete_score(score, of_scores, fates) for score in scores
+        ]
+    return replace(output, **changes)
+
+
+def _complete_score(score: Score, own: Mapping[str, Any], fates: FieldFates) -> Score:
+    changes = {
+        name: _noted(f"outputs.scores.{name}", value, fates)
+        for name, value in own.items()
+        if getattr(score, name) is UNSET
+    }
+    return replace(score, **changes)
+
+
+def _noted(path: str, value: Any, fates: FieldFates) -> Any:
+    """Note that the field at `path` gets a constant, and return that."""
+    fates.defaulted(path, "--set")
+    return value
+
+
+#: The name of a field in its struct, its constant, and the fate of getting that.
+_Constant = tuple[str, Any, FieldFate]
+_no_outputs = FieldFate(Fate.DEFAULTED, "outputs", "--set")
+
+
+@dataclass(slots=True)
+class Completion:
+    """Completes many records with the same constants, as `with_constants` does.
+
+    What depends on the constants alone is decided once.
+    """
+
+    constants: Mapping[str, Any]
+    turns: bool
+    _own: list[_Constant] = field(default_factory=list)
+    _of_outputs: list[_Constant] = field(default_factory=list)
+    _of_scores: list[_Constant] = field(default_factory=list)
+    _has_members: bool = False
+    _has_text: bool = False
+    #: An output and a score that lack everything, with the constants, and their fates.
+    _new_output: Output = field(default_factory=Output)
+    _output_fates: list[FieldFate] = field(default_factory=list)
+    _new_score: Score = field(default_factory=Score)
+    _score_fates: list[FieldFate] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for path, value in self.constants.items():
+            owner, _, name = path.rpartition(".")
+            found = name, value, FieldFate(Fate.DEFAULTED, path, "--set")
+            if owner == "outputs.scores":
+                self._of_scores.append(found)
+            elif owner == "outputs":
+                self._of_outputs.append(found)
+            elif owner:
+                self._has_members = True
+            else:
+                self._own.append(found)
+        self._has_text = "outputs.text" in self.constants
+        # Those that lack something mostly lack everything.
+        fates = FieldFates()
+        self._new_score = self._score(Score(), fates)
+        self._score_fates, fates.entries = fates.entries, []
+        self._new_output = self._output(Output(), fates)
+        self._output_fates = fates.entries
+
+    def complete(self, record: Record, fates: FieldFates) -> Record:
+        """Return `record` with the constants for fields that it lacks."""
+        if self._has_members:
+            return with_constants(record, self.constants, fates, turns=self.turns)
+        changes: dict[str, Any] = {}
+        for name, value, fate in self._own:
+            held = getattr(record, name)
+            if held is UNSET or held == []:
+                changes[name] = value
+                fates.entries.append(fate)
+        outputs = record.outputs
+        if not outputs and self._has_text:
+            fates.entries.append(_no_outputs)
+            fates.entries += self._output_fates
+            changes["outputs"] = [self._new_output]
+        elif outputs and (self._of_outputs or self._of_scores):
+            changes["outputs"] = [self._output(output, fates) for output in outputs]
+        return replace(record, **changes) if changes else record
+
+    def _output(self, output: Output, fates: FieldFates) -> Output:
+        """Return an output with the constants for fields that it lacks."""
+        is_answered = output.turns and (self.turns or _is_answered(output))
+        changes: dict[str, Any] = {}
+        for name, value, fate in self._of_outputs:
+            if getattr(output, name) is UNSET and not (is_answered and name == "text"):
+                changes[name] = value
+                fates.entries.append(fate)
+        if self._of_scores and output.scores:
+            changes["scores"] = [self._score(score, fates) for score in output.scores]
+        elif self._of_scores:
+            changes["scores"] = [self._new_score]
+            fates.entries += self._score_fates
+        return replace(output, **changes)
+
+    def _score(self, score: Score, fates: FieldFates) -> Score:
+        """Return a score with the constants for fields that it lacks."""
+        changes: dict[str, Any] = {}
+        for name, value, fate in self._of_scores:
+            if getattr(score, name) is UNSET:
+                changes[name] = value
+                fates.entries.append(fate)
+        return replace(score, **changes)

@@ -1,1 +1,0 @@
-"""Requests to an OpenAI-compatible endpoint: replies, their cache and the budget."""

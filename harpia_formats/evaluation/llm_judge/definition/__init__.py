@@ -1,1 +1,0 @@
-"""The checked definition of a judge: inputs, outputs, examples, prompt and endpoint."""

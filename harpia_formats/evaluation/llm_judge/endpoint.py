@@ -1,0 +1,385 @@
+"""The endpoint of a judge: its address and parameters, its key, the budget, requests.
+
+Requests go to any OpenAI-compatible endpoint through the openai client.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from harpia_formats.evaluation.llm_judge.judge_errors import DefinitionError, JudgeError
+from harpia_formats.model.safe_text import safe
+from harpia_formats.model.spelling import hint_on
+
+#: The model that Haystack's page names as the default of its evaluator.
+MODEL = "gpt-4o-mini"
+#: The default request parameters of Haystack's evaluator.
+_params = {"response_format": {"type": "json_object"}, "seed": 42}
+_default_url = "https://api.openai.com/v1"
+#: Request parameters that users cannot set, and parameters of the client itself.
+_reserved_keys = frozenset({"messages", "model", "stream", "stream_options"})
+_client_keys = frozenset({"extra_headers", "extra_query", "timeout"})
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """An OpenAI-compatible endpoint, and the parameters of its requests."""
+
+    model: str = MODEL
+    url: str = _default_url
+    params: Mapping[str, Any] = field(default_factory=lambda: dict(_params))
+    organization: str | None = None
+    #: The time-out of one request, in seconds.
+    timeout: float = 30.0
+    max_retries: int = 5
+
+    def params_of_vote(self, vote: int) -> dict[str, Any]:
+        """Return the parameters of a vote, counted from 0: each has a seed of its own.
+
+        A seed that is not a whole number, or not sent, stays as it is.
+        """
+        seed = self.params.get("seed")
+        if not vote or not isinstance(seed, int) or isinstance(seed, bool):
+            return dict(self.params)
+        return {**self.params, "seed": seed + vote}
+
+
+def endpoint_of(given: Mapping[str, Any]) -> Endpoint:
+    """Return the endpoint with the given parameters, which have Haystack's names.
+
+    These are `model`, `api_base_url`, `generation_kwargs`, `organization`, `timeout`
+    and `max_retries`. A member of `generation_kwargs` that is None is not sent. Without
+    `api_base_url` the variable `OPENAI_BASE_URL` is used, as by the openai client.
+    Raises `DefinitionError`.
+    """
+    for key in given:
+        if key not in _types:
+            raise DefinitionError(
+                f"api_params has no {key!r}{hint_on(str(key), _types)}"
+            )
+    for name, kind in _types.items():
+        value = given.get(name)
+        if value is not None and (
+            not isinstance(value, kind) or isinstance(value, bool)
+        ):
+            raise DefinitionError(
+                f"{name} in api_params is {type(value).__name__}, but must be "
+                f"{_type_descriptions[name]}"
+            )
+    default = Endpoint()
+    url = given.get("api_base_url") or os.environ.get("OPENAI_BASE_URL") or default.url
+    return Endpoint(
+        model=given.get("model") or default.model,
+        url=_checked_url(url),
+        params=_params_of(given.get("generation_kwargs") or {}),
+        organization=given.get("organization"),
+        timeout=_timeout(given, default.timeout),
+        max_retries=int(_number(given, "max_retries", default.max_retries)),
+    )
+
+
+_types: dict[str, type | tuple[type, ...]] = {
+    "model": str,
+    "api_base_url": str,
+    "generation_kwargs": Mapping,
+    "organization": str,
+    "timeout": (int, float),
+    "max_retries": int,
+}
+_type_descriptions = {
+    "model": "text",
+    "api_base_url": "text",
+    "generation_kwargs": "an object",
+    "organization": "text",
+    "timeout": "a number of seconds",
+    "max_retries": "a whole number",
+}
+
+
+def _number(given: Mapping[str, Any], name: str, default: float) -> float:
+    value = given.get(name)
+    number = default if value is None else value
+    if not 0 <= number < float("inf"):
+        raise DefinitionError(f"{name} in api_params must be 0 or more, not {number}")
+    return number
+
+
+def _timeout(given: Mapping[str, Any], default: float) -> float:
+    """Return the time-out of one request in seconds; it must be above 0."""
+    seconds = _number(given, "timeout", default)
+    if not seconds:
+        raise DefinitionError(
+            "timeout in api_params must be above 0, not 0: leave it out for "
+            f"{default:g} seconds"
+        )
+    return seconds
+
+
+def _checked_url(url: str) -> str:
+    from urllib.parse import urlsplit  # noqa: PLC0415 - only the judge needs it
+
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname)
+    except ValueError:
+        has_host = False
+    if not has_host or parts.scheme not in {"http", "https"}:
+        raise DefinitionError(
+            "the endpoint must be an address such as https://api.openai.com/v1"
+        )
+    if parts.username is not None or parts.password is not None or parts.query:
+        raise DefinitionError(
+            "the endpoint must hold no user, password or query: a key belongs in a "
+            "variable of the environment"
+        )
+    return url.rstrip("/")
+
+
+def _params_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    for key in given:
+        if key in _reserved_keys or key in _client_keys:
+            raise DefinitionError(f"{key} cannot be set in generation_kwargs")
+    more = given.get("extra_body") or {}
+    if not isinstance(more, Mapping):
+        raise DefinitionError("extra_body in generation_kwargs must be an object")
+    merged = {**_params, **given, **more}
+    return {
+        key: value
+        for key, value in merged.items()
+        if value is not None and key != "extra_body"
+    }
+
+
+#: The most code points of a message of an endpoint.
+MESSAGE = 300
+#: The length of the shortest key that is removed from messages, and from replies.
+#: Users of servers without keys set words such as "none", which replies may contain.
+_in_messages, _in_replies = 4, 12
+
+
+class ApiKey:
+    """An API key whose text is not part of its representation."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return "Key(***)"
+
+    def redacted(self, text: str, shortest: int = _in_replies) -> str:
+        """Return `text` with the key as ***, unless it is shorter than `shortest`."""
+        if len(self.text) < shortest:
+            return text
+        return text.replace(self.text, "***")
+
+    def redacted_message(self, text: str) -> str:
+        """Return a message as one line without the key, cut to `MESSAGE`."""
+        return safe(self.redacted(text, _in_messages), MESSAGE)
+
+
+def api_key_from(names: Sequence[str]) -> ApiKey:
+    """Return the key from the first of these environment variables that is set.
+
+    Raises `JudgeError` if none is set.
+    """
+    for name in names:
+        text = os.environ.get(name, "").strip()
+        if text:
+            return ApiKey(text)
+    raise JudgeError(
+        f"there is no key: set {' or '.join(names)}, or name the variable that has it "
+        "with --api-key-env (api_key_env in Python); a server that asks for none takes "
+        "any text"
+    )
+
+
+class BudgetExhausted(BaseException):
+    """The budget is spent, so that no further request is sent.
+
+    It is not an `Exception`, because clients catch those and send the request again.
+    """
+
+
+@dataclass(slots=True)
+class Budget:
+    """Counts requests and tokens, and stops requests at the limits."""
+
+    #: The limits; None for no limit.
+    max_requests: int | None = None
+    max_tokens: int | None = None
+    #: The number of requests, and how many of them were retries.
+    requests: int = 0
+    retries: int = 0
+    tokens: int = 0
+    #: Why no further request is sent, "" as long as some are allowed.
+    exhausted_reason: str = ""
+    #: Set when a run is interrupted.
+    stopped: bool = False
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def count_request(self, *, is_retry: bool = False) -> None:
+        """Count a request before it is sent; raises `BudgetExhausted` at a limit."""
+        with self._lock:
+            if self.stopped:
+                raise BudgetExhausted
+            if self.max_requests is not None and self.requests >= self.max_requests:
+                self.exhausted_reason = f"{self.max_requests:,} requests were sent"
+            elif self.max_tokens is not None and self.tokens >= self.max_tokens:
+                self.exhausted_reason = f"{self.tokens:,} tokens were used"
+            if self.exhausted_reason:
+                raise BudgetExhausted
+            self.requests += 1
+            self.retries += is_retry
+
+    def add(self, tokens: int) -> None:
+        """Add the tokens of a reply."""
+        with self._lock:
+            self.tokens += tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The reply of a model, with its metadata."""
+
+    #: None if the reply has no text; it costs tokens all the same.
+    text: str | None
+    #: `judge_model`, `finish_reason` and `usage`, if the endpoint returned them.
+    meta: Mapping[str, Any] = field(default_factory=dict)
+    #: The number of requests until the reply.
+    attempts: int = 1
+
+
+class NoReplyError(Exception):
+    """A prompt without a reply; has the reason and the number of requests."""
+
+    def __init__(self, reason: str, attempts: int) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.attempts = attempts
+
+
+#: Sends a prompt to a model and returns the reply. Calls `Budget.count_request` before
+#: each request. Raises `NoReplyError`, and `BudgetExhausted` from the budget.
+AskModel = Callable[[str, Budget], Reply]
+
+
+class OpenAIClient:
+    """Sends prompts to one endpoint, from any thread.
+
+    Raises `JudgeError` if openai is not installed.
+    """
+
+    def __init__(self, endpoint: Endpoint, key: ApiKey) -> None:
+        try:
+            import openai  # noqa: PLC0415 - in the extra judge, and slow to import
+        except ImportError:
+            raise JudgeError(
+                "a judge needs the extra judge: pip install 'harpia-formats[judge]'"
+            ) from None
+        self._endpoint, self._key = endpoint, key
+        self._errors = openai.OpenAIError
+        self._now = threading.local()
+        http = openai.DefaultHttpxClient(
+            event_hooks={"request": [self._count]},
+            # A redirected answer is not accepted: the key is for one server only.
+            follow_redirects=False,
+        )
+        self._client = openai.OpenAI(
+            api_key=key.text,
+            base_url=endpoint.url,
+            organization=endpoint.organization,
+            timeout=endpoint.timeout,
+            max_retries=endpoint.max_retries,
+            http_client=http,
+        )
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._client.close()
+
+    def _count(self, _request: Any) -> None:
+        """Count a request; the client calls this before each one, retries included."""
+        self._now.budget.count_request(is_retry=self._now.attempts > 0)
+        self._now.attempts += 1
+
+    def ask(self, prompt: str, budget: Budget, vote: int = 0) -> Reply:
+        """Return the reply to a prompt; raises `NoReplyError` and `BudgetExhausted`.
+
+        `vote` is the number of the vote from 0.
+        """
+        self._now.budget, self._now.attempts = budget, 0
+        try:
+            answer = self._client.chat.completions.with_raw_response.create(
+                model=self._endpoint.model,
+                messages=[{"role": "user", "content": prompt}],
+                extra_body=self._endpoint.params_of_vote(vote),
+            )
+            body = answer.http_response.content
+        except self._errors as error:
+            raise self._unanswered(_reason(error)) from None
+        except (ValueError, TypeError, OSError, UnicodeError) as error:
+            raise self._unanswered(f"{type(error).__name__}: {error}") from None
+        try:
+            completion = json.loads(self._key.redacted(body.decode()))
+        except (ValueError, RecursionError):
+            completion = None
+        reply = _reply_in(completion, self._now.attempts)
+        if reply is None:
+            raise self._unanswered("the endpoint's answer is no completion")
+        return reply
+
+    def _unanswered(self, reason: str) -> NoReplyError:
+        return NoReplyError(self._key.redacted_message(reason), self._now.attempts)
+
+
+def _reason(error: Exception) -> str:
+    """Return the message of a client error with its HTTP status."""
+    message = str(getattr(error, "message", error))
+    status = getattr(error, "status_code", None)
+    return (
+        f"HTTP {status}: {message}"
+        if status and str(status) not in message
+        else message
+    )
+
+
+def _reply_in(completion: Any, attempts: int) -> Reply | None:
+    """Return the reply in a completion, None if there is none and it cost nothing."""
+    if not isinstance(completion, dict):
+        return None
+    choices = completion.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    if isinstance(choice, dict) and isinstance(message, dict):
+        text = message.get("content")
+        known = text if isinstance(text, str) else None
+        return Reply(known, _meta(completion, choice), attempts)
+    meta = _meta(completion, {})
+    return Reply(None, meta, attempts) if tokens_in(meta) else None
+
+
+def _meta(completion: Mapping[str, Any], choice: Mapping[str, Any]) -> dict[str, Any]:
+    found = {
+        "judge_model": completion.get("model"),
+        "finish_reason": choice.get("finish_reason"),
+        "usage": completion.get("usage"),
+    }
+    return {key: value for key, value in found.items() if value is not None}
+
+
+def tokens_in(meta: Mapping[str, Any]) -> int:
+    """Return the number of tokens of a reply, 0 if the endpoint does not report it."""
+    usage = meta.get("usage")
+    if not isinstance(usage, Mapping):
+        return 0
+    total = usage.get("total_tokens")
+    if not isinstance(total, int):
+        parts = [usage.get("prompt_tokens"), usage.get("completion_tokens")]
+        total = sum(count for count in parts if isinstance(count, int))
+    return max(total, 0)

@@ -1,1 +1,0 @@
-"""Running a judge over rows: bindings, verdicts in order, and the output file."""

@@ -1,0 +1,249 @@
+"""The input files of a scoring run: their reading, and files without model names."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.evaluation.scoring.number_stores import PARTS, PartedEntries
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.files.io.encodings import EncodedPath
+from harpia_formats.files.io.inputs import Input, sources_of_inputs
+from harpia_formats.files.io.source import Source
+from harpia_formats.formats.registry import all_unpackers
+from harpia_formats.model.record import Output, Record
+from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
+
+
+def reading_of(inputs: Iterable[Input], options: ScoreOptions) -> Reading:
+    """Return a reading of `inputs`; raises what `Reading` raises."""
+    return Reading(
+        inputs,
+        options.from_,
+        columns=options.columns,
+        delimiter=options.delimiter,
+        from_csv_safe=options.from_csv_safe,
+        fail_fast=not options.skips_invalid,
+        max_row_bytes=options.max_row_bytes,
+        progress=options.progress,
+        files=options,
+    )
+
+
+#: The files that a message names.
+_LISTED = 5
+#: How the key of the answers of a file begins that name no model.
+_KEY = "\0"
+
+
+def key_of_file(path: str) -> str:
+    """Return the key of the answers of a file that name no model."""
+    return f"{_KEY}{path}"
+
+
+def file_of_key(key: str) -> str | None:
+    """Return the file whose answers have this key; None for the name of a model."""
+    return key[len(_KEY) :] if key.startswith(_KEY) else None
+
+
+@dataclass(slots=True)
+class FileQuestions:
+    """The questions of each file; to be closed with `close`."""
+
+    _places: dict[str, int] = field(default_factory=dict)
+    #: The digest of a question, and the place of a file that has it.
+    _entries: PartedEntries = field(default_factory=lambda: PartedEntries("I"))
+
+    def add(self, question: bytes, file: str) -> None:
+        """Add a question; raises `SourceError` if it cannot be written."""
+        place = self._places.setdefault(file, len(self._places))
+        self._entries.add(question, place)
+
+    def shared(self) -> dict[str, set[str]]:
+        """Return for each file which others have a question of it.
+
+        Raises `SourceError` if the temporary file cannot be read.
+        """
+        masks = [0] * len(self._places)
+        for part in range(PARTS):
+            files: dict[bytes, int] = {}
+            for question, place in self._entries.of_part(part):
+                files[question] = files.get(question, 0) | 1 << place
+            for mask in set(files.values()):
+                for place in _bits(mask):
+                    masks[place] |= mask
+        names = list(self._places)
+        return {
+            name: {names[at] for at in _bits(masks[place]) if at != place}
+            for place, name in enumerate(names)
+        }
+
+    def close(self) -> None:
+        """Remove the temporary file, if there is one."""
+        self._entries.close()
+
+
+def _bits(mask: int) -> Iterator[int]:
+    """Yield the places of the bits of a number that are 1."""
+    while mask:
+        place = mask.bit_length() - 1
+        yield place
+        mask ^= 1 << place
+
+
+def are_parts(files: Sequence[str], shared: Mapping[str, set[str]]) -> bool:
+    """Tell whether files without model names are parts of one system.
+
+    `shared` has for each file which others have a question of it. Raises `ScoreError`
+    if some of the files share questions, and others do not.
+    """
+    every = set(files)
+    others = [len(shared[one] & every) for one in files]
+    if not any(others):
+        return True
+    if all(count == len(files) - 1 for count in others):
+        return False
+    apart = next(
+        (one, other)
+        for one in files
+        for other in files
+        if one != other and other not in shared[one]
+    )
+    both = next(
+        (one, other) for one in files for other in files if other in shared[one]
+    )
+    raise NamelessFilesError(both, apart)
+
+
+def distinct_inputs(names: Sequence[str]) -> list[str]:
+    """Return the names of inputs, with a number where an earlier one has the same.
+
+    Inputs of Python that are no files have one name.
+    """
+    found: dict[str, None] = {}
+    for name in names:
+        number, mine = 1, name
+        while mine in found:
+            number += 1
+            mine = f"{name} ({number})"
+        found[mine] = None
+    return list(found)
+
+
+def shared_by_name(
+    names: Sequence[str], shared: Sequence[Collection[int]]
+) -> dict[str, set[str]]:
+    """Return for each input the others that share a question with it, by name.
+
+    `shared` has the places of these for each.
+    """
+    return {
+        name: {names[at] for at in others}
+        for name, others in zip(names, shared, strict=True)
+    }
+
+
+class NamelessFilesError(ScoreError):
+    """Files without model names of which some share questions, and others do not."""
+
+    def __init__(self, both: tuple[str, str], apart: tuple[str, str]) -> None:
+        super().__init__(
+            f"files without model names are of one system if they share no question, "
+            f"and of several if they do: {both[0]} and {both[1]} share some, "
+            f"{apart[0]} and {apart[1]} none; name the system of each with NAME=FILE, "
+            "or take all as one with --pool"
+        )
+
+    def without_values(self) -> ScoreError:
+        """Return the error, which has no value of a record."""
+        return ScoreOptionsError(str(self))
+
+
+def parts_note(files: Sequence[str]) -> str:
+    """Return that files are parts of one system, for people."""
+    return (
+        f"{_listed(files)} name no model and share no question: they are scored as "
+        "parts of one system"
+    )
+
+
+def systems_note(files: Sequence[str]) -> str:
+    """Return that files are systems of their own, for people."""
+    return (
+        f"{_listed(files)} name no model and share questions: each is a system of its "
+        "own, and --pool scores them as one"
+    )
+
+
+def _listed(files: Sequence[str]) -> str:
+    more = f" and {len(files) - _LISTED:,} more" if len(files) > _LISTED else ""
+    return f"{', '.join(files[:_LISTED])}{more}"
+
+
+def split_names(inputs: Iterable[str]) -> tuple[list[str], dict[str, str]]:
+    """Return the paths of inputs, and the names of systems by the path of `NAME=FILE`.
+
+    A text that is the path of a file is no name. Raises `ScoreError` for a path that
+    has two names.
+    """
+    paths: list[str] = []
+    names: dict[str, str] = {}
+    for text in inputs:
+        name, sign, path = text.partition("=")
+        is_named = sign and name and path and not set(name) & set("/\\*?:")
+        if not is_named or Path(text).exists():
+            paths.append(text)
+            continue
+        if names.setdefault(path, name) != name:
+            raise ScoreOptionsError(
+                f"{path} is called {names[path]} and {name}: give it one name"
+            )
+        if isinstance(text, EncodedPath):
+            path = EncodedPath.of(path, text.encoding, text.name)
+        paths.append(path)
+    return paths, names
+
+
+def inputs_by_name(
+    inputs: Iterable[Input], systems: Mapping[str, str]
+) -> list[list[Input]]:
+    """Return the inputs, those of systems with one name together."""
+    found: dict[str | int, list[Input]] = {}
+    for place, one in enumerate(inputs):
+        name = None if isinstance(one, Source) else systems.get(str(one))
+        found.setdefault(place if name is None else name, []).append(one)
+    return list(found.values())
+
+
+def names_of_files(
+    inputs: Iterable[Input], systems: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the name of the system of each file of the inputs that `systems` names."""
+    return {
+        source.name: systems[str(one)]
+        for one in inputs
+        if not isinstance(one, Source) and str(one) in systems
+        for source in sources_of_inputs([one], None, all_unpackers())
+        if isinstance(source, Source)
+    }
+
+
+def with_model(record: Record, path: str, names: Mapping[str, str]) -> Record:
+    """Return a record whose answers are of the system by which its file is called.
+
+    Raises `ScoreError` if an answer names its model.
+    """
+    name = names.get(path)
+    if name is None:
+        return record
+    named = next((one.model for one in record.outputs if one.model is not UNSET), None)
+    if named is not None:
+        raise ScoreOptionsError(
+            f"{path} names the models of its answers, and NAME=FILE is for files that "
+            "do not"
+        )
+    outputs = [replace(one, model=name) for one in record.outputs or [Output()]]
+    return replace(record, outputs=outputs)

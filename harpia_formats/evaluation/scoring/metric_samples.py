@@ -1,0 +1,261 @@
+"""What metrics get that need more of a record than an answer and its references."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from msgspec import UNSET
+
+from harpia_formats.conversion.mapping.preparation import likelihoods_of
+from harpia_formats.evaluation.metrics.metric import LACKS, PAIR, Sample
+from harpia_formats.evaluation.metrics.retrieval import document_of, has_field
+from harpia_formats.evaluation.scoring.measure import zero_outcome
+from harpia_formats.evaluation.scoring.outcomes import (
+    NO_SUCH_SCORE,
+    ComputedMetric,
+    Outcome,
+)
+from harpia_formats.formats.rules.scoring_rules import (
+    NO_ANSWER,
+    NO_FIELD,
+    NO_REFERENCE,
+    UNSCORABLE,
+)
+from harpia_formats.model.record import Output, Record
+
+NO_SAMPLE = Sample()
+#: Bytes that a number in a list takes.
+_NUMBER = 32
+#: The fields of a sample that are lists of documents, and the keys under which they
+#: are. Ragas keeps the passages that should be found beside the contexts.
+_DOCUMENTS = {
+    "retrieved_documents": ("retrieved_documents",),
+    "ground_truth_documents": ("ground_truth_documents", "reference_contexts"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SampleNeeds:
+    """The fields that the metrics of a run need."""
+
+    fields: frozenset[str]
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether a metric compares what a filter kept, which rows of a tool hold."""
+        return "extracted" in self.fields
+
+    @classmethod
+    def of_metrics(cls, measured: Iterable[ComputedMetric]) -> Self | None:
+        """Return what the metrics need; None if only answers and references."""
+        needs = [
+            (*metric.measure.needs, *metric.measure.uses)
+            for metric in measured
+            if metric.measure.of_sample is not None
+        ]
+        return cls(frozenset().union(*needs)) if needs else None
+
+    def sample_of(
+        self, record: Record, output: Output, text: str | None
+    ) -> tuple[Sample, int]:
+        """Return an answer with what metrics need of its record, and its size.
+
+        That is about the number of characters, the answer and the references left out.
+        """
+        found: dict[str, Any] = {}
+        if "choices" in self.fields and record.choices:
+            found["choices"] = record.choices
+        if "contexts" in self.fields and record.contexts is not UNSET:
+            found["contexts"] = record.contexts
+        size = 0
+        for name, keys in _DOCUMENTS.items():
+            if name in self.fields:
+                documents = documents_of(record, output, keys)
+                found[name] = _slim(documents)
+                size += _memory(documents)
+        if "correct_answers" in self.fields and record.metadata is not UNSET:
+            found["correct_answers"] = record.metadata.get("correct_answers")
+        if "likelihoods" in self.fields:
+            found["likelihoods"] = likelihoods_of(record)
+        if "extracted" in self.fields:
+            found["extracted"] = extracted_texts(output)
+        size += sum(len(text) for text in found.get("contexts", ()))
+        return Sample(text, record.references or (), **found), size
+
+
+def documents_of(record: Record, output: Output, keys: Sequence[str]) -> Any:
+    """Return the documents under the first of `keys`, None if there are none.
+
+    They are in the extra of the answer or of the record, whichever vendor's, or in the
+    metadata of the record.
+    """
+    places: list[Mapping[str, Any]] = []
+    for extra in (output.extra, record.extra):
+        places += () if extra is UNSET else extra.values()
+    if record.metadata is not UNSET:
+        places.append(record.metadata)
+    found = (place.get(key) for place in places for key in keys)
+    return next((documents for documents in found if documents is not None), None)
+
+
+def holds_documents(record: Record) -> bool:
+    """Tell whether a record has retrieved and ground-truth documents."""
+    outputs = record.outputs or [Output()]
+    return all(
+        any(documents_of(record, output, keys) is not None for output in outputs)
+        for keys in _DOCUMENTS.values()
+    )
+
+
+def extracted_text(output: Output) -> str | None:
+    """Return what the last filter kept of an answer, None if none is named."""
+    return next(reversed(extracted_texts(output).values()), None)
+
+
+def extracted_texts(output: Output) -> dict[str, str]:
+    """Return what each filter kept of an answer, as its attributions say."""
+    found: dict[str, str] = {}
+    for attribution in output.attribution or ():
+        if isinstance(attribution, Mapping):
+            name, value = map(attribution.get, ("extraction_method", "extracted_value"))
+            if isinstance(name, str) and isinstance(value, str):
+                found[name] = value
+    return found
+
+
+def _slim(documents: Any) -> Any:
+    """Return a list of documents without what no metric reads, such as embeddings."""
+    if not isinstance(documents, list):
+        return documents
+    return [
+        document_of(document) if isinstance(document, Mapping) else document
+        for document in documents
+    ]
+
+
+def _memory(documents: Any) -> int:
+    """Return about how many characters take as much memory as some documents.
+
+    The record is held as it is while it waits, with embeddings if it has any.
+    """
+    if not isinstance(documents, list):
+        return 0
+    return sum(
+        sum(map(_weight, document.values()))
+        if isinstance(document, Mapping)
+        else _weight(document)
+        for document in documents
+    )
+
+
+def _weight(value: Any) -> int:
+    if isinstance(value, str):
+        return len(value)
+    return _NUMBER * len(value) if isinstance(value, list) else _NUMBER
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOutcomes:
+    """The outcomes of an answer by each metric."""
+
+    outcomes: tuple[Outcome, ...]
+    #: The code and the message of what is to be reported.
+    findings: tuple[tuple[str, str], ...]
+    #: Whether the answer is missing and counts as 0.
+    is_zero: bool
+
+
+def outcomes_by_needs(
+    sample: Sample,
+    measured: Sequence[ComputedMetric],
+    columns: Sequence[Iterator[Outcome]],
+    may_be_zero: bool,  # noqa: FBT001 - an option of the run
+) -> SampleOutcomes:
+    """Return the outcomes of an answer whose sample is `sample`.
+
+    `columns` has the computed outcomes of each metric: one for each sample, or for each
+    answer with a reference. With `may_be_zero` a missing answer counts as 0.
+    """
+    is_pair = not sample.lacking(PAIR)
+    found: list[Outcome] = []
+    lacking: dict[str, list[str]] = {}
+    findings: list[tuple[str, str]] = []
+    is_zero = False
+    for metric, column in zip(measured, columns, strict=True):
+        measure, label = metric.measure, metric.request.label
+        if measure.of_sample is not None or is_pair:
+            outcome = next(column)
+        name = sample.lacking(measure.needs)
+        others = tuple(need for need in measure.needs if need != "answer")
+        if name == "answer" and may_be_zero and not sample.lacking(others):
+            outcome, is_zero = zero_outcome(measure, sample), True
+        elif name:
+            outcome = LACKS[name]
+            lacking.setdefault(name, []).append(label)
+        elif isinstance(outcome, str) and outcome != NO_SUCH_SCORE:
+            findings.append((UNSCORABLE, f"{label} has no score: {outcome}"))
+        found.append(outcome)
+    if is_zero:
+        findings.append((NO_ANSWER, "there is no answer, which scores 0"))
+    findings += (_finding(name, labels) for name, labels in lacking.items())
+    return SampleOutcomes(tuple(found), tuple(findings), is_zero)
+
+
+def _finding(name: str, labels: Sequence[str]) -> tuple[str, str]:
+    """Return the code and the message for a missing field that some metrics need."""
+    codes = {"answer": NO_ANSWER, "references": NO_REFERENCE}
+    if name in codes:
+        return codes[name], LACKS[name]
+    need = "needs" if len(labels) == 1 else "need"
+    return NO_FIELD, f"{LACKS[name]}, which {', '.join(labels)} {need}"
+
+
+#: What the documents of each list in a sample are called.
+_NOUNS = {
+    "retrieved_documents": "retrieved document",
+    "ground_truth_documents": "ground-truth document",
+}
+
+
+@dataclass(slots=True)
+class UnseenFields:
+    """Follows documents until one of each list has each field that is compared."""
+
+    #: The lists and the fields that no document of the list had so far.
+    _unseen: set[tuple[str, str]]
+    #: The metrics that compare documents by each field.
+    _metrics: dict[str, list[str]]
+    #: The lists that had a document.
+    _filled: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of_metrics(cls, measured: Iterable[ComputedMetric]) -> Self | None:
+        """Return the fields of metrics of documents, None if there are none."""
+        unseen: set[tuple[str, str]] = set()
+        names: dict[str, list[str]] = {}
+        for metric in measured:
+            lists = _NOUNS.keys() & {*metric.measure.needs}
+            if lists:
+                compared = str(metric.request.parameters.get("field", "content"))
+                unseen |= {(one, compared) for one in lists}
+                names.setdefault(compared, []).append(metric.request.label)
+        return cls(unseen, names) if names else None
+
+    def add(self, sample: Sample) -> None:
+        """Look at the documents of an answer."""
+        for name, compared in tuple(self._unseen):
+            documents = getattr(sample, name)
+            if documents and isinstance(documents, list):
+                self._filled.add(name)
+                if has_field(documents, compared):
+                    self._unseen.discard((name, compared))
+
+    def notes(self) -> Iterator[str]:
+        """Yield which fields no document has, for people."""
+        for compared, metrics in self._metrics.items():
+            for name, noun in _NOUNS.items():
+                if (name, compared) in self._unseen and name in self._filled:
+                    yield (
+                        f"no {noun} has {compared}, so that none is right by "
+                        f"{', '.join(metrics)}"
+                    )

@@ -1,0 +1,469 @@
+"""The scores of systems in replicates of the same questions, pair by pair."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from operator import mul
+from typing import Any
+
+from harpia_formats.evaluation.scoring.bootstrap import LEVEL, limits_of, weights_of
+from harpia_formats.evaluation.scoring.intervals import (
+    APPROXIMATE,
+    FEW,
+    LEAST,
+    NO_SPREAD,
+    incomplete_beta,
+    joined_remarks,
+    lacking_remark,
+    resampled_remark,
+    t_quantile,
+)
+from harpia_formats.evaluation.scoring.p_values import (
+    Blocks,
+    PairedTest,
+    PValue,
+    drawn_scores,
+)
+from harpia_formats.evaluation.scoring.paired_answers import (
+    MetricAnswers,
+    PairedAnswers,
+)
+
+#: Scores in replicates that are held at once, but at least those of all systems.
+_KEPT = 2 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class ReplicatedPair:
+    """What the replicates of a pair of systems say, for each score."""
+
+    #: The scores of both systems in the replicates of the interval, as arrays.
+    first: Any
+    second: Any
+    #: How many differences are as far from the one that was found as that is from 0;
+    #: a replicate without a difference counts as one of them.
+    as_far: list[int]
+
+    def differences(self, at: int) -> list[float]:
+        """Return the difference of a score in each replicate that has one."""
+        import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+        column = self.first[:, at] - self.second[:, at]
+        found: list[float] = column[~np.isnan(column)].tolist()
+        return found
+
+
+def replicated_pairs(
+    answers: MetricAnswers,
+    pairs: Sequence[tuple[int, int]],
+    paired: Sequence[PairedAnswers],
+    test: PairedTest,
+) -> Iterator[ReplicatedPair]:
+    """Yield what the replicates of each pair say, drawn for some pairs at a time."""
+    names = len(answers.scores(()))
+    most = max(_KEPT // (test.interval_replicates * names), len(answers.systems))
+    start = 0
+    while start < len(pairs):
+        blocks = Blocks(answers)
+        places: list[tuple[int, int]] = []
+        while start + len(places) < len(pairs) and len(blocks.blocks) <= most:
+            at = start + len(places)
+            places.append(blocks.add(pairs[at], paired[at]))
+        some = paired[start : start + len(places)]
+        yield from _pairs_together(blocks, places, some, test)
+        start += len(places)
+
+
+def _pairs_together(
+    blocks: Blocks,
+    places: Sequence[tuple[int, int]],
+    paired: Sequence[PairedAnswers],
+    test: PairedTest,
+) -> Iterator[ReplicatedPair]:
+    """Yield what the replicates of each pair say; `places` has its two blocks."""
+    import numpy as np  # noqa: PLC0415 - numpy is in the extra score
+
+    names = range(len(blocks.answers.scores(())))
+    least = test.interval_replicates
+    draws = test.replicates if test.uses_bootstrap(blocks.answers) else least
+    kept = np.empty((len(blocks.blocks), least, len(names)))
+    seen = np.array([[one.difference(at) or 0.0 for at in names] for one in paired])
+    as_far = np.zeros(seen.shape, dtype=np.int64)
+    for first, sums in blocks.sums(weights_of, test.seed, draws):
+        scores = [drawn_scores(blocks.answers, block) for block in sums]
+        for mine, found in zip(kept, scores, strict=True):
+            mine[first : first + len(found)] = found[: max(least - first, 0)]
+        for at, (one, other) in enumerate(places):
+            differences = scores[one] - scores[other]
+            # No comparison with NaN is true.
+            near = np.abs(differences - seen[at]) < np.abs(seen[at])
+            as_far[at] += (~near).sum(axis=0)
+    for at, (one, other) in enumerate(places):
+        yield ReplicatedPair(kept[one], kept[other], as_far[at].tolist())
+
+
+#: A power, and its normal quantile.
+_SHARE = 0.8
+_POWER = 0.8416212335729143
+#: How far from the mean the numbers of differing questions are, in their standard
+#: deviations, and of how many of them the power is computed.
+_DEVIATIONS, _COUNTS = 4, 40
+#: Up to so many questions that differ, chances are not those of a normal distribution.
+_EXACT = 200
+#: How often a range of differences is halved.
+_HALVINGS = 30
+#: What rounding leaves of a standard error that is 0.
+_ROUNDING = 1e-12
+FEW_DIFFER = "few questions differ: the interval is approximate"
+_BOTH_APPROXIMATE = ": the interval and the p-value are approximate"
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The difference of one score between two systems on the same questions."""
+
+    #: The score of the first system minus that of the second.
+    difference: float
+    #: The confidence interval of the difference.
+    low: float
+    high: float
+    #: The chance of a difference this large, in either direction, if the systems were
+    #: equal.
+    p_value: float
+    #: Whether it is the least p-value that the drawn replicates or exchanges allow.
+    is_least: bool = False
+    #: The test, and the method of the interval, with their parameters.
+    test: str = ""
+    method: str = ""
+    #: The smallest difference that as many questions detect with a power of 80 %, None
+    #: if the systems do not differ on any question, if it is `beyond_scale`, or if
+    #: replicates of a pooled score lack it.
+    detectable: float | None = None
+    #: The same difference if it is larger than the scale of the score, so that as many
+    #: questions detect none.
+    beyond_scale: float | None = None
+    #: Why the interval is approximate, "" if it is not.
+    remark: str = ""
+    #: Whether the p-value is approximate for the same reason: it is that of the same
+    #: replicates, and few references have some label.
+    is_approximate_p: bool = False
+    #: The confidence level of the interval and of the detected difference.
+    level: float = LEVEL
+    #: The best score, if each question differs by it or not at all, as 0 from 1.
+    step: float | None = None
+    #: The standard error of the difference, None if there is nothing `detectable` or
+    #: `beyond_scale`.
+    standard_error: float | None = None
+
+    @property
+    def alpha(self) -> float:
+        """The least p-value that is not significant."""
+        return round(1 - self.level, 15)
+
+
+def compare_pairs(
+    answers: MetricAnswers, pairs: Sequence[tuple[int, int]], test: PairedTest
+) -> list[list[Comparison | None]]:
+    """Return the difference of each score of a metric, for each pair of systems.
+
+    `pairs` has the places of the systems in `answers`. A result is None for a score
+    that a system lacks, and for fewer than two questions. The result of a pair in the
+    other order has the same digits with the other sign. Raises `ScoreError` if
+    McNemar's test is asked for and does not fit the answers.
+    """
+    names = len(answers.scores(()))
+    every = [answers.pair(*pair) for pair in pairs]
+    tested = [at for at, one in enumerate(every) if one.questions >= LEAST]
+    found: list[list[Comparison | None]] = [[None] * names for _ in pairs]
+    if not tested:
+        return found
+    some, paired = [pairs[at] for at in tested], [every[at] for at in tested]
+    by_bootstrap = test.uses_bootstrap(answers)
+    p_values = [] if by_bootstrap else test.p_values(answers, some, paired)
+    # One pair after the other, since there may be very many.
+    for at, mine in enumerate(replicated_pairs(answers, some, paired, test)):
+        one = paired[at]
+        tests = (
+            [
+                test.of_bootstrap(one.difference(name) or 0.0, mine.as_far[name])
+                for name in range(names)
+            ]
+            if by_bootstrap
+            else p_values[at]
+        )
+        found[tested[at]] = [
+            _comparison(one, name, test, mine.differences(name), tests[name])
+            for name in range(names)
+        ]
+    return found
+
+
+def _comparison(
+    answers: PairedAnswers,
+    at: int,
+    test: PairedTest,
+    replicated: Sequence[float],
+    p_value: PValue,
+) -> Comparison | None:
+    difference = answers.difference(at)
+    if difference is None or not replicated:
+        return None
+    limits = _limits(replicated, difference, test.level)
+    lacking = 0
+    if answers.metric.best is None:
+        lacking = test.interval_replicates - len(replicated)
+    step = _step(answers, at)
+    error = None if lacking else _standard_error(answers, at, replicated)
+    detectable = _detectable(answers.questions, error, test.level, step)
+    of_labels = answers.remark()
+    is_approximate_p = bool(of_labels) and test.uses_bootstrap(answers.metric)
+    remark = joined_remarks(
+        [
+            lacking_remark(lacking),
+            of_labels,
+            _resampled_remark(answers, limits),
+        ]
+    )
+    is_beyond = detectable is not None and detectable > answers.metric.widest
+    return Comparison(
+        difference,
+        *limits,
+        p_value.value,
+        p_value.is_least,
+        p_value.test,
+        test.method,
+        None if is_beyond else detectable,
+        detectable if is_beyond else None,
+        remark.replace(APPROXIMATE, _BOTH_APPROXIMATE) if is_approximate_p else remark,
+        is_approximate_p,
+        test.level,
+        step,
+        error,
+    )
+
+
+def _limits(
+    replicated: Sequence[float], difference: float, level: float
+) -> tuple[float, float]:
+    """Return the interval of a difference.
+
+    It is computed of the positive difference: interpolation from the other side would
+    round otherwise.
+    """
+    is_negative = (difference or math.fsum(replicated)) < 0
+    values = [-value for value in replicated] if is_negative else replicated
+    low, high = limits_of(values, level) or (difference, difference)
+    # 0 is added, so that no limit is the negative 0.
+    return (-high + 0.0, -low + 0.0) if is_negative else (low + 0.0, high + 0.0)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Return the p-values adjusted for their number, in the same order.
+
+    Source: Holm, A Simple Sequentially Rejective Multiple Test Procedure (1979).
+    """
+    order = sorted(range(len(p_values)), key=lambda at: p_values[at])
+    adjusted = [1.0] * len(p_values)
+    most = 0.0
+    for rank, at in enumerate(order):
+        most = max(most, min(p_values[at] * (len(order) - rank), 1.0))
+        adjusted[at] = most
+    return adjusted
+
+
+def _resampled_remark(answers: PairedAnswers, limits: tuple[float, float]) -> str:
+    """Return why these limits of the bootstrap are approximate, "" if they are not."""
+    if answers.differing() < FEW:
+        return FEW_DIFFER
+    low, high = limits
+    return NO_SPREAD if low == high else resampled_remark(answers.questions)
+
+
+def questions_for(
+    difference: float,
+    standard_error: float,
+    questions: int,
+    level: float,
+    step: float | None = None,
+) -> int:
+    """Return how many questions detect `difference` with a power of 80 %.
+
+    `standard_error` is that of `questions` of them. `level` is that of the test, and
+    `step` that of the comparison.
+    """
+    spread = standard_error * math.sqrt(questions)
+
+    def are_few(number: int) -> bool:
+        found = _standard_errors(number, level) * spread / math.sqrt(number)
+        is_few = found > difference * (1 + _ROUNDING)
+        if step is None or is_few:
+            return is_few
+        return _power_of_steps(number, difference, spread, level, step) < _SHARE
+
+    least = _least_questions(level)
+    low, high = least - 1, max(questions, least)
+    while are_few(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if are_few(middle):
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _least_questions(level: float) -> int:
+    """Return how many questions may have a p-value below 1 - `level`.
+
+    With fewer, all exchanges of the answers are so few that none has one.
+    """
+    return max(math.ceil(1 - math.log2(1 - level)), LEAST)
+
+
+def _power_of_steps(
+    questions: int, difference: float, spread: float, level: float, step: float
+) -> float:
+    """Return the power of the exact test where questions differ by `step` or not.
+
+    `spread` is the standard deviation of the differences of questions: so many of them
+    differ that their variance is that, and so many more in one direction that the mean
+    is `difference`.
+    """
+    least = _least_questions(level)
+    share = min(difference / step, 1.0)
+    if share >= 1:
+        return float(questions >= least)
+    differ = min((spread / step) ** 2 + share**2, 1.0)
+    differ = max(differ, share)
+    ahead = (differ + share) / (2 * differ)
+    mean, deviation = questions * differ, math.sqrt(questions * differ * (1 - differ))
+    first = max(math.floor(mean - _DEVIATIONS * deviation), least)
+    last = min(math.ceil(mean + _DEVIATIONS * deviation), questions)
+    alpha = round(1 - level, 15)
+    counts = range(first, last + 1, (last - first) // _COUNTS + 1)
+    chances = [_binomial(questions, number, differ) for number in counts]
+    left = 1 - differ
+    # With fewer questions that differ than `least` nothing is detected.
+    missed = (
+        incomplete_beta(left, questions - least + 1, least) if first == least else 0.0
+    )
+    powers = (_power_of_signs(number, ahead, alpha) for number in counts)
+    weighted = math.fsum(map(mul, chances, powers))
+    return weighted / math.fsum(chances) * (1 - missed) if weighted else 0.0
+
+
+def _binomial(count: int, number: int, share: float) -> float:
+    """Return the chance of `number` of `count` events that have a chance of `share`."""
+    if share >= 1:
+        return float(number == count)
+    ways = math.lgamma(count + 1) - math.lgamma(number + 1)
+    ways -= math.lgamma(count - number + 1)
+    return math.exp(
+        ways + number * math.log(share) + (count - number) * math.log1p(-share)
+    )
+
+
+def _power_of_signs(count: int, ahead: float, alpha: float) -> float:
+    """Return the power of the sign test of so many questions that differ.
+
+    `ahead` is the chance that one differs in the direction of the difference.
+    """
+    few = _few_signs(count, alpha)
+    if few < 0:
+        return 0.0
+    if count <= _EXACT:
+        return incomplete_beta(ahead, count - few, few + 1)
+    deviation = math.sqrt(max(count * ahead * (1 - ahead), _ROUNDING))
+    distance = (few + 1 / 2 - count * (1 - ahead)) / deviation
+    return math.erfc(-distance / math.sqrt(2)) / 2
+
+
+@lru_cache(maxsize=4096)
+def _few_signs(count: int, alpha: float) -> int:
+    """Return the most signs of one kind of `count` with a p-value below `alpha`.
+
+    It is -1 if there is no such number.
+    """
+    if count > _EXACT:
+        normal = t_quantile(1 - alpha / 2, 10**12)
+        return math.floor((count - normal * math.sqrt(count) - 1) / 2)
+    low, high = -1, count // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        if 2 * incomplete_beta(0.5, count - middle, middle + 1) < alpha:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _step(answers: PairedAnswers, at: int) -> float | None:
+    """Return the best score if each question differs by it or not at all."""
+    best, parts = answers.metric.best, answers.parts(at)
+    if best is None or math.isinf(best) or parts is None:
+        return None
+    steps = abs(parts) * answers.questions / best
+    is_step = (steps <= _ROUNDING) | (abs(steps - 1) <= _ROUNDING)
+    return best if is_step.all() else None
+
+
+def _standard_errors(questions: int, level: float) -> float:
+    """Return how many standard errors are detected with a power of 80 %.
+
+    It holds for few questions, too, whose standard error has an error of its own. It
+    follows from the approximation of the noncentral t distribution by Abramowitz and
+    Stegun, Handbook of Mathematical Functions, 26.7.10.
+    """
+    freedom = questions - 1
+    t = t_quantile((1 + level) / 2, freedom)
+    return t * (1 - 1 / (4 * freedom)) + _POWER * math.sqrt(1 + t * t / (2 * freedom))
+
+
+def _detectable(
+    questions: int, error: float | None, level: float, step: float | None
+) -> float | None:
+    """Return the smallest difference that is detected with a power of 80 %.
+
+    It is None without the standard `error` of the difference.
+    """
+    if error is None:
+        return None
+    detectable = _standard_errors(questions, level) * error
+    if step is None:
+        return detectable
+    least = _least_questions(level)
+    if questions < least:
+        return max(detectable, step * least / questions)
+    spread = error * math.sqrt(questions)
+    low, high = min(detectable, step), step
+    if _power_of_steps(questions, low, spread, level, step) >= _SHARE:
+        return detectable
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _power_of_steps(questions, middle, spread, level, step) < _SHARE:
+            low = middle
+        else:
+            high = middle
+    return max(detectable, high)
+
+
+def _standard_error(
+    answers: PairedAnswers, at: int, replicated: Sequence[float]
+) -> float | None:
+    """Return the standard error of a difference, None if nothing differs."""
+    questions = answers.questions
+    parts = answers.parts(at)
+    if parts is None:
+        mean = math.fsum(replicated) / len(replicated)
+        squares = math.fsum((value - mean) ** 2 for value in replicated)
+        variance = squares / len(replicated)
+    else:
+        values = parts.tolist()
+        mean = math.fsum(values) / questions
+        squares = math.fsum((part - mean) ** 2 for part in values)
+        variance = squares * questions / (questions - 1)
+    # The root of the variance of few questions is too small by about this share.
+    error = math.sqrt(variance) * (1 + 1 / (4 * (questions - 1)))
+    return None if error <= _ROUNDING * max(abs(mean), 1) else error

@@ -1,0 +1,141 @@
+"""Scores and comparisons of scores without the values of records."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from harpia_formats.conversion.mapping.answer_groups import NONE
+from harpia_formats.evaluation.metrics import metric_names
+from harpia_formats.evaluation.metrics.label_counts import SHOWN_OTHER
+from harpia_formats.evaluation.scoring.answer_rows import AnswerRow
+from harpia_formats.evaluation.scoring.choose_systems import distinct_names
+from harpia_formats.evaluation.scoring.compared_scores import ComparedScore
+from harpia_formats.evaluation.scoring.metric_score import Confusion, Group, MetricScore
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.validation.redaction.redacted_reports import Redaction
+from harpia_formats.validation.redaction.shown_words import NumberedNames, notes_shown
+
+if TYPE_CHECKING:  # they import this module
+    from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRedaction:
+    """Takes the values of records out of scores: names of groups, models and metrics.
+
+    Each is called by a number, in order of appearance: `model 1`, `category 2`.
+    """
+
+    redaction: Redaction
+    #: Names that the user gave, such as those of metrics.
+    given: frozenset[str]
+    #: Whether the metrics are named by the options, and not by what is read.
+    by_options: bool
+    _names: NumberedNames = field(default_factory=NumberedNames)
+
+    def metric(self, name: str) -> str:
+        """Return the name of a metric, if the program or the user named it."""
+        if self.by_options or name in self.given or name in metric_names():
+            return name
+        return self._names.of("metric", name)
+
+    def group(self, group: Group) -> Group:
+        """Return the scores of a group."""
+        key = {
+            one: value if value == NONE else self._names.of(one, value)
+            for one, value in group.key.items()
+        }
+        return replace(group, key=key, scores=tuple(map(self._score, group.scores)))
+
+    def _score(self, score: MetricScore) -> MetricScore:
+        metric, name = self.metric(score.metric), self.metric(score.name)
+        score = replace(score, confusion=self._confusion(score.confusion))
+        if self.by_options:
+            return replace(score, metric=metric, name=name)
+        return replace(score, metric=metric, name=name, signature="")
+
+    def answer(self, row: AnswerRow) -> AnswerRow:
+        """Return the row of an answer, which has neither its id nor its question."""
+        path, mark, member = row.path.partition("!")
+        key = {
+            name: value if value == NONE else self._names.of(name, value)
+            for name, value in row.key.items()
+        }
+        return replace(
+            row,
+            path=f"{path}{mark}{self.redaction.member(member)}" if mark else path,
+            id=None,
+            model=None if row.model is None else self._names.of("model", row.model),
+            question="",
+            key=key,
+            scores={self.metric(name): value for name, value in row.scores.items()},
+        )
+
+    def _confusion(self, found: Confusion | None) -> Confusion | None:
+        """Return a confusion matrix whose labels are numbers."""
+        if found is None:
+            return None
+        labels = (
+            name if name == SHOWN_OTHER else self._names.of("label", name)
+            for name in found.labels
+        )
+        return replace(found, labels=tuple(labels))
+
+    def scores(self, found: Scores) -> Scores:
+        """Return the scores of a data set."""
+        return replace(
+            found,
+            measured=found.measured if self.by_options else (),
+            unknown=tuple(map(self.metric, found.unknown)),
+            systems=tuple(map(self.group, found.systems)),
+            groups=tuple(map(self.group, found.groups)),
+            report=self.redaction.report(found.report),
+            models=tuple(self._names.of("model", name) for name in found.models),
+            problems=tuple(map(self.redaction.problem, found.problems)),
+            stored_differences=(),
+            said=notes_shown(found.said),
+        )
+
+    def comparison(self, found: "ComparisonReport") -> "ComparisonReport":
+        """Return the comparison of systems."""
+        models = [
+            None if one.model is None else self._names.of("model", one.model)
+            for one in found.systems
+        ]
+        sources = [one.source for one in found.systems]
+        names = distinct_names(zip(models, sources, strict=True))
+        shown = dict(zip((one.name for one in found.systems), names, strict=True))
+        systems = tuple(
+            replace(
+                one,
+                name=shown[one.name],
+                model=model,
+                scores=self.group(one.scores),
+            )
+            for one, model in zip(found.systems, models, strict=True)
+        )
+        return replace(
+            found,
+            compared=tuple(self._compared(one, shown) for one in found.compared),
+            systems=systems,
+            pairs=tuple(
+                replace(one, first=shown[one.first], second=shown[one.second])
+                for one in found.pairs
+            ),
+            reports=tuple(map(self.redaction.report, found.reports)),
+            scores=tuple(map(self.scores, found.scores)),
+            baseline=None if found.baseline is None else shown[found.baseline],
+            said=notes_shown(found.said),
+        )
+
+    def _compared(
+        self, score: ComparedScore, names: Mapping[str, str]
+    ) -> ComparedScore:
+        one, other = score.systems
+        return replace(
+            score,
+            metric=self.metric(score.metric),
+            name=self.metric(score.name),
+            systems=(names[one], names[other]),
+            signature=score.signature if self.by_options else "",
+        )

@@ -1,0 +1,140 @@
+"""The type of a result format, and the interfaces of its writer and files."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from harpia_formats.evaluation.scoring.outcomes import ComputedMetric, ScoredAnswer
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.adapter import FormatAdapter
+from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.record import Header
+
+#: Appends bytes to a file.
+Write = Callable[[bytes], None]
+
+
+class Files(Protocol):
+    """The result files of a run, which appear only when all of them are complete."""
+
+    #: The name of the first file, None for standard output or a stream.
+    name: str | None
+
+    def write(self, data: bytes) -> None:
+        """Append bytes to the first file."""
+
+    def beside(self, name: str) -> Write:
+        """Return the `write` of another file in the same folder.
+
+        Raises `SinkError` if it already exists, or if the first file has no name.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRun:
+    """The facts of a run that are known before the first answer is scored."""
+
+    measured: tuple[ComputedMetric, ...]
+    profile: str
+    #: Given the bytes of a document and the id of its format: its first problem, None
+    #: if it is valid.
+    first_problem: Callable[[bytes, str], Problem | None]
+    #: The format of the input and its adapter, None if they are not known yet.
+    source: Format | None = None
+    source_adapter: FormatAdapter | None = None
+    #: The header of the input, if it selected the metrics.
+    header: Header | None = None
+    #: Names by the user or a configuration: `task`, `tree`, `job`, `run_name`.
+    names: Mapping[str, str] = field(default_factory=dict)
+    #: Values for fields that records lack, by the name of the field.
+    constants: Mapping[str, Any] = field(default_factory=dict)
+    #: Fields by which answers are grouped.
+    by: tuple[str, ...] = ()
+    #: Whether cells of CSV that a spreadsheet would run get a mark.
+    csv_safe: bool = False
+
+
+class ResultWriter(Protocol):
+    """Writes the results of one run, answer by answer."""
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Write one answer with its scores."""
+
+    def close(self, scores: Scores) -> None:
+        """Write the scores of all answers and the end of the files."""
+
+    def drop(self) -> None:
+        """Release temporary files after an error."""
+
+
+#: Returns a writer that gets all answers of a run beside the writer of its results.
+Observer = Callable[[ResultRun], ResultWriter]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultWriters:
+    """Several writers of one run as one."""
+
+    writers: Sequence[ResultWriter]
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Hand an answer to each writer."""
+        for writer in self.writers:
+            writer.add(scored)
+
+    def close(self, scores: Scores) -> None:
+        """Have each writer write its end."""
+        for writer in self.writers:
+            writer.close(scores)
+
+    def drop(self) -> None:
+        """Have each writer release its temporary files after an error."""
+        for writer in self.writers:
+            writer.drop()
+
+
+@dataclass(frozen=True, slots=True)
+class OverAnswersWriter:
+    """A writer of results by whose definition each answer counts once."""
+
+    writer: ResultWriter
+
+    def add(self, scored: ScoredAnswer) -> None:
+        """Hand an answer to the writer."""
+        self.writer.add(scored)
+
+    def close(self, scores: Scores) -> None:
+        """Have the writer write its end, with the scores over answers."""
+        self.writer.close(scores.as_over_answers())
+
+    def drop(self) -> None:
+        """Have the writer release its temporary files after an error."""
+        self.writer.drop()
+
+
+@dataclass(frozen=True, slots=True)
+class ResultFormat:
+    """A format of result files."""
+
+    #: The id of the format.
+    id: str
+    #: The id of its default profile of metrics.
+    profile: str
+    #: Returns a writer; raises `ScoreError` for a run that the format cannot hold.
+    writer: Callable[[Files, ResultRun], ResultWriter]
+    #: The keys of `ResultRun.names` that it writes, each with a description.
+    names: Mapping[str, str] = field(default_factory=dict)
+    #: Whether it tells the scores of several models apart, or refuses several itself.
+    holds_models: bool = False
+    #: Whether it tells models apart only by the names in the rows of single answers.
+    names_models_in_rows: bool = False
+    #: Whether it holds the records themselves, with the scores that they had.
+    holds_records: bool = False
+    #: Whether it takes verdicts, whose answers are not known.
+    takes_verdicts: bool = False
+    #: Whether it takes metrics that score questions, since it holds no scores of single
+    #: answers.
+    takes_questions: bool = False
+    #: Whether it takes metrics of labels, which no single answer has a score by.
+    takes_labels: bool = False

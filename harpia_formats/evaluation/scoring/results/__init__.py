@@ -1,1 +1,0 @@
-"""Writing scores as result files in the formats of vendors."""

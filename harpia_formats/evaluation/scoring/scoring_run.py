@@ -1,0 +1,516 @@
+"""Score the answers of files in any record format by the metrics of a profile."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from harpia_formats.conversion.mapping.answer_groups import (
+    NONE,
+    AnswerGrouping,
+    ModelSelection,
+)
+from harpia_formats.conversion.mapping.requirements import holds_answers
+from harpia_formats.conversion.options import Output as OutputPlace
+from harpia_formats.conversion.reading.companions import Begin
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
+from harpia_formats.conversion.reading.reader import Reading
+from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer, StoredOutcomes
+from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
+from harpia_formats.evaluation.scoring.input_files import (
+    names_of_files,
+    reading_of,
+    with_model,
+)
+from harpia_formats.evaluation.scoring.measure import BatchQueue
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.outcomes import ComputedMetric
+from harpia_formats.evaluation.scoring.profiles import DEFAULT, profile_named
+from harpia_formats.evaluation.scoring.result_files import (
+    ResultFiles,
+    result_format_named,
+)
+from harpia_formats.evaluation.scoring.result_format import (
+    Observer,
+    OverAnswersWriter,
+    ResultFormat,
+    ResultRun,
+    ResultWriter,
+    ResultWriters,
+)
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.evaluation.scoring.select_metrics import (
+    MetricSelection,
+    SelectedMetrics,
+)
+from harpia_formats.evaluation.scoring.verdict_metrics import (
+    VerdictMetrics,
+    VerdictsFound,
+    check_verdict_format,
+    check_verdict_options,
+    holds_verdicts,
+)
+from harpia_formats.files.io.inputs import Input, rereadable_input, rewind_inputs
+from harpia_formats.files.io.outputs import FilesRead
+from harpia_formats.files.workers.pool import open_pool
+from harpia_formats.formats.detection.candidates import FormatVariant
+from harpia_formats.formats.registry import adapter_of, all_unpackers
+from harpia_formats.model.adapter import Cardinality
+from harpia_formats.model.format import Format
+from harpia_formats.model.problem import Problem
+from harpia_formats.model.record import Header, Record
+from harpia_formats.model.report import FileCount
+from harpia_formats.model.spelling import hint_on
+from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
+from harpia_formats.validation.redaction import (
+    errors_shown,
+    problems_shown,
+    redaction_of,
+)
+
+if TYPE_CHECKING:  # most runs show values
+    from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction
+
+
+def first_problem(document: bytes, format_id: str) -> Problem | None:
+    """Return the first problem of `document` in a format, None if it is valid."""
+    from harpia_formats.validation.options import Options  # noqa: PLC0415 - only some result formats need it
+    from harpia_formats.validation.run import Validation  # noqa: PLC0415 - only some result formats need it
+
+    run = Validation([document], Options(format=format_id, jobs=1))
+    problems = list(run)
+    return None if run.report().ok else problems[0]
+
+
+def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
+    """Raise `ScoreError` for options of result files if no results are written.
+
+    Otherwise a script would continue without the file that it expects.
+    """
+    given = {
+        "--output": output not in (None, "-"),
+        "--name": bool(options.names),
+        "--set": bool(options.constants),
+        "--csv-safe": options.csv_safe,
+        "--overwrite": options.overwrite,
+    }
+    unused = next((option for option, is_given in given.items() if is_given), "")
+    if unused:
+        raise ScoreError(f"{unused} needs a result format; name one with --to")
+
+
+def check_names(names: Iterable[str], target: ResultFormat) -> None:
+    """Raise `ScoreError` for a name that the result format does not hold."""
+    for name in names:
+        if name not in target.names:
+            hint = hint_on(name, target.names, word="it has")
+            raise ScoreError(f"{target.id} has no place for {name}{hint}")
+
+
+def check_scored_units(
+    measured: Iterable[ComputedMetric], target: ResultFormat
+) -> None:
+    """Raise `ScoreError` for a metric of no single answer in a format of such scores.
+
+    It scores questions, or the labels of all answers.
+    """
+    for metric in measured:
+        scored = ""
+        if metric.measure.question is not None and not target.takes_questions:
+            scored = "questions"
+        elif metric.measure.labels is not None and not target.takes_labels:
+            scored = "the labels of all answers"
+        if scored:
+            raise ScoreOptionsError(
+                f"{target.id} holds the scores of single answers, and "
+                f"{metric.request.label} scores {scored}: leave it out, or write "
+                "nemo-results or harpia-output, which hold the scores of all answers"
+            )
+
+
+def notes_of(
+    options: ScoreOptions, answers: AnswerScorer, reading: Reading
+) -> Iterator[str]:
+    """Yield notes on models, repeated rows, files, skipped rows and intervals."""
+    yield from reading.companions.notes()
+    yield from answers.totals.notes()
+    repeated = answers.repeated.count
+    if repeated:
+        yield (
+            "rows that repeat an answer with the score of another metric: "
+            f"{repeated:,}, not counted again"
+        )
+    invalid = sum(file.invalid for file in reading.tally.report().files)
+    if invalid:
+        rows = "1 invalid row was" if invalid == 1 else f"{invalid:,} invalid rows were"
+        yield f"{rows} left out"
+    yield from (entry.note for entry in answers.differences.differing())
+    if answers.unseen_fields is not None:
+        yield from answers.unseen_fields.notes()
+    if answers.zeros:
+        yield f"{answers.zeros:,} missing answers count as 0"
+    if answers.only_stored:
+        have = "answer has" if answers.only_stored == 1 else "answers have"
+        yield (
+            f"{answers.only_stored:,} {have} no text and a stored score: --stored "
+            "shows stored scores"
+        )
+    is_resampled = options.replicates and any(
+        not metric.measure.is_bounded_mean for metric in answers.measured
+    )
+    if is_resampled and unavailable_reason():
+        yield unavailable_reason()
+
+
+class Scoring:
+    """One scoring run: iterate over it for the problems, then call `scores`.
+
+    Raises `ScoreError`, `ConversionError`, `SinkError`, `UnknownFormat` or `ValueError`
+    for a run that is not possible, before anything is read if the options show it.
+    """
+
+    def __init__(
+        self,
+        inputs: Iterable[Input],
+        to: str | ResultFormat | None = None,
+        output: OutputPlace = None,
+        options: ScoreOptions | None = None,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        self._options = options or ScoreOptions()
+        self._observers = observers
+        #: The names of metrics that the user gave.
+        self._wanted = self._options.metrics
+        self._redaction = redaction_of(self._options)
+        self._inputs = list(inputs)
+        self._target: ResultFormat | None = None
+        if to is None:
+            check_unused(output, self._options)
+        else:
+            self._target = result_format_named(to) if isinstance(to, str) else to
+            check_names(self._options.names, self._target)
+            if self._options.csv_safe and self._target.id != "csv":
+                raise ScoreError(f"--csv-safe is for csv, and not {self._target.id}")
+        self._files = ResultFiles(
+            output,
+            overwrite=self._options.overwrite,
+            reads=FilesRead(
+                self._inputs,
+                [self._options.companion, self._options.config],
+                exclude=self._options.exclude,
+                unpackers=all_unpackers(),
+            ),
+        )
+        if to is not None:
+            self._files.check()
+        profile_name = self._options.profile
+        usual = self._target.profile if self._target else DEFAULT.id
+        self._profile = profile_named(profile_name or usual)
+        self._grouping = AnswerGrouping(self._options.by)
+        self._models = ModelSelection(self._options.model)
+        self._selection = MetricSelection.from_options(self._profile, self._options)
+        self._metrics: SelectedMetrics | None = None
+        self._stored_outcomes: StoredOutcomes | None = None
+        self._header: Header | None = None
+        if not self._selection.depends_on_input:
+            self._metrics = self._selection.metrics()
+        self._reading = reading_of(self._inputs, self._options)
+        self._source: Format | None = None
+        self._writer: ResultWriter | None = None
+        self._names: tuple[str, ...] = ()
+        self._answers = self._new_answers()
+        self._problems: list[Problem] = []
+
+    def _new_answers(self) -> AnswerScorer:
+        """Return a scorer for the answers of this run, which is still empty."""
+        target = self._target
+        return AnswerScorer(
+            () if self._metrics is None else self._metrics.measured,
+            self._options,
+            self._models,
+            self._grouping,
+            self._reading.tally,
+            self._opened_writer,
+            stored=self._stored_outcomes,
+            file_names=names_of_files(self._inputs, self._options.systems),
+            one_model_format="" if target is None or target.holds_models else target.id,
+            row_format=target.id if target and target.names_models_in_rows else "",
+        )
+
+    def _select_metrics_by_input(self) -> bool:
+        """Select the metrics by the headers of the inputs; return False if unreadable.
+
+        A header may follow the records, so all inputs are read to their ends. Raises
+        `ScoreError` if the headers select different metrics.
+        """
+        self._inputs = [rereadable_input(source) for source in self._inputs]
+        reading = self._read_before(lambda _: None, lambda *_: None)
+        if reading is None:
+            return False
+        # Problems of skipped rows are reported later, while their file is scored.
+        headers = [
+            (header, name)
+            for found, name in zip(reading.headers, reading.names, strict=True)
+            for header in found
+        ]
+        self._header = headers[0][0] if headers else Header()
+        self._metrics = self._selection.metrics_of_headers(headers)
+        rewind_inputs(self._inputs)
+        self._reading = reading_of(self._inputs, self._options)
+        self._answers = self._new_answers()
+        return True
+
+    def _read_before(
+        self, receive: Callable[[Record], None], begin: Begin
+    ) -> Reading | None:
+        """Read all inputs to their ends; return None if they cannot be scored.
+
+        Each record is received with the answers of the wanted model, of which files
+        may be named.
+        """
+        reading = reading_of(self._inputs, self._options)
+        names, paths = self._answers.file_names, [""]
+
+        def begin_file(variant: FormatVariant, count: FileCount) -> None:
+            paths[0] = count.path
+            begin(variant, count)
+
+        def received(placed: PlacedRecord) -> None:
+            named = with_model(placed.record, paths[0], names)
+            receive(self._models.select(named))
+
+        problems = list(reading.problems(received, begin_file, lambda _: None))
+        report = reading.tally.report()
+        is_read = report.ok or self._options.skips_invalid
+        if not report.failures and not report.lacks_records and is_read:
+            return reading
+        self._reading = reading
+        self._answers.problems.pending = problems
+        return None
+
+    def _select_verdicts(self) -> bool:
+        """Make a metric of each number in verdicts; return False if unreadable.
+
+        Raises `ScoreError` for options and inputs with which they cannot be scored.
+        """
+        target = self._target
+        refused = "" if target is None or target.takes_verdicts else target.id
+        check_verdict_options(self._options, refused)
+        if any(rereadable_input(source) is not source for source in self._inputs):
+            raise ScoreOptionsError(
+                "the input holds verdicts of a judge, which are read twice: give a file"
+            )
+        found = VerdictMetrics()
+        reading = self._read_before(
+            found.add,
+            lambda variant, _: check_verdict_format(variant.format),
+        )
+        if reading is None:
+            return False
+        self._models.check()
+        self._metrics = found.metrics(self._options.missing)
+        self._reading = reading_of(self._inputs, self._options)
+        self._answers = self._new_answers()
+        self._answers.are_verdicts = True
+        return True
+
+    def __iter__(self) -> Generator[Problem, None, None]:  # noqa: PYI058 - it is closed
+        """Score everything; yield the first problems of each kind."""
+        return problems_shown(self._found(), self._redaction)
+
+    def steps(self) -> Generator[None, None, None]:
+        """Score everything; yield each time that a bounded number of rows was read."""
+        with closing(self._stream()) as stream, errors_shown(self._redaction):
+            for problem in stream:
+                if problem is None:
+                    yield
+
+    def _found(self) -> Generator[Problem, None, None]:
+        """Score everything; yield the problems as they are."""
+        with closing(self._stream()) as stream:
+            for problem in stream:
+                if problem is not None:
+                    yield problem
+
+    def _stream(self) -> Generator[Problem | None, None, None]:
+        """Yield the problems, and None after each step of reading."""
+        try:
+            for problem in self._run():
+                if problem is not None:
+                    self._problems.append(problem)
+                yield problem
+        except BaseException:  # an interrupt, too, leaves no half of an output
+            self._files.discard()
+            if self._writer is not None:
+                self._writer.drop()
+            raise
+        finally:
+            self._answers.totals.close()
+
+    def _run(self) -> Generator[Problem | None, None, None]:
+        if self._metrics is None and not self._select_metrics_by_input():
+            yield from self._answers.problems.pop_last()
+            return
+        try:
+            yield from self._score_answers()
+        except VerdictsFound:
+            if not self._select_verdicts():
+                yield from self._answers.problems.pop_last()
+                return
+            yield from self._score_answers()
+
+    def _score_answers(self) -> Generator[Problem | None, None, None]:
+        """Read and score all answers; yield the problems, and None after each step."""
+        answers, options = self._answers, self._options
+        with open_pool(options) as pool:
+            batches = BatchQueue(answers.measured, answers.add_results, pool)
+            reading = self._reading.steps(
+                lambda placed: answers.add_record(placed, batches),
+                self._open_output,
+                lambda _: None,
+            )
+            with closing(reading):
+                for problems in reading:
+                    for problem in problems:
+                        yield problem
+                        yield from answers.problems.pop()
+                    yield None
+            answers.submit_waiting(batches)
+            batches.finish()
+        if self._is_readable:
+            answers.problems.check_model()
+        yield from answers.problems.pop_last()
+        answers.totals.finish()
+        self._finish()
+
+    def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
+        """Open the output as soon as the input format is known. Raises `ScoreError`."""
+        self._answers.count = count
+        is_mapped = "response" in (self._options.columns or {})
+        if not is_mapped and not holds_answers(adapter_of(variant.format)):
+            raise ScoreOptionsError(
+                f"{count.path} is read as {variant.format.id}, which holds no answers; "
+                "if they are under a key of their own, name it with --map response=KEY"
+            )
+        if holds_verdicts(adapter_of(variant.format)) != self._answers.are_verdicts:
+            raise VerdictsFound
+        self._source = self._source or variant.format
+        holds = adapter_of(variant.format).capacity.outputs
+        self._answers.holds_models = holds is Cardinality.MANY
+        # An output that is not possible is an error before work starts.
+        self._opened_writer()
+
+    def _opened_writer(self) -> ResultWriter | None:
+        """Return the writer of the results, None if none are written."""
+        is_needed = self._target is not None or self._observers
+        if self._writer is not None or not is_needed:
+            return self._writer
+        if self._target is not None:
+            check_scored_units(self._answers.measured, self._target)
+        config = self._selection.configured
+        configured = {"task": config.task, "tree": config.tree} if config else {}
+        names = {key: value for key, value in configured.items() if value}
+        run = ResultRun(
+            self._answers.measured,
+            self._profile.id,
+            first_problem,
+            source=self._source,
+            source_adapter=None if self._source is None else adapter_of(self._source),
+            header=self._header,
+            names=names | dict(self._options.names),
+            constants=self._options.constants,
+            by=self._options.by,
+            csv_safe=self._options.csv_safe,
+        )
+        writers = [observer(run) for observer in self._observers]
+        if self._target is not None:
+            # What vendors write are means over answers.
+            target = self._target.writer(self._files, run)
+            writers.append(OverAnswersWriter(target))
+        self._writer = writers[0] if len(writers) == 1 else ResultWriters(writers)
+        return self._writer
+
+    def _finish(self) -> None:
+        """Complete the output files, or discard them if the input is unreadable."""
+        if not self._is_readable:
+            self._files.discard()
+            if self._writer is not None:
+                self._writer.drop()
+            return
+        if not self._answers.number:
+            raise ScoreOptionsError("there are no records to score")
+        if self._options.missing is None:
+            self._answers.totals.check_questions()
+        writer = self._opened_writer()
+        if writer is not None:
+            writer.close(self.whole_scores())
+            self._files.check_apart(self._reading.companions.used.values())
+            self._names = self._files.commit()
+
+    @property
+    def are_verdicts(self) -> bool:
+        """Whether the inputs hold verdicts of a judge, and not answers."""
+        return self._answers.are_verdicts
+
+    @property
+    def _is_readable(self) -> bool:
+        report = self._reading.tally.report()
+        is_read = report.ok or self._options.skips_invalid
+        return is_read and not (report.failures or report.lacks_records)
+
+    @property
+    def has_chosen_metrics(self) -> bool:
+        """Whether the options name the metrics, and not what is read."""
+        depends = self._selection.depends_on_input or self.are_verdicts
+        return not (self._options.stored or depends)
+
+    @property
+    def may_score_labels(self) -> bool:
+        """Whether a metric scores labels, or may if what is read selects it."""
+        if self._metrics is None or self._options.stored:
+            return True
+        return any(one.measure.labels is not None for one in self._metrics.measured)
+
+    def scores(self) -> Scores:
+        """Return the scores as they may be shown, after the iteration has ended."""
+        found, shown = self.whole_scores(), self.redaction()
+        return found if shown is None else shown.scores(found)
+
+    def redaction(self) -> "ScoreRedaction | None":
+        """Return what takes values out of scores and answers, None if all are shown.
+
+        It is known from the first answer on.
+        """
+        if self._redaction is None:
+            return None
+        from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction  # noqa: PLC0415 - most runs show values
+
+        given = frozenset(self._wanted)
+        return ScoreRedaction(self._redaction, given, self.has_chosen_metrics)
+
+    def whole_scores(self) -> Scores:
+        """Return the scores with all names, after the iteration has ended."""
+        answers, problems = self._answers, tuple(self._problems)
+        return Scores(
+            profile=self._profile.id,
+            measured=answers.measured,
+            unknown=() if self._metrics is None else self._metrics.unknown,
+            systems=answers.totals.system_scores(),
+            groups=answers.totals.group_scores(),
+            seconds=tuple(answers.seconds),
+            report=replace(self._reading.tally.report(), problems=problems),
+            is_broken=not self._is_readable,
+            models=tuple(name for name in answers.totals.systems if name != NONE),
+            problems=problems,
+            outputs=self._names,
+            stored_differences=answers.differences.as_dicts(),
+            said=self._notes(),
+            files=answers.totals.files,
+            redefined=frozenset() if self._metrics is None else self._metrics.redefined,
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        """Return notes on the run and on the selection, for people."""
+        chosen = () if self._metrics is None else self._metrics.notes
+        found = notes_of(self._options, self._answers, self._reading)
+        return (*chosen, *found, *self._files.notes)

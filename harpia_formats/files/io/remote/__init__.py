@@ -1,1 +1,0 @@
-"""Read, write and list remote files, with messages for their errors."""

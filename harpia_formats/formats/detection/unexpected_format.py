@@ -1,0 +1,384 @@
+"""Report records that look like another format than expected, or like none."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from shlex import quote
+from typing import Any
+
+from msgspec import UNSET
+
+from harpia_formats.files.parsing.csv_delimiter import (
+    COMMA,
+    WIDE_DELIMITERS,
+    how_to_read,
+    named,
+    shown_delimiter,
+)
+from harpia_formats.formats.detection.candidates import (
+    FormatVariant,
+    choose_variant,
+    first_match,
+    variants_of,
+)
+from harpia_formats.formats.detection.sample import Sample
+from harpia_formats.formats.registry import unread_files
+from harpia_formats.formats.schema.bundled_schemas import (
+    document_schema,
+    is_whole,
+    record_schema,
+)
+from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.model.describe import short_json
+from harpia_formats.model.format import Container, Format
+from harpia_formats.model.record import Record
+from harpia_formats.model.spelling import nearest
+
+#: Keys that often hold a field, the likeliest first, by the field.
+_likely = {
+    "prompt": "prompt question instruction query problem input task text",
+    "references": (
+        "reference references gold golden target expected expected_output ideal "
+        "ground_truth label solution answer answers"
+    ),
+    "response": (
+        "response model_answer model_response model_output prediction predicted "
+        "generated generation completion output answer"
+    ),
+    "category": "category topic subject domain",
+    "model": "model model_name llm engine",
+    "id": "id qid uid uuid question_id sample_id example_id index",
+}
+#: The fields of which one is proposed at least, or nothing is.
+_needed = "prompt"
+_separator = re.compile(r"[ -]")
+_texts = (str, int, float)
+
+
+def likely_map(row: Mapping[str, Any]) -> str:
+    """Return a value of --map for a row by the names of its keys, "" if none is known.
+
+    It is quoted for a shell if need be.
+    It is a proposal: a key may mean something else. Only keys with a text, a number or
+    a list of these are proposed, each for one field.
+    """
+    left = {
+        _separator.sub("_", key.casefold()): key
+        for key, value in row.items()
+        if _is_plain(value) and "," not in key
+    }
+    found = {}
+    for field, names in _likely.items():
+        name = next((name for name in names.split() if name in left), None)
+        if name is not None:
+            found[field] = left.pop(name)
+    if _needed not in found:
+        return ""
+    return quote(",".join(f"{field}={key}" for field, key in found.items()))
+
+
+def likely_map_of(record: Record) -> str:
+    """Return a value of --map for a record of which no column is a field, "" for none.
+
+    Its columns are in its `extra`.
+    """
+    if record.extra is UNSET or record.prompt is not UNSET or record.outputs:
+        return ""
+    return next(filter(None, map(likely_map, record.extra.values())), "")
+
+
+def _is_plain(value: Any) -> bool:
+    items = value if isinstance(value, list) else [value]
+    return all(item is None or isinstance(item, _texts) for item in items)
+
+
+def find_unread(rows: Sequence[Any]) -> tuple[str, str] | None:
+    """Return what the files are that a row has a sign of, and the sign; None if none.
+
+    They are in no known format.
+    """
+    for row in rows:
+        for files in unread_files() if isinstance(row, Mapping) else ():
+            sign = files.sign(row)
+            if sign:
+                return files.title, sign
+    return None
+
+
+#: The code of the rule that a file has another shape than the format asked for.
+OTHER_SHAPE = "S201"
+#: The code of the rule that some of its records have another shape.
+OTHER_ROWS = "S210"
+
+
+@dataclass(frozen=True, slots=True)
+class DetectionNote:
+    """What a rule reports about the format of a file."""
+
+    code: str
+    message: str
+    help: str = ""
+    #: The id of a format that the file may be in if the user names it.
+    possible: str = ""
+
+
+def other_shape_note(
+    asked: FormatVariant,
+    sample: Sample,
+    formats: Sequence[Format],
+    called: str,
+    *,
+    strict: bool,
+) -> DetectionNote | None:
+    """Return a note if most records are invalid as `asked` and match another format.
+
+    `called` is the name that the user gave.
+    """
+    particular = [format_ for format_ in formats if not format_.general]
+    choice = choose_variant(sample.rows, variants_of(particular, sample.layout))
+    if choice is None or choice.variant.format is asked.format or not sample.whole:
+        return None
+    invalid = count_invalid(sample.rows, asked, strict=strict)
+    if 2 * min(invalid, choice.matching) <= len(sample.rows):
+        return None
+    other = choice.variant.format.id
+    message = f"the file is {choice.variant.name}, not {called}: {choice}"
+    help_ = f"validate it with --format {other}; {validated_as(asked)}"
+    return DetectionNote(OTHER_SHAPE, message, help_)
+
+
+def other_rows_note(
+    asked: FormatVariant, sample: Sample, formats: Sequence[Format], *, strict: bool
+) -> DetectionNote | None:
+    """Return a note if some records are invalid as `asked` and match another format."""
+    if asked.dialect.container is not Container.ROWS or not sample.whole:
+        return None
+    unlike = [row for row in sample.rows if not _has_sign(row, asked)]
+    particular = [format_ for format_ in formats if not format_.general]
+    variants = variants_of(particular, sample.layout)
+    matches = [(row, first_match(row, variants)) for row in unlike]
+    others = [(row, found) for row, found in matches if found is not None]
+    refused = _refused([row for row, _ in others], asked, strict=strict)
+    names = Counter(
+        (found[0].name, found[1])
+        for (_, found), is_refused in zip(others, refused, strict=True)
+        if is_refused
+    )
+    if not names:
+        return None
+    (name, sign), count = names.most_common(1)[0]
+    total = len(sample.rows)
+    of_all = f"{count:,} of the first {total:,} records look{'s' * (count == 1)}"
+    if total == 1:
+        of_all = "the first record looks"
+    return DetectionNote(
+        OTHER_ROWS,
+        f"{of_all} like {name} ({sign})",
+        f"put each format in its own file; {validated_as(asked)}",
+    )
+
+
+def validated_as(asked: FormatVariant) -> str:
+    """Return the end of a help text: the records are validated as `asked`."""
+    return f"here every record is validated as {asked.name}"
+
+
+def count_invalid(rows: Sequence[Any], variant: FormatVariant, *, strict: bool) -> int:
+    """Return how many of `rows` the schema of `variant` refuses."""
+    return sum(_refused(rows, variant, strict=strict))
+
+
+def _refused(
+    rows: Sequence[Any], variant: FormatVariant, *, strict: bool
+) -> list[bool]:
+    """Return of each row whether the schema of `variant` refuses it."""
+    if not rows:
+        return []
+    dialect = variant.dialect
+    schema_of = record_schema if is_whole(dialect) else document_schema
+    schema_validator = schema_validator_of(schema_of(dialect, strict=strict))
+    return [not schema_validator.is_valid(row) for row in rows]
+
+
+def _has_sign(row: Any, variant: FormatVariant) -> bool:
+    return isinstance(row, dict) and bool(variant.dialect.sniff(row))
+
+
+#: The code of the rule that a table must have the delimiter that it is read with.
+OTHER_DELIMITER = "J307"
+
+
+def delimiter_note(head: Sample) -> DetectionNote:
+    """Return a note that the fields of a table have another delimiter."""
+    found, expected = named(head.other_delimiter), named(head.delimiter)
+    return DetectionNote(
+        OTHER_DELIMITER,
+        f"a {found} separates the fields of header and rows, and not a {expected}",
+        how_to_read(head.other_delimiter, head.delimiter),
+    )
+
+
+#: The code of the rule that a file must be in a known format.
+CODE = "S301"
+#: Keys of a record among which misspelt ones are looked for.
+MANY_KEYS = 100
+#: Keys of the file that are listed if none is proposed for a field.
+LISTED_KEYS = 10
+#: Keys that are listed of those that a format must have and the file has not.
+LISTED_MISSING = 4
+#: Formats that are listed if none is recognized.
+NEAREST = 3
+_how = "name a format with --from, or for validate and split a schema with --schema"
+
+
+def unknown_text(delimiter: str = "") -> DetectionNote:
+    """Return a note on a file of text that is neither JSON nor a table.
+
+    `delimiter` is the one by which it may be a table, "" if there is none.
+    """
+    message = "no known format: the file is neither JSON nor called .csv or .tsv"
+    help_ = "if it is a table, say so with --from csv or --map, or call it .csv"
+    if delimiter:
+        how = f"read it with --from csv --delimiter {shown_delimiter(delimiter)}"
+        if delimiter in WIDE_DELIMITERS:
+            how = f"{how_to_read(delimiter, COMMA)}, and call it .csv"
+        help_ = f"a {named(delimiter)} separates the fields of its first lines: {how}"
+    return DetectionNote(CODE, message, f"{help_}; {_how}", "csv")
+
+
+def unknown_format(sample: Sample, variants: Sequence[FormatVariant]) -> DetectionNote:
+    """Return a note with what the file may be, or the nearest of `variants`."""
+    row = sample.rows[0]
+    if not isinstance(row, dict):
+        return DetectionNote(CODE, "no known format: the records are not objects", _how)
+    unread = find_unread(sample.rows)
+    if unread is not None:
+        title, sign = unread
+        message = f"no known format: the records are {title}, by {sign}"
+        return DetectionNote(CODE, message, _how)
+    for variant in variants:
+        possible = variant.dialect.possible(row)
+        if possible:
+            message = f"no known format; may be {variant.name}, by {possible}"
+            id_ = variant.format.id
+            settles = f"if it is, name it with --from {id_}"
+            return DetectionNote(CODE, message, f"{settles}; {_how}", id_)
+    for variant in variants:
+        if variant.format.general and _is_of_tables(variant):
+            return _unknown_table(row, variant.format)
+    return _nearest_formats(row, variants)
+
+
+def _is_of_tables(variant: FormatVariant) -> bool:
+    """Tell whether the files of a variant are tables with a header or typed columns."""
+    is_table = variant.dialect.container is Container.TABLE
+    return is_table or bool(variant.format.unpacked_by)
+
+
+def _unknown_table(row: Mapping[str, Any], format_: Format) -> DetectionNote:
+    """Return a note on a table without a known column, of `format_` once mapped."""
+    message = (
+        "no known format: no column is known as one of prompts, references or answers"
+    )
+    help_ = "; ".join(filter(None, [_mapped(row, "COLUMN"), _how]))
+    return DetectionNote(CODE, message, help_, format_.id)
+
+
+def _nearest_formats(
+    row: dict[str, Any], variants: Sequence[FormatVariant]
+) -> DetectionNote:
+    """Return a note with the formats that `row` has most of, if it has any key of one.
+
+    Formats of which it has no required key are named only if there are no others, and
+    of several dialects of a format the nearest.
+    """
+    near: dict[str, tuple[str, _Distance]] = {}
+    for variant in variants:
+        id_, distance = variant.format.id, _distance(row, variant)
+        if distance.known and (id_ not in near or distance.order < near[id_][1].order):
+            near[id_] = variant.name, distance
+    found = sorted(near.values(), key=lambda each: each[1].order)
+    likely = [each for each in found if each[1].had]
+    found = (likely or found)[:NEAREST]
+    mapped = _mapped(row, "KEY")
+    if not found:
+        message = "no known format: none has a key of the file"
+        if not row:
+            message = "no known format: the first record has no keys"
+        return DetectionNote(CODE, message, "; ".join(filter(None, [mapped, _how])))
+    verb = "is" if len(found) == 1 else "are"
+    names = ", ".join(name for name, _ in found)
+    message = f"no known format; the nearest {verb} {names}"
+    lacks = [
+        f"{name} lacks {_listed(way.missing)}" for name, way in found if way.missing
+    ]
+    return DetectionNote(CODE, message, "; ".join([mapped, *lacks, _how]))
+
+
+def _listed(keys: Sequence[str]) -> str:
+    """Return the first of some keys, and the number of the others."""
+    more = len(keys) - LISTED_MISSING
+    shown = ", ".join(keys[:LISTED_MISSING])
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def _mapped(row: Mapping[str, Any], what: str) -> str:
+    """Return how rows of such keys, each a `what`, are converted and scored.
+
+    It has the proposed --map, and is "" for rows without keys.
+    """
+    if not row:
+        return ""
+    proposed = likely_map(row)
+    if proposed:
+        return (
+            f"to convert or score it, say which {what.lower()} holds what, such as "
+            f"--map {proposed}"
+        )
+    keys = [short_json(key) for key in islice(row, LISTED_KEYS)]
+    more = ", ..." if len(row) > len(keys) else ""
+    return (
+        f"to convert or score it, say which {what.lower()} holds what, with --map "
+        f"prompt={what}, where {what} is one of {', '.join(keys)}{more}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Distance:
+    """How far a row is from a variant: keys of it that the row has, and lacks."""
+
+    known: int
+    #: How many of its required keys the row has; one that is misspelt is a half.
+    had: float
+    missing: tuple[str, ...]
+
+    @property
+    def order(self) -> tuple[float, int, int]:
+        """The sort key: the nearest first."""
+        return (-self.had, -self.known, len(self.missing))
+
+
+def _distance(row: dict[str, Any], variant: FormatVariant) -> _Distance:
+    dialect = variant.dialect
+    schema = (record_schema if is_whole(dialect) else document_schema)(dialect)
+    if not isinstance(schema, dict):
+        return _Distance(0, 0, ())
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    keys = list(islice(row, MANY_KEYS))
+    near = {key for key in properties if key not in row and _is_misspelt(key, keys)}
+    missing = tuple(key for key in required if key not in row)
+    had = sum((key in row) + (key in near) / 2 for key in required)
+    known = len(properties.keys() & row.keys()) + len(near)
+    return _Distance(known, had, missing)
+
+
+def _is_misspelt(key: str, keys: Sequence[str]) -> bool:
+    """Tell whether one of `keys` is a misspelt `key`.
+
+    One with another word, such as `question` for `question_id`, is another key.
+    """
+    found = nearest(key, keys)
+    is_alike = found.count("_") == key.count("_")
+    return bool(found) and (is_alike or found.replace("_", "") == key.replace("_", ""))

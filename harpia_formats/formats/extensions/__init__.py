@@ -1,1 +1,0 @@
-"""Formats, rules, metrics and reporters that other packages add by entry points."""

@@ -1,1 +1,0 @@
-"""Text for people: spelling suggestions, descriptions of values, safe output."""

@@ -1,0 +1,317 @@
+"""The tables that are published of a result: of scores, and of comparisons."""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from operator import attrgetter
+
+from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
+from harpia_formats.evaluation.scoring.compared_scores import ComparedScore
+from harpia_formats.evaluation.scoring.metric_score import (
+    APPROXIMATE,
+    MISSING,
+    Group,
+    MetricScore,
+    uneven_notes,
+)
+from harpia_formats.evaluation.scoring.scores import Scores
+from harpia_formats.model.describe import p_text
+from harpia_formats.model.result import Result
+from harpia_formats.reporters.score_tables.score_table import (
+    NONE,
+    Best,
+    Cell,
+    Column,
+    Heading,
+    Note,
+    Number,
+    ScoreTable,
+    best_tested,
+    columns_of,
+    decimals_for,
+    decimals_of,
+    interval_text,
+    labelled,
+    left_out_notes,
+    mark_notes,
+    marks_of,
+    notes_of,
+    number_text,
+    numbered,
+    run_notes,
+    unreadable_notes,
+)
+
+_UNTESTED = "Differences between systems were not tested; score compare tests them."
+_ALL, _EMPTY = "(all)", "(empty)"
+#: The columns of counts, and what returns the count of a score.
+_COUNTS: dict[str, Callable[[MetricScore], int]] = {
+    "questions": attrgetter("questions"),
+    "answers": attrgetter("count"),
+    "answers left out": attrgetter("unscored"),
+}
+
+
+def scores_table(scores: Scores) -> ScoreTable:
+    """Return the table of the scores of a data set that was read to its end."""
+    groups = list(scores.groups_by_system())
+    systems = {id(system) for system in scores.systems}
+    ends = [at for at, group in enumerate(groups) if id(group) in systems]
+    fields, names = _names_of(scores, groups)
+    no_bold = Best({}, _UNTESTED if len(scores.systems) > 1 else "")
+    table = table_of_groups(fields, names, groups, no_bold)
+    return replace(
+        table,
+        notes=(*table.notes, *run_notes(scores)),
+        breaks=frozenset(ends[:-1]) if scores.groups else frozenset(),
+    )
+
+
+def table_of_groups(
+    fields: Sequence[str],
+    names: Iterable[Sequence[Cell]],
+    groups: Sequence[Group],
+    best: Best,
+) -> ScoreTable:
+    """Return the table of some groups, whose first columns are `fields`.
+
+    `names` has the cells of each of these columns.
+    """
+    columns = columns_of(groups)
+    marks = marks_of(columns)
+    cells = [
+        list(_score_cells(column, best.rows_of(column.key), marks))
+        for column in columns
+    ]
+    counts, count_notes = _counts(groups)
+    headings = [
+        *(Heading(field, is_number=False) for field in fields),
+        *(Heading(column.name, column.better) for column in columns),
+        *(Heading(name) for name in counts),
+    ]
+    notes = [*notes_of(columns, best.note), *count_notes, *left_out_notes(groups)]
+    named = zip(map(", ".join, zip(*names, strict=True)), groups, strict=True)
+    are_named = names and len(groups) > 1
+    shown = list(named) if are_named else [("", one) for one in groups]
+    notes += [Note(f"{text[:1].upper()}{text[1:]}.") for text in uneven_notes(shown)]
+    notes += unreadable_notes(shown)
+    rows = zip(*names, *cells, *counts.values(), strict=True)
+    return ScoreTable("Scores", tuple(headings), tuple(rows), tuple(notes))
+
+
+def _names_of(
+    scores: Scores, groups: Sequence[Group]
+) -> tuple[list[str], list[list[str]]]:
+    """Return the fields of the first columns, and the cells of each.
+
+    A single system is called by its model, if that is known, or has no name.
+    """
+    fields = list((scores.groups or scores.systems)[0].key)
+    names = [
+        [group.key.get(field, _ALL) or _EMPTY for group in groups] for field in fields
+    ]
+    if "model" in fields:
+        return fields, names
+    if len(scores.models) == 1:
+        return ["model", *fields], [[*scores.models] * len(groups), *names]
+    return (fields, names) if fields else (["system"], [[_ALL]])
+
+
+def _score_cells(
+    column: Column, best: Container[int], marks: Mapping[str, str]
+) -> Iterator[Cell]:
+    """Yield the cells of a column, of which those in the rows `best` are bold."""
+    decimals = decimals_of(column.there)
+    for at, score in enumerate(column.scores):
+        if score is None or score.value is None:
+            yield Number(NONE)
+            continue
+        limits = score.interval
+        yield Number(
+            number_text(score.value, decimals),
+            "" if limits is None else interval_text(limits, decimals),
+            marks.get(score.remark, ""),
+            at in best,
+        )
+
+
+def _counts(groups: Sequence[Group]) -> tuple[dict[str, list[Number]], list[Note]]:
+    """Return the columns of counts that differ between rows, and notes on the others.
+
+    A cell has the least and the greatest number of the scores of its row.
+    """
+    columns: dict[str, list[Number]] = {}
+    notes = []
+    every = [score for group in groups for score in group.scores]
+    has_one_each = all(score.count == score.questions for score in every)
+    for name, count in _COUNTS.items():
+        found = {count(score) for score in every}
+        if name == "answers" and has_one_each:
+            notes.append(Note("Each question has one scored answer."))
+        elif len(found) == 1:
+            notes.append(Note(f"{name.capitalize()}: {found.pop():,}."))
+        elif found:
+            columns[name] = [_range([count(one) for one in g.scores]) for g in groups]
+    return columns, notes
+
+
+def _range(counts: Sequence[int]) -> Number:
+    least, most = min(counts, default=0), max(counts, default=0)
+    return Number(f"{least:,}" if least == most else f"{least:,} to {most:,}")
+
+
+_TEXTS = ("score", "A", "B")
+_NUMBERS = ("A - B", "p", "p (Holm)", "detected", "questions")
+#: The column of how many questions detect the difference that is named.
+_NEEDED = "needed"
+_USUAL = 4
+MAY_DISAGREE = "An interval is not that of the test: they may disagree about 0."
+
+
+def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
+    """Yield the scores of each system, and all differences."""
+    groups = [system.scores for system in found.systems]
+    names = [system.name for system in found.systems]
+    best = best_tested(columns_of(groups), names, found.compared)
+    yield table_of_groups(["system"], [names], groups, best)
+    needed = [] if found.detect is None else [_NEEDED]
+    headings = (
+        *(Heading(name, is_number=False) for name in _TEXTS),
+        *map(Heading, [*_NUMBERS, *needed]),
+    )
+    decimals = _decimals(found.compared)
+    marks = _marks(found.compared)
+    rows = tuple(
+        (
+            *_difference_cells(score, decimals.get(score.full_name, _USUAL), marks),
+            *(Number(_count_text(score.questions_needed)) for _ in needed),
+        )
+        for score in found.compared
+    )
+    yield ScoreTable("Differences", headings, rows, tuple(_notes(found)))
+
+
+def _count_text(number: int | None) -> str:
+    return NONE if number is None else f"{number:,}"
+
+
+def _decimals(compared: Iterable[ComparedScore]) -> dict[str, int]:
+    """Return the digits behind the point of the differences of each score."""
+    found: dict[str, int] = {}
+    for score in compared:
+        one = score.comparison
+        if one is not None and one.high > one.low:
+            decimals = decimals_for((one.high - one.low) / 2)
+            found[score.full_name] = max(found.get(score.full_name, 0), decimals)
+    return found
+
+
+def _marks(compared: Sequence[ComparedScore]) -> dict[str, str]:
+    """Return the mark of each remark on differences, and of why there are none."""
+    tested = [one.comparison.remark for one in compared if one.comparison is not None]
+    reasons = (one.reason for one in compared)
+    return numbered(APPROXIMATE, tested) | numbered(MISSING, reasons)
+
+
+def _difference_cells(
+    score: ComparedScore, decimals: int, marks: Mapping[str, str]
+) -> Iterator[Cell]:
+    yield score.full_name
+    yield from score.systems
+    compared = score.comparison
+    if compared is None:
+        yield from [Number(NONE, mark=marks[score.reason])] + [Number(NONE)] * 3
+    else:
+        limits = compared.low, compared.high
+        yield Number(
+            number_text(compared.difference, decimals, "+"),
+            interval_text(limits, decimals, "+"),
+            marks.get(compared.remark, ""),
+        )
+        mark = marks.get(compared.remark, "") if compared.is_approximate_p else ""
+        p_value = p_text(compared.p_value, is_least=compared.is_least)
+        yield Number(p_value, mark=mark)
+        adjusted = score.adjusted_p
+        yield (
+            Number(NONE)
+            if adjusted is None
+            else Number(p_text(adjusted, is_least=compared.is_least), mark=mark)
+        )
+        least = compared.detectable
+        yield Number(NONE if least is None else number_text(least, decimals))
+    yield Number(f"{score.questions:,}")
+
+
+def _notes(found: ComparisonReport) -> Iterator[Note]:
+    """Yield what the numbers are, and how they were computed."""
+    compared = found.compared
+    tested = [one.comparison for one in compared if one.comparison is not None]
+    yield Note(
+        "A - B: the difference over the questions that both have, and in brackets its "
+        "confidence interval by question."
+    )
+    if found.has_other_intervals:
+        yield Note(MAY_DISAGREE)
+    if len(tested) > 1:
+        yield Note(f"p (Holm): adjusted for all {len(tested):,} comparisons.")
+    if tested:
+        yield Note(detected_text(NONE, tested[0].alpha))
+        if found.detect is not None:
+            yield Note(needed_text(found.detect))
+    yield from mark_notes(_marks(compared))
+    for pair in found.pairs:
+        if pair.only_first or pair.only_second:
+            yield Note(
+                f"Not compared: {pair.only_first:,} questions only of {pair.first}, "
+                f"{pair.only_second:,} only of {pair.second}."
+            )
+    yield from _left_out(compared)
+    forced = dict.fromkeys(one.full_name for one in compared if one.is_forced)
+    if forced:
+        yield Note(
+            f"Compared by force: signatures do not prove that {', '.join(forced)} was "
+            "computed the same way in all systems."
+        )
+    methods = [
+        (one.full_name, one.comparison)
+        for one in compared
+        if one.comparison is not None
+    ]
+    yield from labelled("Test", ((name, one.test) for name, one in methods))
+    yield from labelled("Intervals", ((name, one.method) for name, one in methods))
+
+
+def detected_text(none: str, alpha: float) -> str:
+    """Return what the column "detected" has, with `none` where it has no number."""
+    return (
+        f"Detected: the smallest difference that these questions detect (p below "
+        f"{alpha:g}) with a power of 80 % in a single test, without Holm's correction; "
+        f"{none} if they detect none on the scale, or never differ."
+    )
+
+
+def needed_text(difference: float) -> str:
+    """Return what the column of the questions that are needed has."""
+    return (
+        f"Needed: how many questions detect a difference of {difference:g} in the same "
+        "way."
+    )
+
+
+def _left_out(compared: Sequence[ComparedScore]) -> Iterator[Note]:
+    for score in compared:
+        if any(score.unscored):
+            one, other = score.unscored
+            first, second = score.systems
+            yield Note(
+                f"Left out of {score.full_name}: {one:,} answers of {first}, {other:,} "
+                f"of {second}."
+            )
+
+
+def tables_of(result: Result) -> tuple[ScoreTable, ...]:
+    """Return the tables of a result; none if it has no scores of its whole input."""
+    if isinstance(result, Scores) and result.is_whole:
+        return (scores_table(result),)
+    if isinstance(result, ComparisonReport) and result.compared:
+        return tuple(comparison_tables(result))
+    return ()

@@ -1,1 +1,0 @@
-"""Infer a JSON Schema from rows that have none."""

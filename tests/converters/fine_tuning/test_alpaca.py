@@ -1,0 +1,132 @@
+"""Instructions in Alpaca's form: detected, checked and read."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from corpora import CORPORA
+from harpia_converters.fine_tuning.mapping import ALPACA
+from harpia_formats import convert, detect, read, validate
+from harpia_formats.model.record import as_dict
+
+ROOT = Path(__file__).parents[3]
+CHATS = CORPORA / "neighbours" / "chat"
+ROW = {"instruction": "Add.", "input": "2 2", "output": "4"}
+
+
+def record_of(**others: Any) -> dict[str, Any]:
+    """Return the record of a row with these keys."""
+    return as_dict(ALPACA.read(ROW | others))
+
+
+def codes_of(**others: Any) -> list[str]:
+    """Return the codes of what is found in a row with these keys."""
+    return [each.code for each in validate(json.dumps(ROW | others).encode()).problems]
+
+
+@pytest.mark.corpora
+def test_real_set_is_read() -> None:
+    """The prompt of a real set is its instruction, with the input if there is one."""
+    path = CHATS / "alpaca_en_demo.first5.json"
+    rows, (found,) = json.loads(path.read_bytes()), detect(path)
+    records = list(read(path))
+
+    assert (found.format, found.confidence) == ("alpaca", 1.0)
+    assert not validate(path).problems
+    assert len(records) == len(rows) == 5
+    assert [each.references for each in records] == [[row["output"]] for row in rows]
+    for record, row in zip(records, rows, strict=True):
+        parts = [row["instruction"], row["input"]]
+        assert record.prompt == "\n\n".join(part for part in parts if part)
+
+
+def test_input_stands_below_a_blank_line() -> None:
+    """The prompt is the instruction, a blank line and the input; alone without one."""
+    assert record_of()["prompt"] == "Add.\n\n2 2"
+    assert record_of(input="")["prompt"] == "Add."
+    assert record_of()["references"] == ["4"]
+
+
+def test_history_makes_a_chat() -> None:
+    """Earlier rounds are messages in front of the prompt, and the system text a field.
+
+    An empty history is none.
+    """
+    found = record_of(history=[["1+1?", "2"]], system="Be brief.")
+
+    assert "prompt" not in found
+    assert found["system"] == "Be brief."
+    assert found["messages"] == [
+        {"role": "user", "content": "1+1?"},
+        {"role": "assistant", "content": "2"},
+        {"role": "user", "content": "Add.\n\n2 2"},
+    ]
+    assert "messages" not in record_of(history=[])
+
+
+def test_other_keys_are_kept() -> None:
+    """Keys of the user's own go to the extra fields."""
+    assert record_of(text="Below is …")["extra"] == {"alpaca": {"text": "Below is …"}}
+    assert "extra" not in record_of()
+
+
+@pytest.mark.parametrize(
+    ("others", "codes"),
+    [
+        ({"instruction": ""}, ["G201"]),
+        ({"instruction": "", "input": ""}, []),
+        ({"input": "<noinput>"}, ["G202"]),
+        ({"input": "No input"}, ["G202"]),
+        ({"input": "noinputs"}, []),
+    ],
+)
+def test_doubtful_inputs_are_reported(others: dict[str, str], codes: list[str]) -> None:
+    """An input without an instruction, or one that says that it is none, is found."""
+    assert codes_of(**others) == codes
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (ROW | {"label": True}, "instructions with verdicts for KTO, by `label`"),
+        (ROW | {"kto_tag": False}, "instructions with verdicts for KTO, by `kto_tag`"),
+        (
+            {"instruction": "Add.", "chosen": "4", "rejected": "5"},
+            "instructions with two outputs for DPO, by `chosen` and `rejected`",
+        ),
+    ],
+)
+def test_other_sets_of_instructions_are_refused_with_a_reason(
+    row: dict[str, Any], reason: str
+) -> None:
+    """Nothing claims sets for KTO and DPO, and the message says what they are."""
+    (problem,) = validate(json.dumps(row).encode()).problems
+
+    assert problem.code == "S301"
+    assert reason in problem.message
+
+
+def test_instructions_become_questions_of_nemo(tmp_path: Path) -> None:
+    """An instruction is a prompt, and its output the ideal response."""
+    output = tmp_path / "out.json"
+    convert(json.dumps(ROW).encode(), to="nemo-input", output=output)
+
+    assert json.loads(output.read_bytes()) == [
+        {
+            "prompt": "Add.\n\n2 2",
+            "ideal_response": "4",
+            "category": "",
+            "source": "",
+        }
+    ]
+
+
+def test_an_empty_input_is_no_finding_of_lints() -> None:
+    """Rows without an input have it as empty text, and lints say nothing of that."""
+    row = b'{"instruction": "Rima com frio?", "input": "", "output": "rio"}\n'
+    assert not validate(row, format="alpaca", lint=True).problems
+    nothing = row.replace(b"Rima com frio?", b" ")
+    (problem,) = validate(nothing, format="alpaca", lint=True).problems
+    assert problem.code == "V306"

@@ -1,0 +1,47 @@
+"""Cells that hold JSON, and whether one of its objects has a key twice."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from harpia_converters.hub.csv_mapping import as_json, repeats_key
+from harpia_formats.api.testing.strategies import VALUES
+from harpia_formats.files.parsing.locate import duplicates
+from harpia_formats.model.adapter import DECLINED
+from harpia_formats.model.exact_json import decode, encode
+
+#: Pieces of objects in which keys are often there twice, and colons stand in texts.
+KEYS = st.sampled_from(['"a"', '"b"', '"a:"', r'"a\u003a"', r'"\u0061"', '"模"'])
+LEAVES = st.sampled_from(["1", "1e2", "null", '":"', r'"\":\""', r'"\u003A"', '""'])
+
+
+def objects(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    """Return a strategy for the text of objects and lists of them."""
+    member = st.tuples(KEYS, st.sampled_from([":", " :", ": "]), inner).map("".join)
+    members = st.lists(member, max_size=3).map(",".join)
+    return members.map("{{{}}}".format) | st.lists(inner, max_size=3).map(
+        lambda items: f"[{','.join(items)}]"
+    )
+
+
+TEXTS = st.recursive(LEAVES, objects, max_leaves=6)
+
+
+@settings(max_examples=500)
+@given(TEXTS)
+def test_repeated_keys_are_found_by_colons(text: str) -> None:
+    """A key is there twice for the count of colons where it is for a parser."""
+    is_repeated = any(duplicates(text.encode()))
+    value = decode(text)
+
+    assert not isinstance(value, dict | list) or (
+        repeats_key(text, value) == is_repeated
+    )
+    assert (as_json(text) is DECLINED) == is_repeated
+
+
+@given(VALUES)
+def test_encoded_values_are_read(value: object) -> None:
+    """No value that was encoded has a key twice."""
+    text = encode(value).decode()
+
+    assert encode(as_json(text)).decode() == text
