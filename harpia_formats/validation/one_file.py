@@ -262,9 +262,11 @@ def validate_open(
     The caller adds what is yielded to the counts of the file before it asks for more.
     Places are those in the file; of one that was unpacked, those in its members.
     """
-    path, places = file.count.path, file.reader.places
+    path = file.count.path
     collector = Collector(run.active_rules(), path, 0)
     opening = open_container(file.blocks)
+    # Whether the file is unpacked is known once its first bytes are read.
+    places = file.reader.places
     if file.source.is_found:
         note_if_own(file.count, opening.buffer.data)
     for fault in opening.faults:
