@@ -13,9 +13,8 @@ from harpia_formats.evaluation.statistics.statistics_result import Statistics
 from harpia_formats.model.result import Result
 from harpia_formats.api.answers import Answers as Answers
 from harpia_formats.api.arguments import Records as Records
-from harpia_formats.model.problem import RecipeError as RecipeError
-from harpia_formats.conversion.subsets.subset_options import SubsetError as SubsetError
 from harpia_formats.conversion.subsets.subset_options import Subset as Subset
+from harpia_formats.conversion.subsets.subset_options import SubsetError as SubsetError
 from harpia_formats.evaluation.figures.drawing import FigureError as FigureError
 from harpia_formats.evaluation.llm_judge import LLMJudge as LLMJudge
 from harpia_formats.expectations.preflight_error import PreflightError as PreflightError
@@ -25,32 +24,33 @@ from harpia_formats.formats.extensions import PluginError as PluginError
 from harpia_formats.formats.registry import UnknownFormat as UnknownFormat
 from harpia_formats.formats.rules import UnknownRule as UnknownRule
 from harpia_formats.formats.schema.bundled_schemas import SchemaError as SchemaError
-from harpia_formats.model.report import Check as Check
 from harpia_formats.model.column_map import MapError as MapError
+from harpia_formats.model.problem import Because as Because
 from harpia_formats.model.problem import ConversionError as ConversionError
 from harpia_formats.model.problem import EngineError as EngineError
-from harpia_formats.model.problem import HarpiaFormatsError as HarpiaFormatsError
-from harpia_formats.model.problem import OptionError as OptionError
-from harpia_formats.model.vendor_metrics import ScoreError as ScoreError
-from harpia_formats.model.problem import Because as Because
 from harpia_formats.model.problem import Excerpt as Excerpt
 from harpia_formats.model.problem import Fix as Fix
+from harpia_formats.model.problem import HarpiaFormatsError as HarpiaFormatsError
+from harpia_formats.model.problem import OptionError as OptionError
 from harpia_formats.model.problem import Place as Place
 from harpia_formats.model.problem import Problem as Problem
+from harpia_formats.model.problem import RecipeError as RecipeError
 from harpia_formats.model.problem import Severity as Severity
 from harpia_formats.model.record import Header as Header
 from harpia_formats.model.record import Output as Output
 from harpia_formats.model.record import Record as Record
 from harpia_formats.model.record import Score as Score
+from harpia_formats.model.report import Check as Check
 from harpia_formats.model.report import FileCount as FileCount
 from harpia_formats.model.report import Group as Group
 from harpia_formats.model.report import Report as Report
 from harpia_formats.model.report import ValidationFailed as ValidationFailed
+from harpia_formats.model.vendor_metrics import ScoreError as ScoreError
 from harpia_formats.reporters import ReportError as ReportError
-from harpia_formats.validation.options import CompanionError as CompanionError
 from harpia_formats.validation.inferred_schema import InferredSchema as InferredSchema
-from harpia_formats.validation.repair.run import FixReport as FixReport
+from harpia_formats.validation.options import CompanionError as CompanionError
 from harpia_formats.validation.repair.repaired_file import Change as Change
+from harpia_formats.validation.repair.run import FixReport as FixReport
 
 __version__: str
 class_modules: dict[str, str]

@@ -70,10 +70,6 @@ OPTIONS = """\
 This page lists every command of `harpia-formats` and its options, as `--help` prints
 them, and the keyword argument of the Python function that does the same.
 """
-#: Arguments that have another name or form than the parameter of the option.
-OTHER_ARGUMENTS = {
-    "skip_invalid": 'on_invalid="skip"',
-}
 SETTINGS_PAGE = """\
 # Settings
 
@@ -220,7 +216,7 @@ def _arguments(command: str) -> set[str]:
 
 def _argument(option: Option, known: set[str]) -> str:
     """Return the keyword argument for an option, "" if there is none."""
-    argument = OTHER_ARGUMENTS.get(option.field, option.field)
+    argument = option.field
     return argument if argument.partition("=")[0] in known else ""
 
 

@@ -168,6 +168,7 @@ _WITHOUT = (
     (re.compile(r", or the definition of the judge with --definition"), ""),
     (re.compile(r"; if it is data, write a preflight file for it with --init"), ""),
     (re.compile(r"(?<![\w-])--fix(?![\w-])"), "fix()"),
+    (re.compile(r"validate --unsafe-fixes"), "fix(unsafe=True)"),
     (re.compile(r"--to/-t"), "to"),
     (re.compile(r"NAME=FILE"), "systems={FILE: NAME}"),
 )

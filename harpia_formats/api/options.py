@@ -39,6 +39,7 @@ OWN_FILE, PYPROJECT = "harpia-formats.toml", "pyproject.toml"
 INSTEAD = {
     "--column": "--map FIELD=COLUMN",
     "--input": "the path alone",
+    "--skip-invalid": "--on-invalid skip",
     "skip_invalid": 'on_invalid="skip"',
     "with_": "companion",
 }
@@ -471,9 +472,6 @@ OPTIONS = (
     Option("on_invalid", "--on-invalid NAME", CHOICE, "convert",
            "Rows that are not valid or cannot be converted: {}.", default="fail",
            choices="fail skip quarantine", usual=True),
-    Option("skip_invalid", "--skip-invalid", FLAG,
-           "convert roundtrip diff score score_compare score_agreement stats",
-           "The same as --on-invalid skip.", functions=""),
     Option("quarantine", "--quarantine FILE", TEXT, "convert",
            "File for quarantined rows; beside the output if not given."),
     Option("max_row_bytes", "--max-row-bytes N", WHOLE,

@@ -254,10 +254,6 @@ def given_to(command: str, values: Mapping[str, Any], context: Any) -> Given:
         meaning = _meanings.get(option.kind)
         if meaning is not None:
             found[option.field] = meaning(list(found[option.field] or ()), option)
-    if found.pop("skip_invalid", False):
-        if found["on_invalid"] not in {"fail", "skip"}:
-            raise UsageError("--skip-invalid and --on-invalid cannot be combined")
-        found["on_invalid"] = "skip"
     if found.get("stdin_filename") is not None:
         found = _with_named_stdin(command, found)
     sources = {name: context.get_parameter_source(name) for name in context.params}

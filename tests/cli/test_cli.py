@@ -23,7 +23,7 @@ def test_version_is_printed(flag: str) -> None:
     ("arguments", "words"),
     [
         (["--help"], ["validate", "rule", "--version"]),
-        (["validate", "--help"], ["--format", "--cross-check", "Exit codes"]),
+        (["validate", "--help-all"], ["--format", "--cross-check", "Exit codes"]),
         (["rule", "--help"], ["--all", "RULES"]),
     ],
 )
@@ -70,7 +70,7 @@ def test_usage_error_is_explained(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--schema", "schema.json", "--format", "eee"], ["--schema", "--format"]),
+        (["--schema", "schema.json", "--format", "eee"], ["--schema", "--from"]),
         (["--format", "eee@0.2.0-tga"], ["did you mean eee@0.2.0-tag?"]),
         (["--format", "nonsense"], ["eee@0.2.0", "eee@0.3.0"]),
         (["--select", "dupicate-key"], ["did you mean duplicate-key"]),

@@ -409,7 +409,6 @@ def test_the_first_import_is_small() -> None:
     )
 
     assert done.stdout.decode().split() == [
-        "__future__",
         "harpia_formats",
         "harpia_formats._version",
         "harpia_formats.cli",

@@ -21,7 +21,6 @@ from harpia_formats.formats.schema.references import (
     resolve,
     subschemas,
 )
-from harpia_formats.formats.schema.validator import MASK, schema_validator_of
 from harpia_formats.model.format import Remark
 from harpia_formats.model.problem import Path as ValuePath
 from harpia_formats.model.problem import pointer_of
@@ -441,6 +440,10 @@ def _check_engine(name: str, schema: Any) -> None:
     """Raise `SchemaError` for what only the engine refuses, such as a bad pattern."""
     from jsonschema_rs import ValidationError  # noqa: PLC0415 - not to write a schema as Python
 
+    from harpia_formats.formats.schema.validator import (  # noqa: PLC0415 - it imports jsonschema_rs
+        schema_validator_of,
+    )
+
     try:
         schema_validator_of(schema)
     except ValidationError as error:
@@ -454,6 +457,8 @@ def _check_engine(name: str, schema: Any) -> None:
 
 def _with_value(message: str, schema: Any, path: Iterable[Any]) -> str:
     """Return a message of the engine with the value at `path` in place of its mask."""
+    from harpia_formats.formats.schema.validator import MASK  # noqa: PLC0415 - it imports jsonschema_rs
+
     value = schema
     for step in path:
         value = value[step]

@@ -22,7 +22,7 @@ _OF_COMMANDS = {
     "harpia_formats/cli/": "it is the command line",
     "harpia_formats/api/": "tables, and files for the command line",
     "harpia_formats/evaluation/llm_judge/": "the command judge",
-    "harpia_formats/evaluation/plots/charts.py": "properties of CSS",
+    "harpia_formats/evaluation/plots.py": "properties of CSS",
     "harpia_formats/formats/rules/": "pages on rules",
     "harpia_formats/conversion/losses/field_map_markdown.py": "a page",
     "harpia_formats/formats/schema/to_python.py": "a module that is written",

@@ -691,14 +691,14 @@ def test_kills_at_any_moment_lose_nothing(tmp_path: Path) -> None:
 def test_documentation_lists_every_option() -> None:
     """The documentation page names every option of the command, and no other one."""
     help_ = subprocess.run(  # noqa: S603 - the command is ours
-        [*COMMAND, "judge", "--help"],
+        [*COMMAND, "judge", "--help-all"],
         env={**os.environ, "COLUMNS": "200", "NO_COLOR": "1"},
         capture_output=True,
         check=True,
     ).stdout.decode()
     off = {f"--no-{name}" for name in re.findall(r"--\[no-\]([a-z-]+)", help_)}
     help_ = help_.replace("--[no-]", "--")
-    known = set(re.findall(r"--[a-z][a-z-]+", help_)) - {"--help"}
+    known = set(re.findall(r"--[a-z][a-z-]+", help_)) - {"--help", "--help-all"}
     page = (ROOT / "docs" / "how-to" / "judge.md").read_text(encoding="utf-8")
     # That section, and commands that begin with score, are about others.
     before, _, rest = page.partition("## Agreement of judges")

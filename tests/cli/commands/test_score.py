@@ -151,7 +151,7 @@ def test_an_invalid_row_ends_it_unless_it_is_skipped(data: Path) -> None:
     (data / "runs.jsonl").write_bytes(lines_of() + b'{"input": 7}\n')
 
     broken = run("runs.jsonl", "-m", "em", cwd=data)
-    left = run("runs.jsonl", "-m", "em", "--skip-invalid", cwd=data)
+    left = run("runs.jsonl", "-m", "em", "--on-invalid", "skip", cwd=data)
 
     assert broken.returncode == 1
     assert b"runs.jsonl:4:" in broken.stderr
@@ -163,12 +163,12 @@ def test_an_invalid_row_ends_it_unless_it_is_skipped(data: Path) -> None:
 
 
 def test_records_without_a_verdict_are_not_skipped(data: Path) -> None:
-    """With --skip-invalid, a file of no known format is still a failure."""
+    """With --on-invalid skip, a file of no known format is still a failure."""
     (data / "more").mkdir()
     (data / "more" / "runs.jsonl").write_bytes(lines_of())
     (data / "more" / "unknown.json").write_text('{"prompt": 5}')
 
-    result = run("more", "-m", "em", "--skip-invalid", cwd=data)
+    result = run("more", "-m", "em", "--on-invalid", "skip", cwd=data)
 
     assert result.returncode == 1
     assert b"S301" in result.stderr

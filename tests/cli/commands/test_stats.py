@@ -74,7 +74,7 @@ def test_an_invalid_row_ends_the_run(run: Any, tmp_path: Path) -> None:
     path.write_bytes(ANSWERS.read_bytes() + b'{"input": 1}\n')
 
     code, output, errors = run(str(path))
-    skipping = run(str(path), "--skip-invalid")
+    skipping = run(str(path), "--on-invalid", "skip")
 
     assert (code, output) == (1, "")
     assert "--on-invalid skip leaves them out" in errors

@@ -10,7 +10,8 @@ from command_runs import TIMEOUT, on_terminal, run
 
 #: Scripts that show the bar from the start, and only after longer than any test takes.
 AT_ONCE, LATE = (
-    f"from harpia_formats.cli.output import progress; progress.DELAY = {seconds}"
+    "from harpia_formats.cli import progress_and_problems as progress; "
+    f"progress.DELAY = {seconds}"
     for seconds in (0, 2 * TIMEOUT)
 )
 FAULTY = ("validate", "rows.jsonl", "--schema", "schema.json")

@@ -123,7 +123,7 @@ def test_every_kind_of_name_is_tried() -> None:
         ("score", "--profile"),
         ("score", "--to"),
         ("score compare", "--test"),
-        ("validate", "--format"),
+        ("validate", "--from"),
         ("validate", "--output-format"),
         ("validate", "--select"),
     }

@@ -379,7 +379,14 @@ def test_what_is_correct_can_be_replaced(main: InProcess) -> None:
 
 
 #: Options of the command line that are about no result, or about the recipe.
-OF_THE_RUN = {"encoding", "quiet", "recipe", "show_progress", "show_recipe"}
+OF_THE_RUN = {
+    "encoding",
+    "quiet",
+    "recipe",
+    "show_progress",
+    "show_recipe",
+    "stdin_filename",
+}
 
 
 @pytest.mark.parametrize("command", [SCORE, COMPARE])

@@ -231,7 +231,7 @@ def check_refused(name: str, tmp_path: Path) -> None:
         is_named = result.returncode == 2 and b"not JSON or CSV" in told
 
         assert is_unknown or is_named, command
-        assert b"--skip-invalid" not in told
+        assert b"--on-invalid" not in told
 
 
 @pytest.mark.parametrize(

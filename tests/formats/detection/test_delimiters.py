@@ -145,7 +145,7 @@ def test_delimiter_of_full_width_is_named(data: str, name: str, tmp_path: Path) 
 
     assert [each.code for each in problems] == ["J307"]
     assert f"a {name} separates the fields" in problems[0].message
-    assert "--unsafe-fixes" in problems[0].help
+    assert "fix(unsafe=True)" in problems[0].help
     assert "delimiter" not in problems[0].help
 
 
