@@ -191,9 +191,12 @@ def find_repairs(file: OpenFile, job: Job, store: RepairStore, means: Means) -> 
         raise SourceError(file.source.name, local.merge.gap)
     consumer.finish(local.validators)
     # Validation may end early, but what is written is the file as a whole: its bytes
-    # are counted, and kept if it cannot be read again.
-    for _ in file.blocks:
-        pass
+    # are counted, and kept if it cannot be read again. Workers that read ranges of a
+    # file to its end have counted them.
+    reader = file.blocks.reader
+    if getattr(reader, "file", None) is None or file.count.bytes != reader.total:
+        for _ in file.blocks:
+            pass
     # Spreadsheets take a table without it for one in the encoding of the machine.
     is_json = local.merge.plan.cut in {Framing.VALUES, Framing.MEMBERS}
     is_wanted = BYTE_ORDER_MARK in job.settings.codes and (

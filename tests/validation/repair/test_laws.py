@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import harpia_formats
 from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.files.workers import engine
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.repair import repair_ranges
@@ -127,6 +128,8 @@ def test_any_number_of_workers_gives_the_same_bytes(
 ) -> None:
     """A file is repaired alike by one process and by two, whose work may fail."""
     if fails:
+        # Only a forked worker has what is patched here.
+        monkeypatch.setattr(engine, "is_fork_safe", lambda: True)
         monkeypatch.setattr(repair_ranges, "FoundRepairs", failing)
     rows = [with_null(row, n) for n, row in enumerate(valid_rows("eee@0.2.0") * 40)]
     text = {
