@@ -11,8 +11,7 @@ from typing import Any, get_args, get_origin
 from harpia_formats.api.keyword_options import fits_type, type_in_words
 from harpia_formats.api.recipe_keys import COMMANDS, OTHER_NAMES, Command, Key
 from harpia_formats.evaluation.scoring.options import ScoreOptions
-from harpia_formats.files.io.reader import error_reason
-from harpia_formats.files.io.side_input import read_side_input
+from harpia_formats.files.io.reader import error_reason, read_side_input
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.files.toml import (
     TomlLines,

@@ -95,8 +95,7 @@ def _settings_in(folder: str) -> "Settings | None":
 
 def _parsed(path: str, root: str, *, is_pyproject: bool) -> "Settings | None":
     """Return the settings in a file, None if a `pyproject.toml` has none."""
-    from harpia_formats.files.io.reader import error_reason  # noqa: PLC0415 - most folders have no settings
-    from harpia_formats.files.io.side_input import read_side_input  # noqa: PLC0415 - most folders have no settings
+    from harpia_formats.files.io.reader import error_reason, read_side_input  # noqa: PLC0415 - most folders have no settings
 
     shown = shown_path(path)
     try:

@@ -22,21 +22,19 @@ from harpia_formats.conversion.losses.conversion_report import (
 from harpia_formats.conversion.mapping.answer_groups import ModelSelection
 from harpia_formats.conversion.mapping.field_constants import check_constants
 from harpia_formats.conversion.mapping.requirements import holds_answers
-from harpia_formats.conversion.mapping.targets import (
-    SAMPLED_RECORDS,
-    choose_target,
-    depends_on_answers,
-    header_needs_rows,
-    targets_named,
-)
 from harpia_formats.conversion.options import ConvertOptions, OnInvalid, OnLoss, Output
 from harpia_formats.conversion.output_files import (
     MODEL,
+    SAMPLED_RECORDS,
     OutputFiles,
     check_output,
+    choose_target,
+    depends_on_answers,
+    header_needs_rows,
     name_of,
     output_files,
     target_of,
+    targets_named,
 )
 from harpia_formats.conversion.reading.mapped_keys import REPLACED
 from harpia_formats.conversion.reading.placed_record import PlacedRecord

@@ -31,8 +31,7 @@ from harpia_formats.expectations.preflight_plan import (
     located,
 )
 from harpia_formats.expectations.record_limits import Comparison
-from harpia_formats.files.io.reader import error_reason
-from harpia_formats.files.io.side_input import read_side_input
+from harpia_formats.files.io.reader import error_reason, read_side_input
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.files.toml import (
     described_value,

@@ -22,8 +22,7 @@ from harpia_formats.expectations.relations import relations_of
 from harpia_formats.files.io.discovery import Exclusion
 from harpia_formats.files.io.file_sink import write_file
 from harpia_formats.files.io.inputs import sources_of_inputs
-from harpia_formats.files.io.reader import SourceError, error_reason
-from harpia_formats.files.io.side_input import read_side_input
+from harpia_formats.files.io.reader import SourceError, error_reason, read_side_input
 from harpia_formats.files.io.source import Source
 from harpia_formats.formats.registry import all_rules, all_unpackers
 from harpia_formats.formats.rules import Rule

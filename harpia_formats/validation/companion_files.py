@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from harpia_formats.files.io.discovery import find_sources
 from harpia_formats.files.io.inputs import is_lasting
-from harpia_formats.files.io.reader import SourceError, error_reason
+from harpia_formats.files.io.reader import SourceError, check_readable, error_reason
 from harpia_formats.files.io.remote_file import RemoteFile
-from harpia_formats.files.io.side_input import check_readable
 from harpia_formats.files.io.source import Source
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.formats.detection.candidates import FormatVariant

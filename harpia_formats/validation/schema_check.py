@@ -9,8 +9,7 @@ import msgspec
 from harpia_formats.files.framing.chunk import BOM, Cursor, FramingFault, is_blank
 from harpia_formats.files.io.discovery import Exclusion, check_patterns
 from harpia_formats.files.io.inputs import Input, checked_inputs, sources_of_inputs
-from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.side_input import LARGEST
+from harpia_formats.files.io.reader import LARGEST, SourceError
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.formats.registry import rules_for
 from harpia_formats.formats.rules import selected_rules

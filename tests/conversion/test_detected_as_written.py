@@ -18,8 +18,10 @@ from harpia_formats.api.testing import filled, records
 from harpia_formats.conversion.options import ConvertOptions
 from harpia_formats.conversion.run import Conversion
 from harpia_formats.formats.registry import readable_formats, writable_formats
-from harpia_formats.formats.schema.bundled_schemas import record_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import ConversionError

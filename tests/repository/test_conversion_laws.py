@@ -12,8 +12,10 @@ from harpia_formats.conversion.mapping.choices import Choices, References, Respo
 from harpia_formats.conversion.mapping.extra_fields import restore_extras, split_extras
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.formats.schema.bundled_schemas import record_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.field_fates import BLANK, Fate, Unconvertible
 from harpia_formats.model.format import Container
 from harpia_formats.model.record import Record, field_paths

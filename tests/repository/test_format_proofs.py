@@ -30,13 +30,13 @@ from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
     item_schema,
     record_schema,
+    schema_validator_of,
 )
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,
     typed_decoder_of,
 )
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Container, Dialect, Remark
 from harpia_formats.model.problem import Path as Pointer
 

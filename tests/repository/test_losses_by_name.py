@@ -18,14 +18,16 @@ from harpia_formats.conversion.losses.conversion_report import (
     FateCounts,
     FieldLine,
     FileLosses,
+    SourceNames,
     field_lines,
 )
-from harpia_formats.conversion.losses.source_names import SourceNames
 from harpia_formats.conversion.mapping.choices import Choices, References, Responses
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, writable_formats
-from harpia_formats.formats.schema.bundled_schemas import record_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.exact_json import encode
 from harpia_formats.model.field_fates import Fate, Unconvertible
 from harpia_formats.model.format import Container

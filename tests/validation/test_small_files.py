@@ -11,7 +11,7 @@ import pytest
 
 from harpia_formats.files.io import source
 from harpia_formats.files.io.source import Source
-from harpia_formats.formats.schema import validator
+from harpia_formats.formats.schema import bundled_schemas
 from harpia_formats.validation.options import Options
 from harpia_formats.validation.parallel import small_files
 from harpia_formats.validation.run import Validation
@@ -40,7 +40,7 @@ def test_schema_engine_is_built_once_for_files_of_one_kind(
 ) -> None:
     """The schema engine of a format is built once, however many files are in it."""
     built = 0
-    build = validator.schema_validator_of
+    build = bundled_schemas.schema_validator_of
 
     def counted(*given: Any, **more: Any) -> Any:
         nonlocal built

@@ -29,14 +29,14 @@ from harpia_formats.conversion.mapping.requirements import (
     holds_answers,
     row_requirements,
 )
-from harpia_formats.conversion.mapping.targets import (
+from harpia_formats.conversion.mapping.to_rows import RecordMapper
+from harpia_formats.conversion.options import ConvertOptions, OnInvalid
+from harpia_formats.conversion.output_files import (
     choose_target,
     depends_on_answers,
     header_needs_rows,
     targets_named,
 )
-from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.conversion.options import ConvertOptions, OnInvalid
 from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.files.io.inputs import Input

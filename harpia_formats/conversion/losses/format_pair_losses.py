@@ -4,8 +4,11 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from harpia_formats.conversion.losses.conversion_report import LOSSES
-from harpia_formats.conversion.losses.source_names import OTHER_KEYS, SourceNames
+from harpia_formats.conversion.losses.conversion_report import (
+    LOSSES,
+    OTHER_KEYS,
+    SourceNames,
+)
 from harpia_formats.conversion.losses.specimen_records import (
     FILLED,
     specimens_between,

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from harpia_formats.conversion.losses.source_names import REST
+from harpia_formats.conversion.losses.conversion_report import REST
 from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.model.adapter import Cardinality, FormatAdapter

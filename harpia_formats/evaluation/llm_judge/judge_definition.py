@@ -20,7 +20,7 @@ from harpia_formats.evaluation.llm_judge.output_fields import (
     output_field,
     row_score,
 )
-from harpia_formats.files.io.side_input import read_side_input
+from harpia_formats.files.io.reader import read_side_input
 from harpia_formats.formats.registry import (
     definitions_in,
     included_definition,

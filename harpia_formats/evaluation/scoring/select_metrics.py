@@ -20,7 +20,7 @@ from harpia_formats.evaluation.scoring.outcomes import (
     computed_metric,
 )
 from harpia_formats.evaluation.scoring.profiles import DEFAULT, requests_named
-from harpia_formats.files.io.side_input import read_side_input
+from harpia_formats.files.io.reader import read_side_input
 from harpia_formats.model.exact_json import NOT_JSON, decode
 from harpia_formats.model.record import Header
 from harpia_formats.model.spelling import nearest

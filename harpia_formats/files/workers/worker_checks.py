@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harpia_formats.files.io.reader import error_reason
+from harpia_formats.files.io.reader import error_reason, schema_folder
 from harpia_formats.files.io.remote_file import RemoteFile
-from harpia_formats.files.io.side_input import schema_folder
 from harpia_formats.files.io.urls import masked
 
 if TYPE_CHECKING:

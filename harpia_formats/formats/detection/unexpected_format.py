@@ -29,8 +29,8 @@ from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
     is_whole,
     record_schema,
+    schema_validator_of,
 )
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.describe import short_json
 from harpia_formats.model.format import Container, Format
 from harpia_formats.model.record import Record

@@ -1,11 +1,11 @@
-"""The built-in schemas and those of plug-ins: as text, loaded, and by dialect."""
+"""The built-in schemas and those of plug-ins, and the schema validator of a schema."""
 
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from harpia_formats.files.io.side_input import schema_folder
+from harpia_formats.files.io.reader import schema_folder
 from harpia_formats.formats.extensions import packaged_schema
 from harpia_formats.model.format import Container, Dialect
 from harpia_formats.model.problem import HarpiaFormatsError
@@ -14,6 +14,8 @@ from harpia_formats.model.problem import Path as ValuePath
 if TYPE_CHECKING:  # only installations in zip files need it
     from importlib.resources.abc import Traversable
     from pathlib import Path
+
+    import jsonschema_rs
 
 
 _SUFFIX = ".schema.json"
@@ -99,3 +101,33 @@ def item_schema(schema: Schema, path: ValuePath) -> Schema:
 def is_whole(dialect: Dialect) -> bool:
     """Tell whether a record of a dialect is a value of its own, not part of another."""
     return dialect.container in {Container.ROWS, Container.DOCUMENT}
+
+
+#: What stands for a value in the messages of the schema validator.
+MASK = "…"
+
+
+def schema_validator_of(
+    schema: Schema, *, formats: bool = False
+) -> "jsonschema_rs.Draft7Validator":
+    """Return the schema validator for `schema`; `formats` checks the keyword `format`.
+
+    Patterns run in linear time, unless one needs look-around or back-references: then
+    the engine with backtracking is used, which may give up. Its messages do not show
+    the record, since they are not used and take long to write. Raises
+    `jsonschema_rs.ValidationError` or `ValueError` if the schema cannot be used.
+    """
+    import jsonschema_rs  # noqa: PLC0415 - commands that only print schemas: start-up time
+
+    try:
+        return jsonschema_rs.Draft7Validator(
+            schema,
+            offline=True,
+            validate_formats=formats,
+            mask=MASK,
+            pattern_options=jsonschema_rs.RegexOptions(),
+        )
+    except jsonschema_rs.ValidationError:
+        return jsonschema_rs.Draft7Validator(
+            schema, offline=True, validate_formats=formats, mask=MASK
+        )

@@ -9,8 +9,13 @@ from urllib.parse import quote, urldefrag, urljoin, urlsplit
 
 import msgspec
 
-from harpia_formats.files.io.side_input import read_side_input
-from harpia_formats.formats.schema.bundled_schemas import Schema, SchemaError
+from harpia_formats.files.io.reader import read_side_input
+from harpia_formats.formats.schema.bundled_schemas import (
+    MASK,
+    Schema,
+    SchemaError,
+    schema_validator_of,
+)
 from harpia_formats.formats.schema.keywords import (
     keywords_of_other_drafts,
     schema_remarks,
@@ -440,10 +445,6 @@ def _check_engine(name: str, schema: Any) -> None:
     """Raise `SchemaError` for what only the engine refuses, such as a bad pattern."""
     from jsonschema_rs import ValidationError  # noqa: PLC0415 - not to write a schema as Python
 
-    from harpia_formats.formats.schema.validator import (  # noqa: PLC0415 - it imports jsonschema_rs
-        schema_validator_of,
-    )
-
     try:
         schema_validator_of(schema)
     except ValidationError as error:
@@ -457,8 +458,6 @@ def _check_engine(name: str, schema: Any) -> None:
 
 def _with_value(message: str, schema: Any, path: Iterable[Any]) -> str:
     """Return a message of the engine with the value at `path` in place of its mask."""
-    from harpia_formats.formats.schema.validator import MASK  # noqa: PLC0415 - it imports jsonschema_rs
-
     value = schema
     for step in path:
         value = value[step]

@@ -8,8 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from harpia_formats.files.io.file_sink import write_file
-from harpia_formats.files.io.reader import error_reason
-from harpia_formats.files.io.side_input import read_side_input
+from harpia_formats.files.io.reader import error_reason, read_side_input
 from harpia_formats.files.io.source import STANDARD_INPUT
 from harpia_formats.files.io.urls import is_url
 from harpia_formats.model.problem import HarpiaFormatsError, Severity

@@ -9,8 +9,8 @@ from typing import Any
 
 from jsonschema_rs import ValidationErrorKind as Kind
 
+from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 from harpia_formats.formats.schema.references import resolve
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Advise
 from harpia_formats.model.problem import Path
 from harpia_formats.validation.diagnosis.engine_errors import SchemaPaths, value_at

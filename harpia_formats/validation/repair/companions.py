@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 
 from harpia_formats.files.framing.chunk import BOM
-from harpia_formats.files.io.reader import SourceError
-from harpia_formats.files.io.side_input import LARGEST
+from harpia_formats.files.io.reader import LARGEST, SourceError
 from harpia_formats.files.io.source import Source, open_source
 from harpia_formats.formats.detection.sample import without_compression
 from harpia_formats.formats.registry import all_formats

@@ -5,8 +5,7 @@ from typing import Any
 import jsonschema
 from referencing import Registry
 
-from harpia_formats.formats.schema.bundled_schemas import Schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import Schema, schema_validator_of
 from harpia_formats.validation.unit.row_checks import SecondOpinion
 
 #: Keywords on which the reference engine follows Python and not the standard: its

@@ -16,7 +16,7 @@ from harpia_formats.files.parsing.duplicate_keys import (
     has_no_repeated_keys,
     reencodes_to_same_colons,
 )
-from harpia_formats.formats.schema.bundled_schemas import Schema
+from harpia_formats.formats.schema.bundled_schemas import Schema, schema_validator_of
 from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
@@ -24,7 +24,6 @@ from harpia_formats.formats.schema.typed_decoder import (
     decoder_of_any_item,
     typed_decoder_of,
 )
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.exact_json import NOT_JSON
 from harpia_formats.validation.unit.findings import (
     FINDINGS,

@@ -20,8 +20,8 @@ from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
     item_schema,
     record_schema,
+    schema_validator_of,
 )
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import (
     Container,
     Dialect,

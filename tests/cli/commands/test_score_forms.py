@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    built_in_schema,
+    schema_validator_of,
+)
 from in_process import InProcess
 from model_answers import model_answers
 

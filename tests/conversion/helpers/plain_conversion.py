@@ -27,8 +27,7 @@ from harpia_formats.conversion.losses.conversion_problems import (
     SKIP_HELP,
     with_remedies,
 )
-from harpia_formats.conversion.losses.conversion_report import LOSSES
-from harpia_formats.conversion.losses.source_names import SourceNames
+from harpia_formats.conversion.losses.conversion_report import LOSSES, SourceNames
 from harpia_formats.conversion.mapping.answer_groups import (
     ModelSelection,
     split_by_model,
@@ -42,7 +41,6 @@ from harpia_formats.conversion.mapping.extra_fields import (
 from harpia_formats.conversion.mapping.field_constants import constants_by_path
 from harpia_formats.conversion.mapping.preparation import with_gt_as_reference
 from harpia_formats.conversion.mapping.requirements import row_requirements
-from harpia_formats.conversion.mapping.targets import header_needs_rows
 from harpia_formats.conversion.mapping.to_rows import RecordMapper, misfits_of
 from harpia_formats.conversion.options import (
     ContainerKind,
@@ -51,6 +49,7 @@ from harpia_formats.conversion.options import (
     OnInvalid,
     OnLoss,
 )
+from harpia_formats.conversion.output_files import header_needs_rows
 from harpia_formats.conversion.record_groups import RecordGroups
 from harpia_formats.conversion.run import header_row
 from harpia_formats.files.io.outputs import path_component

@@ -23,8 +23,10 @@ from harpia_formats.conversion.mapping.choices import (
 )
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of
-from harpia_formats.formats.schema.bundled_schemas import record_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.format import Container, Dialect, Format

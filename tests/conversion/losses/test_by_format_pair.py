@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 import harpia_formats
 from harpia_formats.api.testing import filled
 from harpia_formats.api.testing.strategies import records
-from harpia_formats.conversion.losses.conversion_report import LOSSES
+from harpia_formats.conversion.losses.conversion_report import LOSSES, SourceNames
 from harpia_formats.conversion.losses.format_pair_losses import (
     FieldLosses,
     PairLosses,
@@ -23,7 +23,6 @@ from harpia_formats.conversion.losses.format_pair_losses import (
     mapper_for,
     pair_as_dict,
 )
-from harpia_formats.conversion.losses.source_names import SourceNames
 from harpia_formats.conversion.losses.specimen_records import (
     FILLED,
     specimens_between,

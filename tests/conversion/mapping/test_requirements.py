@@ -18,7 +18,7 @@ from harpia_formats.conversion.mapping.requirements import (
     find_field_path,
     fulfilling,
 )
-from harpia_formats.conversion.mapping.targets import choose_target, targets_named
+from harpia_formats.conversion.output_files import choose_target, targets_named
 from harpia_formats.formats.registry import adapter_of, readable_formats
 from harpia_formats.model.field_fates import Unconvertible
 from harpia_formats.model.problem import ConversionError

@@ -14,13 +14,15 @@ from harpia_converters.eee import lints
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.api.testing.strategies import VALUES
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import record_schema
+from harpia_formats.formats.schema.bundled_schemas import (
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,
     typed_decoder_of,
 )
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.lint import Lints
 
 LINTS = {

@@ -21,8 +21,10 @@ from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.extra_fields import restore_extras, split_extras
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import adapter_of, readable_formats
-from harpia_formats.formats.schema.bundled_schemas import record_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Output, Record, Score

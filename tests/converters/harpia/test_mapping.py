@@ -18,8 +18,11 @@ from harpia_formats.api.testing.strategies import TEXTS, VALUES, records
 from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.schema.bundled_schemas import document_schema, record_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    document_schema,
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.field_fates import Fate, FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 

@@ -22,8 +22,10 @@ from harpia_formats.conversion.mapping.extra_fields import (
     split_extras,
 )
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.schema.bundled_schemas import document_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    document_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import Header, Output, Record
 

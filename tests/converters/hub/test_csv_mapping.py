@@ -17,8 +17,10 @@ from harpia_formats.api.testing.strategies import EXTRA, TEXTS, VALUES, records
 from harpia_formats.conversion.comparison.differences import differences, same
 from harpia_formats.conversion.mapping.choices import Choices, Responses
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
-from harpia_formats.formats.schema.bundled_schemas import record_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.column_map import FIELDS
 from harpia_formats.model.field_fates import FieldFates, Unconvertible
 from harpia_formats.model.record import FIELD_TYPES, Output, Record, Score

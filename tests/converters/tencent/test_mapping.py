@@ -20,8 +20,10 @@ from harpia_formats.conversion.comparison.differences import differences
 from harpia_formats.conversion.mapping.choices import Choices, References
 from harpia_formats.conversion.mapping.to_rows import RecordMapper
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import record_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.adapter import FormatAdapter, Row
 from harpia_formats.model.exact_json import decode, encode
 from harpia_formats.model.field_fates import BLANK, Fate, FieldFates, Unconvertible

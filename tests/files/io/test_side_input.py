@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harpia_formats.files.io.side_input import read_side_input
+from harpia_formats.files.io.reader import read_side_input
 
 DEVICE = Path("/dev/zero")
 needs_device = pytest.mark.skipif(not DEVICE.exists(), reason="needs /dev/zero")

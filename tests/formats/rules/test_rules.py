@@ -21,8 +21,10 @@ from harpia_formats.formats.rules import (
     selected_rules,
     structure_rules,
 )
-from harpia_formats.formats.schema.bundled_schemas import record_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    record_schema,
+    schema_validator_of,
+)
 from harpia_formats.model.format import Container, Dialect, Format
 from harpia_formats.model.problem import Severity
 from harpia_formats.validation.baselines.known_findings import NEVER_KNOWN

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema
+from harpia_formats.formats.schema.bundled_schemas import (
+    built_in_schema,
+    schema_validator_of,
+)
 from harpia_formats.formats.schema.decoder_types import allows_any
-from harpia_formats.formats.schema.validator import schema_validator_of
 
 _of_field = st.sampled_from(
     [

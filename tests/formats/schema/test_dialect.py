@@ -10,8 +10,8 @@ from harpia_formats.formats.schema.bundled_schemas import (
     is_whole,
     item_schema,
     record_schema,
+    schema_validator_of,
 )
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Container
 from harpia_formats.model.problem import Path
 

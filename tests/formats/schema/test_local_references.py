@@ -4,13 +4,15 @@ import jsonschema
 import pytest
 
 from harpia_formats import validate
-from harpia_formats.formats.schema.bundled_schemas import SchemaError
+from harpia_formats.formats.schema.bundled_schemas import (
+    SchemaError,
+    schema_validator_of,
+)
 from harpia_formats.formats.schema.to_python import as_python
 from harpia_formats.formats.schema.user_schema import (
     check_schema,
     with_local_references,
 )
-from harpia_formats.formats.schema.validator import schema_validator_of
 
 META = "http://json-schema.org/draft-07/schema#"
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}

@@ -21,9 +21,12 @@ from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.expectations.preflight_keys import KEYS
 from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
 from harpia_formats.formats.registry import all_formats
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema, schema_ids
+from harpia_formats.formats.schema.bundled_schemas import (
+    built_in_schema,
+    schema_ids,
+    schema_validator_of,
+)
 from harpia_formats.formats.schema.to_python import as_python
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.reporters import REPORTERS, Options
 from harpia_formats.validation.baselines.known_findings import Baseline, baseline_text
 

@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.parsing.json_syntax import find_fault
 from harpia_formats.files.parsing.locate import duplicates
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema
+from harpia_formats.formats.schema.bundled_schemas import (
+    built_in_schema,
+    schema_validator_of,
+)
 from harpia_formats.formats.schema.decoder_types import UnsupportedSchemaError
 from harpia_formats.formats.schema.typed_decoder import (
     RowSurvey,
     TypedDecoder,
     typed_decoder_of,
 )
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.exact_json import NOT_JSON, decode, encode
 
 FORMATS = ("eee@0.2.0", "eee@0.2.0-tag", "eee@0.3.0")

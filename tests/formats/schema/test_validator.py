@@ -1,6 +1,6 @@
 import pytest
 
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from harpia_formats.formats.schema.bundled_schemas import (
     document_schema,
     is_whole,
     record_schema,
+    schema_validator_of,
 )
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.model.format import Advice, Container, no_advice
 from harpia_formats.model.problem import Path as Steps
 from harpia_formats.model.problem import Problem

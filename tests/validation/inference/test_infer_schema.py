@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from harpia_formats import SchemaError, ValidationFailed, check_schema, infer_schema
 from harpia_formats.files.framing.chunk import with_nulls
 from harpia_formats.formats.registry import all_formats
+from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 from harpia_formats.formats.schema.typed_decoder import typed_decoder_of
-from harpia_formats.formats.schema.validator import schema_validator_of
 from harpia_formats.validation.inferred_schema import (
     KEY_LIMIT,
     TEXT_LIMIT,

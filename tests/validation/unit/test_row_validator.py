@@ -17,8 +17,10 @@ from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.files.framing.chunk import Chunk, Cursor
 from harpia_formats.files.framing.container import frames
 from harpia_formats.files.parsing.duplicate_keys import colons
-from harpia_formats.formats.schema.bundled_schemas import built_in_schema
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import (
+    built_in_schema,
+    schema_validator_of,
+)
 from harpia_formats.validation.dedup.identity import IdentityReader
 from harpia_formats.validation.unit.row_checks import Disagreement, RowChecks
 from harpia_formats.validation.unit.row_validator import FIRST_ROWS, RowValidator

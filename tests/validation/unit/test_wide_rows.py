@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harpia_formats import Report, validate
-from harpia_formats.formats.schema.validator import schema_validator_of
+from harpia_formats.formats.schema.bundled_schemas import schema_validator_of
 from harpia_formats.validation.diagnosis.root_causes import root_causes
 from harpia_formats.validation.unit.findings import FINDINGS, VALUES, is_wide
 from harpia_formats.validation.unit.wide_records import WideErrors
