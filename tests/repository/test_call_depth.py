@@ -83,7 +83,7 @@ def counted(folder: Path, loops: Sequence[str], *words: str) -> tuple[int, int]:
     """Return the frames above the `loops` of a command, and the modules before them."""
     (folder / "row.jsonl").write_bytes(ROW)
     roots = [
-        str(Path(package.__file__).parent) + os.sep
+        str(Path(str(package.__file__)).parent) + os.sep
         for package in (harpia_formats, harpia_converters)
     ]
     done = subprocess.run(  # noqa: S603 - our own code in our own interpreter
