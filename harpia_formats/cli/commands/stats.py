@@ -352,7 +352,8 @@ def _times(times: Mapping[str, Any] | None) -> Iterator[str]:
     rows = [("milliseconds", "count", "min", *_PERCENTILES.values(), "max", "mean")]
     for kind, found in times.items():
         names = ("min", *_PERCENTILES, "max", "mean")
-        numbers = (f"{found[name]:,.0f}" for name in names)
+        # What is no number in any record has a count of 0 and nothing else.
+        numbers = (f"{found[name]:,.0f}" if name in found else "" for name in names)
         rows.append((safe(kind, VALUE), f"{found['count']:,}", *numbers))
     yield from number_table(rows)
 

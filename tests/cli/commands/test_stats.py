@@ -1,6 +1,7 @@
 """`harpia-formats stats`, as a user runs it."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,19 @@ def test_long_names_and_large_numbers_fit(run: Any, tmp_path: Path) -> None:
     assert "…" in output
     assert "-long-.jsonl:1\n" in output
     assert "\ntime_to_the_first_token_ms\n  " in output
+
+
+def test_what_is_no_time_has_no_numbers(run: Any, tmp_path: Path) -> None:
+    """A member of the performance that is never a number is counted 0 times."""
+    outputs = [{"text": "a", "performance": {"details": "none", "total_ms": 12}}]
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps({"prompt": "q", "outputs": outputs}))
+
+    code, output, errors = run(str(path), "--from", "record")
+
+    assert (code, errors) == (0, "")
+    assert re.search(r"^details +0$", output, re.MULTILINE)
+    assert re.search(r"^total_ms +1 +12 ", output, re.MULTILINE)
 
 
 def test_statistics_are_json(run: Any) -> None:
