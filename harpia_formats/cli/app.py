@@ -342,11 +342,13 @@ def print_mistake(error: Any, command: str) -> bool:
 def _reason_of_mistake(error: Any) -> str:
     """Return what is wrong, with the name that was probably meant."""
     kind = type(error).__name__
-    if kind == "NoSuchOption" and error.option_name in INSTEAD:
-        instead = INSTEAD[error.option_name]
-        return f"there is no option {error.option_name}; use {instead}"
     if kind == "NoSuchOption":
-        near = nearest(error.option_name, list(_long_options(error.ctx)))
+        known = list(_long_options(error.ctx))
+        instead = INSTEAD.get(error.option_name, "")
+        # A command may have neither the old option nor the new one.
+        if instead and (not instead.startswith("--") or instead.split()[0] in known):
+            return f"there is no option {error.option_name}; use {instead}"
+        near = nearest(error.option_name, known)
         hint = f"; did you mean {near}?" if near else ""
         return f"there is no option {error.option_name}{hint}"
     if kind == "MissingParameter" and error.param is not None:

@@ -141,6 +141,11 @@ def test_program_without_words_prints_its_help(
             "there is no option --column; use --map FIELD=COLUMN",
         ),
         (
+            ["stats", "a", "--skip-invalid"],
+            "there is no option --skip-invalid; use --on-invalid skip",
+        ),
+        (["validate", "a", "--skip-invalid"], "there is no option --skip-invalid\n"),
+        (
             ["validate", "a", "--stdin-filename", "b"],
             "--stdin-filename names what is piped in: give - as the input",
         ),
