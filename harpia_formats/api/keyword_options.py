@@ -143,6 +143,8 @@ _BY_WORD = {
     if word.startswith("--")
 }
 _WORD = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?![\w-])")
+#: Options in a message, with what is typed before and behind them.
+_SPAN = re.compile(r"`(NAME=FILE|(?:[a-z]+ )*--[^`]+)`")
 _END = r"(?![\w-])"
 #: Values that messages show behind an option, by its kind or by what it lists.
 _values = {
@@ -184,6 +186,7 @@ def with_score_arguments(message: str, source: str = _FROM) -> str:
     """
     if "--" not in message:
         return message
+    message = _SPAN.sub(r"\1", message)
     for pattern, instead in _WITHOUT:
         message = pattern.sub(instead, message)
     message = _AGREEMENT.sub(_agreement, message)

@@ -69,6 +69,6 @@ def draw_result(result: Any, place: Any, kind: str | None) -> list[str]:
     if files.counts is not None:
         raise FigureError(
             f"the picture {kind} needs the scores of single answers, which the result "
-            "does not have: draw it with harpia-formats score --plot"
+            "does not have: draw it with `harpia-formats score --plot`"
         )
     return files.write(result)

@@ -229,7 +229,7 @@ class RunSettings:
             values.pop("baseline", None)
         if "baseline" in values:
             if options.fail_fast:
-                reason = "cannot be combined with --fail-fast: it counts all findings"
+                reason = "cannot be combined with `--fail-fast`: it counts all findings"
                 raise TomlError(self.run.path, "baseline", reason)
             values["baseline"] = self._from_folder("baseline", values["baseline"])
         self._base = replace(options, **values)

@@ -112,7 +112,7 @@ def metrics_of(values: Iterable[str]) -> tuple[str, ...]:
     names = (name.strip() for name in comma_separated(values))
     found = tuple(name for name in names if name)
     if values and not found:
-        raise UsageError("--metrics names no metric")
+        raise UsageError("`--metrics` names no metric")
     return found
 
 
@@ -149,7 +149,7 @@ def constants_by_field(values: Iterable[str]) -> dict[str, str]:
     for text in values:
         name, value = _pair(text, "--set", "FIELD=VALUE")
         if name in found:
-            raise UsageError(f"--set {text}: {name} is set already")
+            raise UsageError(f"`--set` {text}: {name} is set already")
         found[name] = value
     return found
 
@@ -158,7 +158,7 @@ def _pair(text: str, option: str, form: str) -> tuple[str, str]:
     """Return the two parts of `NAME=VALUE`; raises `UsageError` if one is missing."""
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise UsageError(f"{option} {text}: write it as {form}")
+        raise UsageError(f"`{option}` {text}: write it as {form}")
     return name, value
 
 
@@ -231,10 +231,10 @@ class Given:
         paths = [each for each in self.config if "=" not in each]
         if paths and self.isolated:
             raise UsageError(
-                "--config and --isolated cannot be combined; use one of them"
+                "`--config` and `--isolated` cannot be combined; use one of them"
             )
         if len(paths) > 1:
-            raise UsageError(f"--config names two files: {', '.join(paths)}")
+            raise UsageError(f"`--config` names two files: {', '.join(paths)}")
         lines = [each for each in self.config if "=" in each]
         path = paths[0] if paths else None
         return RunSettings(path, isolated=self.isolated, lines=lines)
@@ -287,7 +287,9 @@ def _with_named_stdin(command: str, values: dict[str, Any]) -> dict[str, Any]:
                 inputs[place], is_found = EncodedPath.of(one, encoding, name), True
         changed[field] = inputs[0] if isinstance(given, str) else inputs
     if not is_found:
-        raise UsageError("--stdin-filename names what is piped in: give - as the input")
+        raise UsageError(
+            "`--stdin-filename` names what is piped in: give - as the input"
+        )
     return changed
 
 
@@ -426,7 +428,7 @@ def with_encoding(arguments: Mapping[str, Any], encoding: str) -> dict[str, Any]
     for name, option in _OF_BYTES.items():
         if arguments.get(name) is True:
             raise UsageError(
-                f"{option} is for UTF-8: convert the file with iconv first"
+                f"`{option}` is for UTF-8: convert the file with iconv first"
             )
     checked = checked_encoding(encoding)
     changed = dict(arguments)

@@ -263,7 +263,7 @@ def print_unread(*reports: Report) -> None:
         write_stderr(f"note: passed over: {kinds}{_documents_of(reports)}\n")
     if excluded:
         files = "1 file" if excluded == 1 else f"{excluded:,} files"
-        write_stderr(f"note: left out by --exclude: {files}\n")
+        write_stderr(f"note: left out by `--exclude`: {files}\n")
     print_unmatched(
         pattern
         for pattern in dict.fromkeys(
@@ -276,7 +276,7 @@ def print_unread(*reports: Report) -> None:
 def print_unmatched(patterns: Iterable[str]) -> None:
     """Print which patterns of --exclude matched no file."""
     for pattern in patterns:
-        write_stderr(f"note: --exclude {pattern!r} matches no file\n")
+        write_stderr(f"note: `--exclude {pattern!r}` matches no file\n")
 
 
 def _documents_of(reports: Sequence[Report]) -> str:
@@ -320,7 +320,7 @@ def print_baseline(
         write_stderr(
             f"note: {name} holds {findings} that {'is' if is_one else 'are'} no longer "
             f"there ({where}); to take {'it' if is_one else 'them'} out: "
-            f"--baseline {name} --write-baseline {name}\n"
+            f"`--baseline {name} --write-baseline {name}`\n"
         )
 
 
@@ -332,7 +332,7 @@ def _print_unheld(files: Sequence[str]) -> None:
     print_error(
         f"{safe(files[0], MESSAGE_LIMIT)}{more}: not in the baseline, since a record "
         "without a verdict (such as one in no known format) is never held; name the "
-        "format, or leave the file out with --exclude"
+        "format, or leave the file out with `--exclude`"
     )
 
 

@@ -35,7 +35,7 @@ from harpia_formats.validation.redaction import errors_shown, redacting
 #: Rows without a verdict that are printed one by one; the others are counted.
 _PRINTED_FAILURES = 5
 #: What is printed of an error whose message may hold values of records.
-_HIDDEN = "the rows cannot be judged; the reason is shown only without --redact"
+_HIDDEN = "the rows cannot be judged; the reason is shown only without `--redact`"
 #: Code points of the place of a row.
 _PLACE = 200
 

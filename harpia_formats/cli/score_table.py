@@ -27,7 +27,7 @@ def confusion_lines(scores: Scores, stream: TextIO) -> Iterator[str]:
         yield ""
         title, size = safe(found.title), len(found.confusion.labels)
         if size > MOST:
-            more = f"{title}: {size:,} labels, whose counts --output-format json has"
+            more = f"{title}: {size:,} labels, whose counts `--output-format json` has"
             yield from fitted([more], stream)
             continue
         yield from fitted([f"{title} ({found.axes})"], stream)

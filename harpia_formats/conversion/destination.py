@@ -265,7 +265,7 @@ class Destination:
         has_place = self.adapter.carries("outputs.scores.value")
         if options.filter is not None and not has_place:
             raise ConversionOptionsError(
-                f"{target.id} has no place for a score, so that --filter chooses none"
+                f"{target.id} has no place for a score, so that `--filter` chooses none"
             )
         if scorer is not None and self.adapter.capacity.scores is Cardinality.NONE:
             raise ConversionOptionsError(f"{target.id} has no place for a score")
@@ -413,7 +413,7 @@ def with_hash_as_id(record: Record, fates: FieldFates) -> Record:
     question = question_of(record)
     if not question:
         reason = "the record asks nothing, so that its id cannot be a hash of that"
-        raise Unconvertible("id", reason, "take --ids number")
+        raise Unconvertible("id", reason, "take `--ids number`")
     return _with_id(record, question_hash(question), _id_is_hash, fates)
 
 

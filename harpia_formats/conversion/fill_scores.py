@@ -43,12 +43,12 @@ class ScoreFiller:
             if answer is not None:
                 lacking, name = ("a reference", "references")
             reason = f"the record has no score, and {self.name} needs {lacking}"
-            help_ = f"give it with --set {name}=VALUE"
+            help_ = f"give it with `--set {name}=VALUE`"
             raise Unconvertible("outputs.scores.value", reason, help_)
         (value,) = self.measure.scores(
             self.measure.statistics(answer, record.references)
         )
-        fates.defaulted("outputs.scores.value", f"--score {self.name}")
+        fates.defaulted("outputs.scores.value", f"`--score {self.name}`")
         filled = [
             score if score.value is not UNSET else self._filled(score, value, fates)
             for score in scores
@@ -66,7 +66,7 @@ class ScoreFiller:
         ):
             if getattr(score, name) is UNSET:
                 path = f"outputs.scores.{name}"
-                fates.defaulted(path, f"--score {self.name}")
+                fates.defaulted(path, f"`--score {self.name}`")
                 changes[name] = given
         return replace(score, **changes)
 

@@ -180,8 +180,8 @@ class ConvertOptions:
             raise ValueError('quarantine is the file of on_invalid="quarantine"')
         if self.prefix_ids and self.ids is Ids.NUMBER:
             raise ConversionError(
-                "--prefix-ids is for ids that files have, and --ids number replaces "
-                "them by numbers that no two records share"
+                "`--prefix-ids` is for ids that files have, and `--ids number` "
+                "replaces them by numbers that no two records share"
             )
         if self.correct_from is not None and not math.isfinite(self.correct_from):
             raise OptionError(f"correct_from is a number, not {self.correct_from}")

@@ -133,7 +133,7 @@ def target_of(output: Output) -> str:
         if suffix in _text_suffixes
         else ""
     )
-    raise NoTargetError(f"--to/-t is missing: Format to write{why}")
+    raise NoTargetError(f"`--to` is missing: Format to write{why}")
 
 
 def output_files(
@@ -157,7 +157,7 @@ def output_files(
         raise ConversionError(f"a file of {target.id} is neither array nor lines")
     is_table = target.dialects[0].container is Container.TABLE
     if options.csv_safe and not is_table:
-        raise ConversionError(f"--csv-safe is for tables in CSV, and not {target.id}")
+        raise ConversionError(f"`--csv-safe` is for tables in CSV, and not {target.id}")
     return OutputFiles(
         target,
         adapter,
@@ -208,7 +208,7 @@ class OutputFiles:
             self.notes.append(f"{name} is a Parquet file, not {suffix}")
         elif not self.target.row_writer and suffix in _table_suffixes:
             self.notes.append(
-                f"{name} is text of {self.target.id}, not {suffix}; --to parquet "
+                f"{name} is text of {self.target.id}, not {suffix}; `--to parquet` "
                 "writes a table"
             )
 
@@ -374,7 +374,7 @@ def check_output(output: Output, *, overwrite: bool) -> None:
     if path.is_dir():
         raise SinkError(str(path), "is a folder")
     if path.is_file() and not overwrite:
-        raise SinkError(str(path), "already exists; --overwrite replaces it")
+        raise SinkError(str(path), "already exists; `--overwrite` replaces it")
 
 
 def _check_words(name: str) -> None:

@@ -88,5 +88,5 @@ def _beside(output: Any) -> str:
     else:
         name = file_name_of(fspath(output)).split(".")[0].replace(MODEL, "all")
         return sibling_of(fspath(output), f"{name}.invalid.jsonl")
-    reason = f"rows cannot be put beside {where}; name a file with --quarantine"
+    reason = f"rows cannot be put beside {where}; name a file with `--quarantine`"
     raise ConversionError(reason)

@@ -85,7 +85,9 @@ def _filled(
             return values[name]
         near = nearest(name, values)
         hint = f" (did you mean ${{{near}}}?)" if near else ""
-        reason = f"${{{name}}} has no value{hint}; give it one with --var {name}=VALUE"
+        reason = (
+            f"${{{name}}} has no value{hint}; give it one with `--var {name}=VALUE`"
+        )
         raise places.of(path).error(reason)
 
     return _variable.sub(value_of, value)
@@ -220,7 +222,7 @@ def _with_line(error: TomlError) -> PreflightError:
     line = int(match[1]) if match else 0
     reason = _at_line.sub("", error.reason)
     if not error.path.endswith(".toml"):
-        reason += "; if it is data, write a preflight file for it with --init"
+        reason += "; if it is data, write a preflight file for it with `--init`"
     return PreflightError(error.path, line, "", reason)
 
 
@@ -250,7 +252,7 @@ def _values_of(
     for name in given:
         if name not in used and name not in stated:
             hint = hint_on(name, dict.fromkeys((*used, *stated)))
-            reason = f"--var {name}: the file has no ${{{name}}}{hint}"
+            reason = f"`--var` {name}: the file has no ${{{name}}}{hint}"
             raise PreflightError(places.of(()).path, 0, "", reason)
     return {**stated, **given}
 

@@ -29,7 +29,7 @@ _paths = {
 
 
 #: The further help on a file or a row without a mapped column.
-CORRECT_MAP = "or correct --map if the name is wrong there"
+CORRECT_MAP = "or correct `--map` if the name is wrong there"
 
 
 def record_path(name: str) -> str:

@@ -493,11 +493,11 @@ NAMED = 3
 _of_code = {
     UNKNOWN_FORMAT: (
         "the format is not known",
-        "name it with --format, or use --skip-unrecognised",
+        "name it with `--format`, or use `--skip-unrecognised`",
     ),
     OTHER_DELIMITER: (
         "the table has another delimiter",
-        "name it with --delimiter",
+        "name it with `--delimiter`",
     ),
 }
 
@@ -528,7 +528,7 @@ def _of_rule(code: str, files: Iterable[CountedFile]) -> str:
     left = [file for file in files if code in file.unreported]
     cause, cure = _of_code.get(code, ("", ""))
     why = f"{cause}, by {code}, which" if cause else f"{code} was found, which"
-    select = f"report {code}: add it to --select, or take it out of --ignore"
+    select = f"report {code}: add it to `--select`, or take it out of `--ignore`"
     cures = f"{cure}, or {select}" if cure else select
     return f"{_records_of(left)}: {why} is not reported; {cures}"
 

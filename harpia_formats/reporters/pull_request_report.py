@@ -316,7 +316,7 @@ def write_annotations(
         write_text(f"{command}\n")
     more = len(commands) - MOST
     if more > 0:
-        where = "name a file with --report markdown=FILE to see them"
+        where = "name a file with `--report markdown=FILE` to see them"
         if options.has_job_summary:
             where = "the summary of the job has them"
         kinds = with_noun(more, "more kind")

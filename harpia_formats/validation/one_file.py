@@ -166,7 +166,9 @@ def end_of_run(
         skipped[0].skipped = ""
         skipped[0].reason = f"{skipped[0].reason} (no file is left; all are {kinds})"
     elif skipped and SKIPPED_FILES in run.rules:
-        help_ = "--exclude PATTERN leaves files out; name a file to have it as an error"
+        help_ = (
+            "`--exclude PATTERN` leaves files out; name a file to have it as an error"
+        )
         message = f"passed over: {counted_kinds(file.skipped for file in skipped)}"
         name = input_of(inputs, skipped[0].path)
         yield from _problem(tally, run, skipped[0], name, SKIPPED_FILES, message, help_)
@@ -176,7 +178,7 @@ def end_of_run(
     if records < min_records and tally.files:
         what = "valid records" if run.for_reading else "records"
         message = f"there are {records:,} {what}, fewer than {min_records:,}"
-        help_ = "see what is missing; --min-records asks for so many"
+        help_ = "see what is missing; `--min-records` asks for so many"
         first = next((one for one in tally.files if not one.skipped), tally.files[0])
         name = input_of(inputs, tally.files[0].path)
         yield from _problem(tally, run, first, name, TOO_FEW_RECORDS, message, help_)

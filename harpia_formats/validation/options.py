@@ -148,14 +148,14 @@ def _check_baselines(options: Options) -> None:
     """Raise `OptionError` for a baseline with options that it cannot follow."""
     if options.redact and options.write_baseline is not None:
         raise OptionError(
-            "--redact and --write-baseline cannot be combined: a baseline holds keys "
-            "of records as they are"
+            "`--redact` and `--write-baseline` cannot be combined: a baseline holds "
+            "keys of records as they are"
         )
     for name in ("baseline", "write_baseline"):
         others = ("fail_fast", "limit") if name == "write_baseline" else ("fail_fast",)
         for other in others:
             if getattr(options, name) is not None and getattr(options, other):
-                names = [f"--{one}".replace("_", "-") for one in (name, other)]
+                names = [f"`--{one}`".replace("_", "-") for one in (name, other)]
                 raise OptionError(
                     f"{' and '.join(names)} cannot be combined: a baseline counts all "
                     "findings"

@@ -155,7 +155,7 @@ def test_a_file_for_each_model_has_one_beside(tmp_path: Path) -> None:
 @pytest.mark.parametrize("output", [None, "-", io.BytesIO(), "{model}/x.json"])
 def test_there_must_be_a_place_for_it(output: Any) -> None:
     """Without one file as an output the place has to be named."""
-    with pytest.raises(ConversionError, match="--quarantine"):
+    with pytest.raises(ConversionError, match="`--quarantine`"):
         Quarantine.beside(None, output, OutputGroup(overwrite=False))
 
 

@@ -145,7 +145,7 @@ def test_wrong_values_are_refused_with_their_line(key: Key) -> None:
         ('[datasets]\nfiles = "a"\n', ":2: datasets.files: must be a table"),
         (
             f'{START}with = "${{RUN}}"\n',
-            ":3: datasets.a.with: ${RUN} has no value; give it one with --var RUN",
+            ":3: datasets.a.with: ${RUN} has no value; give it one with `--var RUN",
         ),
         (
             f'[variables]\nRUM = "x"\n{START}with = "${{RUN}}"\n',
@@ -180,7 +180,7 @@ def test_variables_have_the_value_given_or_that_of_the_file() -> None:
 
     assert plan_of(text).data_sets[0].values["files"] == ("latest/x", "y$z")
     assert plan_of(text, RUN="3").data_sets[0].inputs() == ("folder/3/x", "folder/y$z")
-    with pytest.raises(PreflightError, match=r"--var RUM: .*; did you mean RUN\?"):
+    with pytest.raises(PreflightError, match=r"`--var` RUM: .*; did you mean RUN\?"):
         plan_of(text, RUM="3")
 
 

@@ -141,7 +141,7 @@ def test_inputs_are_options(workspace: Path) -> None:
     assert sarif["version"] == "2.1.0"
     assert (code, outputs["errors"]) == (0, "2")
     assert len(obeyed(log)) == 2
-    assert "--exclude 'no such file' matches no file" in log
+    assert "`--exclude 'no such file'` matches no file" in log
 
 
 def test_hostile_names_are_no_commands(workspace: Path) -> None:

@@ -147,7 +147,7 @@ def test_bad_data_fails_with_its_findings(folder: Path) -> None:
     findings = json.loads((folder / "gl-code-quality-report.json").read_bytes())
 
     assert (code, installed) == (1, "harpia-formats[arrow]")
-    assert "--exclude 'no such file' matches no file" in output
+    assert "`--exclude 'no such file'` matches no file" in output
     assert {one["location"]["lines"]["begin"] for one in findings} == {6}
     assert not (folder / "hacked").exists()
 

@@ -102,7 +102,7 @@ def test_ten_annotations_at_most_the_worst_first() -> None:
     assert {one[0] for one in found[3:]} == {"notice"}
     assert lines[-1] == (
         "13 more kinds of findings without an annotation: name a file with "
-        "--report markdown=FILE to see them"
+        "`--report markdown=FILE` to see them"
     )
 
 

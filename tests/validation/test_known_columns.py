@@ -191,7 +191,7 @@ def test_nothing_is_read_of_answers_that_may_be_expected_ones(
 
     result = run(*command.replace("{}", str(path)).split())
     assert result.code == 2
-    assert "--from tencent-csv" in result.err
+    assert "`--from tencent-csv`" in result.err
     assert "--from csv" in result.err
 
 

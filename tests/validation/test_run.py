@@ -508,4 +508,4 @@ def test_rule_that_is_not_reported_is_named(
     for count in report.files:
         assert (count.valid, count.unreported) == (0, (code,))
     (line,) = report.no_verdict_lines()
-    assert f"{code}: add it to --select" in line
+    assert f"{code}: add it to `--select`" in line

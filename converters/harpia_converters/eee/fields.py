@@ -182,7 +182,7 @@ def _as_text(output: Output, version: Version, fates: FieldFates) -> Output:
     if text is UNSET:
         reason = "the record has nothing for `output.raw`"
         raise Unconvertible(
-            "outputs.text", reason, "give it with --set output.raw=VALUE"
+            "outputs.text", reason, "give it with `--set output.raw=VALUE`"
         )
     if output.turns is not UNSET:
         fates.dropped("outputs.turns", f"{SINGLE} has none")
@@ -213,7 +213,7 @@ def _fitting_several(
     """
     if any(output.text is UNSET for output in outputs):
         reason = "one of several answers has no text, so they cannot be one list"
-        raise Unconvertible("outputs.text", reason, "use --responses expand")
+        raise Unconvertible("outputs.text", reason, "use `--responses expand`")
     first = outputs[0]
     _note_kind(first, SINGLE, fates)
     if first.turns is not UNSET:

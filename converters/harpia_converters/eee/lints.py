@@ -137,8 +137,8 @@ class _Check:
                 ("schema_version",),
                 f"schema_version is {quoted(label)}, which is no label of rows of this "
                 "shape",
-                f'write "{self._written}", or check with --format the version that the '
-                "label names",
+                f'write "{self._written}", or check with `--format` the version that '
+                "the label names",
             )
         model = row.get("model_id")
         if type(model) is str and not is_model_name(model):

@@ -80,7 +80,7 @@ def aggregate_name(name: str | None, settings: AggregateSettings, format_: str) 
     if not plain.endswith(_samples_end) or plain == _samples_end:
         raise ScoreOptionsError(
             f"{format_} is written with its aggregate NAME.json beside it: give "
-            f"--output NAME{_samples_end}"
+            f"`--output NAME{_samples_end}`"
         )
     given = settings.values.get(_path_key)
     if given is not None and re.split(r"[/\\]", str(given))[-1] != plain:
@@ -130,7 +130,7 @@ def check_valid(
     first = first_problem(encode(aggregate), "eee-aggregate")
     if first is not None:
         raise ScoreError(
-            "what --set gives for the aggregate is not valid at "
+            "what `--set` gives for the aggregate is not valid at "
             f"{first.place.pointer or '/'}: {first.message}"
         )
 
@@ -139,8 +139,8 @@ def check_valid(
 EVALUATION = "evaluation_name"
 #: Keys that an aggregate has one value of, and what to do if rows have several.
 _shared_keys = {
-    "evaluation_id": "--set evaluation_id=NAME gives all scores one",
-    "model_id": "--model NAME selects the answers of one",
+    "evaluation_id": "`--set evaluation_id=NAME` gives all scores one",
+    "model_id": "`--model NAME` selects the answers of one",
 }
 #: Ids that are digested together.
 _batch_size = 512
@@ -173,8 +173,8 @@ class RowConsistency:
         if len(self.evaluation_names) > limit:
             raise ScoreError(
                 f"the answers are of more than {limit:,} "
-                f"evaluation{'s' * (limit > 1)}: --by {EVALUATION} gives each its "
-                f"own scores, and --set {EVALUATION}=NAME makes them one"
+                f"evaluation{'s' * (limit > 1)}: `--by {EVALUATION}` gives each its "
+                f"own scores, and `--set {EVALUATION}=NAME` makes them one"
             )
         self._keys += self.identity.keys_of_value(row)
         if len(self._keys) >= _batch_size:
@@ -193,7 +193,7 @@ class RowConsistency:
             raise ScoreError(
                 f"{repeated:,} answer{'s have' if repeated > 1 else ' has'} the "
                 "sample_id of another answer, and rows need different ids; run "
-                "`harpia-formats convert --to record --ids number` first, which gives "
+                "`convert --to record --ids number` first, which gives "
                 "each record its number as id, and score that"
             )
         self._ids.close()

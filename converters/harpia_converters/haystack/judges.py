@@ -123,7 +123,7 @@ def definitions_in(document: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     for kind, included in _included.items():
         if kind in kinds:
             raise ValueError(
-                f"the dump of a {kind} has no instructions: --definition {included} "
+                f"the dump of a {kind} has no instructions: `--definition {included}` "
                 "has some for the same inputs and outputs"
             )
     return found

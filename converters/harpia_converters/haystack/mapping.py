@@ -100,7 +100,7 @@ def _write(record: Record, fates: FieldFates) -> Row:
     _put_back(_kept_of(record), row, fates)
     if not row:
         reason = "the record has nothing for any column"
-        raise Unconvertible("prompt", reason, "give it with --set questions=VALUE")
+        raise Unconvertible("prompt", reason, "give it with `--set questions=VALUE`")
     return row
 
 

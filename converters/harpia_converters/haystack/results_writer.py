@@ -136,7 +136,7 @@ class _Run:
         """Write the run; raises `ScoreError` if there is no input."""
         if not self._names:
             raise ScoreError(
-                "no record has a field that could be an input: give one with --set"
+                "no record has a field that could be an input: give one with `--set`"
             )
         write = self.results.files.write
         name = self.run_name or _default_name(scores)
@@ -174,7 +174,7 @@ def _results(files: Files, run: ResultRun) -> _Results:
 
 def _results_alone(files: Files, run: ResultRun) -> _Results:
     for path in run.constants:
-        raise ScoreError(f"haystack-results has no place for {path}: leave out --set")
+        raise ScoreError(f"haystack-results has no place for {path}: leave out `--set`")
     return _results(files, run)
 
 

@@ -311,7 +311,7 @@ def _write(record: Record, fates: FieldFates) -> Row:
         _put_back(extra, row)
     if not row:
         reason = "the record has nothing for any column"
-        raise Unconvertible("prompt", reason, "give it with --set prompt=VALUE")
+        raise Unconvertible("prompt", reason, "give it with `--set prompt=VALUE`")
     return row
 
 

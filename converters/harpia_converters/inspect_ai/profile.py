@@ -64,8 +64,10 @@ def _request(name: str, options: Mapping[str, Any]) -> MetricRequest:
     if reason:
         return MetricRequest(
             name,
-            unavailable_reason=f"the scorer {name} of the log {reason}; --stored shows "
-            "the scores that it gave",
+            unavailable_reason=(
+                f"the scorer {name} of the log {reason}; `--stored` "
+                "shows the scores that it gave"
+            ),
         )
     request = _scorers[name]
     return MetricRequest(

@@ -106,8 +106,8 @@ def requested_in(header: Header, name: str) -> Iterator[MetricRequest]:
     if any(each != exact[0] for each in exact):
         raise ScoreOptionsError(
             "the tasks of the results have exact_match with different options or "
-            "filters; name it with --metrics exact_match, and these with --param "
-            "exact_match.NAME=VALUE"
+            "filters; name it with `--metrics exact_match`, and these with "
+            "`--param exact_match.NAME=VALUE`"
         )
     others = [one for each in tasks for one in _names_in(each) if one in _of_texts]
     if not exact and not others:
@@ -122,7 +122,7 @@ def requested_in(header: Header, name: str) -> Iterator[MetricRequest]:
             names = dict.fromkeys(one for each in tasks for one in _names_in(each))
             raise ScoreError(
                 f"the samples have no metric that is computed of answers or choices "
-                f"({', '.join(names) or 'none is named'}); --stored shows the scores "
+                f"({', '.join(names) or 'none is named'}); `--stored` shows the scores "
                 "that they hold"
             )
     wanted = exact[0] if exact else [] if others else [{}]

@@ -425,7 +425,8 @@ def _chosen(tasks: list[_Task], wanted: str) -> _Task:
         known = ", ".join(task.name for task in tasks)
         found = f"no task called {wanted!r}" if wanted else "several tasks"
         raise ScoreError(
-            f"the configuration has {found}; give --name task=NAME with one of {known}"
+            f"the configuration has {found}; give `--name task=NAME` with one "
+            f"of {known}"
         )
     return tasks[0]
 

@@ -142,8 +142,8 @@ def _writer(files: Files, run: ResultRun) -> _Writer:
         if shares and metric.measure.scale != "0-1":
             raise ScoreError(
                 f"{shares[0]} must be from 0 to 1 in NeMo's results, but is computed "
-                f"from 0 to 100; give --param {metric.request.label}.scale=0-1 or "
-                "another --profile"
+                f"from 0 to 100; give `--param {metric.request.label}.scale=0-1` or "
+                "another `--profile`"
             )
     return _Writer(files, run.names)
 

@@ -185,7 +185,7 @@ def write_request(record: Record, fates: FieldFates) -> Row:
     if type(model) is not str:
         given = "no" if _model not in settings else "another value than text as"
         reason = f"the record has {given} `body.model`"
-        raise Unconvertible("params.model", reason, "give --set body.model=NAME")
+        raise Unconvertible("params.model", reason, "give `--set body.model=NAME`")
     rest = kept_of(record, BATCHES)
     url = _endpoint(record, rest, fates)
     asked, done = _write_question(record, url, fates)
@@ -214,7 +214,7 @@ def write_request(record: Record, fates: FieldFates) -> Row:
 def _custom_id(record: Record, fates: FieldFates) -> str:
     """Return the id of a record as text; raises `Unconvertible` if it has none."""
     if record.id is UNSET:
-        help_ = "give it with --set custom_id=VALUE"
+        help_ = "give it with `--set custom_id=VALUE`"
         raise Unconvertible("id", "the record has nothing for `custom_id`", help_)
     if type(record.id) is str:
         return record.id

@@ -63,7 +63,7 @@ def _write(record: Record, fates: FieldFates) -> Row:
         fates.dropped("messages", "there are none")
     if record.references is UNSET:
         reason = f"the record has nothing for `{_ideal}`"
-        help_ = f"give it with --set {_ideal}=VALUE"
+        help_ = f"give it with `--set {_ideal}=VALUE`"
         raise Unconvertible("references", reason, help_)
     row = {_input: asked, _ideal: _text_or_list(record.references)}
     for key, value in kept.items():

@@ -73,7 +73,7 @@ def expected_answer(record: Record, key: str, fates: FieldFates) -> str:
         return record.references[0]
     if record.gt is UNSET:
         reason = f"the record has nothing for `{key}`"
-        help_ = f"give it with --set {key}=VALUE"
+        help_ = f"give it with `--set {key}=VALUE`"
         raise Unconvertible("references", reason, help_)
     fates.merged("gt", "the expected answer")
     if record.references is UNSET:
@@ -387,4 +387,4 @@ def _response(output: Output, rest: Row, fates: FieldFates) -> Row:
 
 def _missing(path: str, key: str) -> Unconvertible:
     reason = f"an output has nothing for `{key}`"
-    return Unconvertible(path, reason, f"give it with --set {key}=VALUE")
+    return Unconvertible(path, reason, f"give it with `--set {key}=VALUE`")

@@ -113,7 +113,7 @@ def convert(given: Given) -> ExitCode:
     - harpia-formats convert logs --to csv -o all.csv --on-invalid skip
     """
     if given.quarantine is not None and given.on_invalid != OnInvalid.QUARANTINE:
-        raise UsageError("--quarantine FILE needs --on-invalid quarantine")
+        raise UsageError("`--quarantine FILE` needs `--on-invalid quarantine`")
     progress = given.progress(given.paths)
     options = given.options(
         ConvertOptions, filling_measure=filling_measure, progress=progress.update

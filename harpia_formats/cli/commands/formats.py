@@ -40,7 +40,9 @@ def formats(given: Given) -> ExitCode:
     - harpia-formats formats --output-format json
     """
     if given.pairs and given.mapping:
-        raise UsageError("--pairs and --mapping cannot be combined; use one of them")
+        raise UsageError(
+            "`--pairs` and `--mapping` cannot be combined; use one of them"
+        )
     write_lines, as_object = _write_formats, _formats_as_object
     if given.pairs:
         write_lines, as_object = _write_pairs, _pairs_as_object

@@ -28,7 +28,8 @@ def judge(given: Given) -> ExitCode:
     """
     if given.redact and given.dry_run:
         raise UsageError(
-            "--redact and --dry-run cannot be combined: a dry run prints the prompts"
+            "`--redact` and `--dry-run` cannot be combined: a dry run prints "
+            "the prompts"
         )
     _check_models(given.models, pairwise=given.pairwise)
     cache_file = _cache_file(given.output, given.cache, is_off=given.no_cache)
@@ -86,9 +87,11 @@ def judge(given: Given) -> ExitCode:
 def _check_models(models: list[str] | None, *, pairwise: bool) -> None:
     """Raise `UsageError` unless `models` are the two of a pair, if there are any."""
     if models and not pairwise:
-        raise UsageError("--model is for --pairwise")
+        raise UsageError("`--model` is for `--pairwise`")
     if models and (len(models), len(set(models))) != (2, 2):
-        raise UsageError("--pairwise needs two different models: give --model twice")
+        raise UsageError(
+            "`--pairwise` needs two different models: give `--model` twice"
+        )
 
 
 def _given(**options: Any) -> dict[str, Any]:
@@ -103,7 +106,9 @@ def _cache_file(output: str, cache: Path | None, *, is_off: bool) -> Path | None
     although the cache `is_off`.
     """
     if is_off and cache is not None:
-        raise UsageError("--cache and --no-cache cannot be combined; use one of them")
+        raise UsageError(
+            "`--cache` and `--no-cache` cannot be combined; use one of them"
+        )
     if is_off or (cache is None and output == "-"):
         return None
     return cache or Path(f"{output}.judge-cache")

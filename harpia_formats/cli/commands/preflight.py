@@ -55,16 +55,16 @@ def preflight(given: Given) -> ExitCode:
         _check_init(given.was_given, given.files)
         return _init(given.files, given.output, overwrite=given.overwrite)
     if given.output is not None or given.overwrite:
-        raise UsageError("--output and --overwrite are for --init; add it")
+        raise UsageError("`--output` and `--overwrite` are for `--init`; add it")
     if len(given.files) > 1:
         raise UsageError(
             "only one preflight file can be checked; to write one for data files, add "
-            "--init"
+            "`--init`"
         )
     if not given.files and not Path(DEFAULT).exists():
         raise UsageError(
             f"there is no {DEFAULT} here; name the preflight file, or write one for "
-            f"your data: preflight --init FILE... -o {DEFAULT}"
+            f"your data: `preflight --init FILE... -o {DEFAULT}`"
         )
     plan = read_plan((given.files or (DEFAULT,))[0], given.variables, named_report)
     named = [path for one in plan.data_sets for path in one.inputs()]
@@ -112,10 +112,10 @@ def _check_init(given: frozenset[str], files: Sequence[str]) -> None:
     if others:
         name = min(others).replace("variables", "var")
         raise UsageError(
-            f"--init and --{name} cannot be combined; leave out one of them"
+            f"`--init` and `--{name}` cannot be combined; leave out one of them"
         )
     if not files:
-        raise UsageError("--init needs the data files: preflight --init FILE...")
+        raise UsageError("`--init` needs the data files: `preflight --init FILE...`")
 
 
 def _init(files: Sequence[str], to_file: str | None, *, overwrite: bool) -> ExitCode:

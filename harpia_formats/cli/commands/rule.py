@@ -125,7 +125,7 @@ def rule(given: Given) -> ExitCode:
     - harpia-formats rule --all
     """
     if given.names and given.every:
-        raise UsageError("--all lists every rule; leave it out to explain the named")
+        raise UsageError("`--all` lists every rule; leave it out to explain the named")
     rules = installed_rules() if given.every else rules_for(asked=given.names or ())
     write, width = text_writer(sys.stdout), width_of(sys.stdout)
     if given.every:
@@ -134,7 +134,7 @@ def rule(given: Given) -> ExitCode:
         return ExitCode.OK
     if not given.names:
         raise UsageError(
-            "no rule is given; name one, such as C201 or duplicate-key, or use --all"
+            "no rule is given; name one, such as C201 or duplicate-key, or use `--all`"
         )
     found = [
         code for name in given.names for code in sorted(rules_matching(name, rules))

@@ -80,7 +80,7 @@ def _schema_of(asked: str, dialect: str | None, *, strict: bool) -> tuple[str, P
         if asked not in schema_ids():
             raise
         if dialect is not None or strict:
-            reason = "is a schema: --dialect and --strict are for formats"
+            reason = "is a schema: `--dialect` and `--strict` are for formats"
             raise UsageError(f"{asked} {reason}") from None
         return asked, ()
     if len(formats) > 1:

@@ -172,7 +172,7 @@ def score(given: Given) -> ExitCode:
     progress = given.progress(chosen.run.inputs, chosen.options.exclude)
     options, files = chosen.options, chosen.run
     if options.csv_safe and files.to is None and files.output_format != CSV:
-        raise UsageError("--csv-safe is for --to csv and --output-format csv")
+        raise UsageError("`--csv-safe` is for `--to csv` and `--output-format csv`")
     others = [files.output, options.companion, options.config, given.recipe]
     prints_results = files.to is not None and files.output in (None, "-")
     reports = ReportFiles(
@@ -238,7 +238,7 @@ def print_scores(
         write_stderr("no overall score: there are too few records\n")
     elif any(file.invalid for file in scores.report.files):
         write_stderr(
-            "no overall score: some rows are not valid; --on-invalid skip "
+            "no overall score: some rows are not valid; `--on-invalid skip` "
             "leaves them out\n"
         )
     elif not failures:
@@ -304,7 +304,7 @@ def score_compare(given: Given) -> ExitCode:
     if not inputs:
         raise UsageError("name the files whose answers are compared")
     if csv_safe and files.output_format != CSV:
-        raise UsageError("--csv-safe is for --output-format csv")
+        raise UsageError("`--csv-safe` is for `--output-format csv`")
     others = [options.companion, given.recipe]
     reports = ReportFiles(files.report, ComparisonReport, [*inputs, *others])
     pictures = PlotFiles(
@@ -379,7 +379,7 @@ def score_agreement(given: Given) -> ExitCode:
     if not given.inputs:
         raise UsageError("name the files whose labels are compared")
     if given.csv_safe and given.output_format != CSV:
-        raise UsageError("--csv-safe is for --output-format csv")
+        raise UsageError("`--csv-safe` is for `--output-format csv`")
     progress = given.progress(given.inputs)
     options = given.options(
         ScoreOptions,
@@ -389,7 +389,7 @@ def score_agreement(given: Given) -> ExitCode:
     names: tuple[object, ...] = given.labels
     if given.definition is not None:
         if names:
-            raise UsageError("--labels and --definition cannot be combined")
+            raise UsageError("`--labels` and `--definition` cannot be combined")
         names = _labels_of(given.definition, given.fields or (FIELD,))
     run = Agreement(given.inputs, options, given.fields, names, given.weights)
     print_problems(iter(run), progress)

@@ -235,7 +235,10 @@ def _fields(found: Statistics) -> Iterator[str]:
         yield from wrapped(f"never there: {', '.join(found.absent)}")
     formats = [file.format for file in found.report.files if file.format]
     if set(found.absent) >= _QUESTIONS and all(map(has_free_names, formats)):
-        yield "read a column or key as a field with --map, such as --map prompt=COLUMN"
+        yield (
+            "read a column or key as a field with `--map`, such as "
+            "`--map prompt=COLUMN`"
+        )
 
 
 def _first(field: Mapping[str, Any], room: int) -> str:
@@ -423,7 +426,7 @@ def _print_statistics(found: Statistics, output_format: str) -> ExitCode:
         write_stderr("no statistics: there are too few records\n")
     elif any(file.invalid for file in found.report.files):
         write_stderr(
-            "no statistics: some rows are not valid; --on-invalid skip "
+            "no statistics: some rows are not valid; `--on-invalid skip` "
             "leaves them out\n"
         )
     elif not found.report.failures:

@@ -89,10 +89,10 @@ def sample(given: Given) -> ExitCode:
     from harpia_formats.conversion.subsets.subset_options import SubsetOptions  # noqa: PLC0415 - for this command only
 
     if given.size is not None and given.rows is not None:
-        raise UsageError("--rows and N are one; give one of them")
+        raise UsageError("`--rows` and N are one; give one of them")
     size = given.rows if given.size is None else given.size
     if size is None:
-        raise UsageError("--rows/-n is missing: Rows that are chosen")
+        raise UsageError("`--rows` is missing: Rows that are chosen")
     with given.progress((given.path,)) as progress:
         options = given.options(SubsetOptions, progress=progress.update)
         done = copy_sample(given.path, given.output, size, given.seed, options)
@@ -128,7 +128,7 @@ def split(given: Given) -> ExitCode:
     )
 
     if sum(map(bool, (given.valid or given.invalid, given.by, given.ratio))) != 1:
-        raise UsageError("give --valid and --invalid, or --by, or --ratio")
+        raise UsageError("give `--valid` and `--invalid`, or `--by`, or `--ratio`")
     progress = given.progress((given.path,))
     options = given.options(SubsetOptions, progress=progress.update)
     division = given.options(

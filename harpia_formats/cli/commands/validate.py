@@ -103,7 +103,7 @@ def validate(given: Given) -> ExitCode:
             )
             return ExitCode.UNABLE if is_unable else code
     elif given.output is not None or given.overwrite:
-        raise UsageError("--output and --overwrite are for repairs; add --fix")
+        raise UsageError("`--output` and `--overwrite` are for repairs; add `--fix`")
     run = Validation(inputs, options, settings.file_options, reports.paths)
     statistics = settings.value("statistics", given.statistics, given.was_given)
     error_on_warning = settings.value(
@@ -173,8 +173,8 @@ def _check_diff(given: frozenset[str]) -> None:
     for name in _of_report:
         if name in given:
             raise UsageError(
-                f"--diff and --{name} cannot be combined: a diff is shown in the place "
-                "of the report; leave out one of them"
+                f"`--diff` and `--{name}` cannot be combined: a diff is shown in the "
+                "place of the report; leave out one of them"
             )
 
 
@@ -190,11 +190,11 @@ def _check_combination(
     for name, value in only_with_format.items():
         if schema is not None and value is not None and value is not False:
             raise UsageError(
-                f"--schema and {name} cannot be combined: a file is validated against "
-                "a schema or a format; leave out one of them"
+                f"`--schema` and `{name}` cannot be combined: a file is validated "
+                "against a schema or a format; leave out one of them"
             )
     if columns and schema is not None:
         raise UsageError(
-            "--schema and --map cannot be combined: a map names the fields of a "
+            "`--schema` and `--map` cannot be combined: a map names the fields of a "
             "format; leave out one of them"
         )

@@ -224,7 +224,7 @@ class Comparison:
         if options.columns and not any(mapped):
             raise ConversionError(
                 "the map of columns is for csv and haystack, and neither side is seen "
-                "to be one; say which one is, such as with --from csv or --to csv"
+                "to be one; say which one is, such as with `--from csv` or `--to csv`"
             )
 
         def reading(

@@ -182,7 +182,7 @@ class RoundTrip:
             scored=scorer_back is not None,
         )
         if back_requirements.fields and self._could_keep(adapter):
-            help_ = f"--keep-extra keeps it, or {back_requirements.help}"
+            help_ = f"`--keep-extra` keeps it, or {back_requirements.help}"
             back_requirements = changed(back_requirements, help=help_)
         self._back = BackConversion(
             variant.format,

@@ -31,16 +31,18 @@ if TYPE_CHECKING:  # loaded only for the option --group
 
 
 #: The help for records without an answer of the wanted model.
-SKIP_HELP = "--on-invalid skip leaves out records without an answer of it"
+SKIP_HELP = "`--on-invalid skip` leaves out records without an answer of it"
 #: The help for repeated ids, depending on where they are from.
-NUMBER_HELP = "--ids number gives each record its number as id"
-GROUP_HELP = "--group id makes one record of the rows that have one id and ask the same"
-HASH_HELP = "--group id makes one record of the rows that ask the same"
-PREFIX_HELP = "--prefix-ids puts the name of its file in front of each id"
+NUMBER_HELP = "`--ids number` gives each record its number as id"
+GROUP_HELP = (
+    "`--group id` makes one record of the rows that have one id and ask the same"
+)
+HASH_HELP = "`--group id` makes one record of the rows that ask the same"
+PREFIX_HELP = "`--prefix-ids` puts the name of its file in front of each id"
 NUMBERED_HELP = (
     "the number that a record got for an id is the id of another: number all of them "
-    "with --ids number, or put the name of the file in front of the ids that there are "
-    "with --prefix-ids"
+    "with `--ids number`, or put the name of the file in front of the ids that there "
+    "are with `--prefix-ids`"
 )
 SPLIT_HELP = (
     "a row of several gets its id with # and a number: an id must not end so itself; "
@@ -48,8 +50,8 @@ SPLIT_HELP = (
 )
 #: The help for rows that cannot be combined.
 OTHER_QUESTION_HELP = (
-    "only rows that ask the same become one record; --ids hash gives these one id, and "
-    "other rows other ids"
+    "only rows that ask the same become one record; `--ids hash` gives these one id, "
+    "and other rows other ids"
 )
 
 
@@ -154,11 +156,11 @@ class ConversionProblems:
         )
 
 
-_FROM_GT = "--reference-from gt"
-_FORMATTED = "--prompt formatted"
-_CORRECT = "--correct-from NUMBER"
+_FROM_GT = "`--reference-from gt`"
+_FORMATTED = "`--prompt formatted`"
+_CORRECT = "`--correct-from NUMBER`"
 _SCORE = "--score em"
-_SKIP = "--on-invalid skip"
+_SKIP = "`--on-invalid skip`"
 
 
 def with_remedies(
@@ -178,8 +180,8 @@ def with_remedies(
     name = field_name(error.path)
     if source.general and name and name not in (options.columns or ()):
         proposed = "" if options.columns else likely_map_of(record)
-        how = f"take it from a column with --map {name}=COLUMN"
-        others.append(f"read columns with --map {proposed}" if proposed else how)
+        how = f"take it from a column with `--map {name}=COLUMN`"
+        others.append(f"read columns with `--map {proposed}`" if proposed else how)
     return Unconvertible(error.path, error.reason, ", or ".join([error.help, *others]))
 
 
@@ -205,7 +207,7 @@ def remedies_for_losses(
         is_general = variant.format.general and not options.columns
         if is_general and any(path.startswith(columns) for path in dropped):
             what = f"columns of {file.path} that are no fields are dropped"
-            notes[f"{what}; --map FIELD=COLUMN reads them as fields"] = None
+            notes[f"{what}; `--map FIELD=COLUMN` reads them as fields"] = None
         notes |= _filter_note(counts, file.path, options)
         if any(fate.how == UNANSWERABLE for fate in counts):
             what = f"options of multiple choice in {file.path} are dropped"
@@ -230,4 +232,4 @@ def _filter_note(
         return {}
     name = "" if options.redact else f" ({found[0].removeprefix(OTHER_FILTERS)})"
     what = f"{path} has scores of several filters: those of the first{name} are written"
-    return {f"{what}; --filter NAME|all chooses others": None}
+    return {f"{what}; `--filter NAME` or `--filter all` chooses others": None}

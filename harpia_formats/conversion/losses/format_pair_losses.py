@@ -215,7 +215,7 @@ def line_of(pair: PairLosses) -> str:
     """Return what a pair loses as one line of text."""
     parts = []
     if pair.summary:
-        kept = " (not with --keep-extra)" if pair.keeps_extra else ""
+        kept = " (not with `--keep-extra`)" if pair.keeps_extra else ""
         parts.append(f"drops {pair.summary}{kept}")
     if pair.header:
         parts.append(f"drops {pair.header}")

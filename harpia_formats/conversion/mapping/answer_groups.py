@@ -121,7 +121,8 @@ class UnknownModelError(ConversionError):
     def without_values(self) -> ConversionError:
         """Return the error without the models, which are values of records."""
         return ConversionOptionsError(
-            f"{self._start}; the models of the answers are shown only without --redact"
+            f"{self._start}; the models of the answers are shown only without "
+            "`--redact`"
         )
 
 
@@ -139,7 +140,8 @@ class UnknownMetricError(ConversionError):
     def without_values(self) -> ConversionError:
         """Return the error without the metrics, which are values of records."""
         return ConversionOptionsError(
-            f"{self._start}; the metrics of the scores are shown only without --redact"
+            f"{self._start}; the metrics of the scores are shown only without "
+            "`--redact`"
         )
 
 

@@ -53,7 +53,7 @@ def write_chat(record: Record, fates: FieldFates) -> list[Row]:
         chat, is_led = [{"role": "user", "content": record.prompt}], False
     else:
         reason = "the record has neither a prompt nor messages"
-        raise Unconvertible("prompt", reason, "give it with --set prompt=VALUE")
+        raise Unconvertible("prompt", reason, "give it with `--set prompt=VALUE`")
     if record.system is not UNSET and not is_led:
         chat = [{"role": "system", "content": record.system}, *chat]
         done.append("with the system message")
@@ -160,7 +160,7 @@ _roles = {"prompt": "user", "system": "system"}
 def no_question() -> Unconvertible:
     """Return the error for a record that has neither a prompt nor messages."""
     reason = "the record has neither a prompt nor messages"
-    return Unconvertible("prompt", reason, "give it with --set prompt=VALUE")
+    return Unconvertible("prompt", reason, "give it with `--set prompt=VALUE`")
 
 
 def is_from_turns(fates: FieldFates) -> bool:

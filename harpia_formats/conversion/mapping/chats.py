@@ -52,7 +52,7 @@ def _messages_to_prompt(
 ) -> Record:
     if choices.turns is Turns.FAIL:
         reason = "the prompt is a chat, and a row holds one text"
-        raise Unconvertible("messages", reason, "choose with --turns")
+        raise Unconvertible("messages", reason, "choose with `--turns`")
     if choices.turns is Turns.TRANSCRIPT:
         fates.changed("messages", "one text, as a transcript")
         prompt: Any = transcript(messages)
@@ -62,7 +62,7 @@ def _messages_to_prompt(
             prompt = last_text_of(messages, "user")
         if prompt is UNSET:
             reason = "no message is of the user, so nothing is asked"
-            raise Unconvertible("messages", reason, "or take --turns transcript")
+            raise Unconvertible("messages", reason, "or take `--turns transcript`")
         record = _with_system(record, messages, fates)
         kept = (prompt, record.system)
         if any(_is_left_out(message, kept) for message in messages):
@@ -104,7 +104,7 @@ def _turns_to_answer(
         return record
     if choices.turns is Turns.FAIL:
         reason = "the answer is a conversation, and a row holds one text"
-        raise Unconvertible("outputs.turns", reason, "choose with --turns")
+        raise Unconvertible("outputs.turns", reason, "choose with `--turns`")
     before, answer = _split_at_answer(output.turns)
     if choices.turns is Turns.TRANSCRIPT:
         prompt: Any = transcript(before)

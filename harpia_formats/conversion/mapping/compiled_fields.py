@@ -335,13 +335,15 @@ def lacking(fields: Iterable[FieldMapping], path: str) -> Unconvertible:
     if constants:
         them = "it" if len(names) == 1 else "them"
         them = them if constants == names else listed(constants)
-        options = listed([f"--set {name}=VALUE" for name in constants])
-        help_ = f"give {them} with {options}"
+        options = " ".join(f"--set {name}=VALUE" for name in constants)
+        help_ = f"give {them} with `{options}`"
     if "outputs.scores.value" in paths.values():
-        how = "compute the score with --score em or --score f1"
+        how = "compute the score with `--score em` or `--score f1`"
         help_ += f", or {how}" if help_ else how
     elif len(constants) < len(names):
-        how = "say with --correct-from NUMBER from which score on an answer is correct"
+        how = (
+            "say with `--correct-from NUMBER` from which score on an answer is correct"
+        )
         help_ += f", and {how}" if help_ else how
     return Unconvertible(path, reason, help_)
 

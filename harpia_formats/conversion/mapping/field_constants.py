@@ -132,7 +132,7 @@ def with_constants(
             own[path] = _noted(path, value, fates)
     outputs = record.outputs
     if not outputs and "text" in of_outputs:
-        fates.defaulted("outputs", "--set")
+        fates.defaulted("outputs", "`--set`")
         outputs = [Output()]
     if of_outputs or of_scores:
         outputs = [
@@ -149,7 +149,7 @@ def _complete_member(
     members = own.get(name, getattr(record, name))
     if members is UNSET or key not in members:
         own[name] = {**({} if members is UNSET else members), key: value}
-        fates.defaulted(path, "--set")
+        fates.defaulted(path, "`--set`")
 
 
 def _is_answered(output: Output) -> bool:
@@ -194,13 +194,13 @@ def _complete_score(score: Score, own: Mapping[str, Any], fates: FieldFates) -> 
 
 def _noted(path: str, value: Any, fates: FieldFates) -> Any:
     """Note that the field at `path` gets a constant, and return that."""
-    fates.defaulted(path, "--set")
+    fates.defaulted(path, "`--set`")
     return value
 
 
 #: The name of a field in its struct, its constant, and the fate of getting that.
 _Constant = tuple[str, Any, FieldFate]
-_no_outputs = FieldFate(Fate.DEFAULTED, "outputs", "--set")
+_no_outputs = FieldFate(Fate.DEFAULTED, "outputs", "`--set`")
 
 
 @dataclass(slots=True)
@@ -226,7 +226,7 @@ class Completion:
     def __post_init__(self) -> None:
         for path, value in self.constants.items():
             owner, _, name = path.rpartition(".")
-            found = name, value, FieldFate(Fate.DEFAULTED, path, "--set")
+            found = name, value, FieldFate(Fate.DEFAULTED, path, "`--set`")
             if owner == "outputs.scores":
                 self._of_scores.append(found)
             elif owner == "outputs":

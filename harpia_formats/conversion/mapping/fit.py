@@ -102,7 +102,7 @@ def _split_references(
         yield record
     elif choices.references is References.FAIL:
         reason = f"there are {len(references)} references, and a row holds one"
-        raise Unconvertible("references", reason, "choose with --references")
+        raise Unconvertible("references", reason, "choose with `--references`")
     elif choices.references is References.FIRST:
         fates.dropped("references", "all but the first")
         yield replace(record, references=references[:1])
@@ -121,7 +121,7 @@ def _split_outputs(
         return
     if choices.responses is Responses.FAIL:
         reason = f"there are {len(outputs)} answers, and a row holds one"
-        raise Unconvertible("outputs", reason, "choose with --responses")
+        raise Unconvertible("outputs", reason, "choose with `--responses`")
     is_joint = _is_scored_together(outputs)
     if choices.responses is Responses.FIRST:
         fates.dropped("outputs", "all but the first")
@@ -149,7 +149,7 @@ def _lists_by_model(outputs: list[Output], capacity: RowCapacity) -> list[list[O
     """Return the outputs of each model; raises `Unconvertible` if no row can list."""
     if capacity.outputs is not Cardinality.MANY_OF_ONE_MODEL:
         reason = "a row has no place for a list of answers"
-        raise Unconvertible("outputs", reason, "choose with --responses")
+        raise Unconvertible("outputs", reason, "choose with `--responses`")
     by_model: dict[Any, list[Output]] = {}
     for output in outputs:
         by_model.setdefault(output.model, []).append(output)
@@ -210,7 +210,7 @@ def _split_scores(
         yield replace(record, outputs=[replace(output, scores=scores), *others])
     elif choices.responses is Responses.FAIL:
         reason = f"there are {len(scores)} scores, and a row holds one"
-        raise Unconvertible("outputs.scores", reason, "choose with --responses")
+        raise Unconvertible("outputs.scores", reason, "choose with `--responses`")
     else:
         fates.split("outputs.scores", "one row each")
         filters = [part_of(score.signature or "", "filter") for score in scores]
@@ -251,8 +251,9 @@ def refuse_joint_score(error: Unconvertible, fates: FieldFates) -> None:
         "of them, and a row holds one answer with its score"
     )
     help_ = (
-        "a row of eee@0.3.0 holds all of them, with --responses list; --responses "
-        "first --score em scores the first of them alone, if there is a reference"
+        "a row of eee@0.3.0 holds all of them, with `--responses list`; "
+        "`--responses first --score em` scores the first of them alone, if "
+        "there is a reference"
     )
     raise Unconvertible(error.path, reason, help_) from error
 
@@ -333,7 +334,7 @@ def _of_metric(record: Record, metric: str, fates: FieldFates) -> Record:
     """
     if scores_left_out(record, metric):
         reason = f"no score of the record is of the metric {metric}"
-        raise Unconvertible("outputs.scores.metric", reason, "choose with --metric")
+        raise Unconvertible("outputs.scores.metric", reason, "choose with `--metric`")
     scores = _scores_of(record)
     kept = [score for score in scores if is_of_metric(score, metric)]
     if not kept or len(kept) == len(scores):

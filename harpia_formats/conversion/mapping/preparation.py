@@ -66,8 +66,8 @@ UNANSWERABLE = "the question cannot be answered without them"
 OTHER_FILTERS = "all but those of the filter "
 _DERIVED = "derived: the choice of the highest likelihood"
 _no_answer_help = (
-    "--on-invalid skip leaves such records out; a format with choices and scores, such "
-    "as record, keeps them whole"
+    "`--on-invalid skip` leaves such records out; a format with choices and scores, "
+    "such as record, keeps them whole"
 )
 
 
@@ -136,7 +136,7 @@ class Preparation:
             reason = (
                 "its answers are to several formatted prompts, and a record has one"
             )
-            raise Unconvertible("prompt", reason, "choose one model with --model")
+            raise Unconvertible("prompt", reason, "choose one model with `--model`")
         (prompt,) = given
         if prompt == record.prompt:
             return record
@@ -184,7 +184,7 @@ def _with_filter(record: Record, wanted: str | None, fates: FieldFates) -> Recor
     elif wanted not in names:
         has = f"those are of {', '.join(names)}" if names else "none names a filter"
         reason = f"no score of the record is of the filter {wanted!r}: {has}"
-        raise Unconvertible("outputs.scores", reason, "choose another with --filter")
+        raise Unconvertible("outputs.scores", reason, "choose another with `--filter`")
     others = frozenset(names) - {wanted}
     return replace(
         record,
@@ -345,7 +345,7 @@ def with_gt_as_reference(record: Record, fates: FieldFates) -> Record:
     if record.gt is UNSET or record.references == [record.gt]:
         return record
     if record.references is UNSET:
-        fates.defaulted("references", "of gt, by --reference-from")
+        fates.defaulted("references", "of gt, by `--reference-from`")
     else:
-        fates.changed("references", "gt instead, by --reference-from")
+        fates.changed("references", "gt instead, by `--reference-from`")
     return replace(record, references=[record.gt])

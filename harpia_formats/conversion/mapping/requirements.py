@@ -127,15 +127,16 @@ def missing_fields(
 
 def _help(missing: Sequence[FieldMapping], *, scored: bool) -> str:
     """Return which options give the fields in `missing`."""
-    remedies = [f"--set {field.name}=VALUE" for field in missing]
-    if {field.record_path for field in missing} & VERDICTS and not scored:
-        remedies = [
-            f"--set {field.name}=VALUE"
-            for field in missing
-            if field.record_path not in VERDICTS
-        ]
-        remedies.append("--score em or --score f1 for the score")
-    return f"give {listed(remedies)}" if remedies else ""
+    paths = {field.name: field.record_path for field in missing}
+    is_unscored = not scored and not VERDICTS.isdisjoint(paths.values())
+    names = [
+        name for name, path in paths.items() if not is_unscored or path not in VERDICTS
+    ]
+    constants = " ".join(f"--set {name}=VALUE" for name in names)
+    remedies = [f"`{constants}`"] if names else []
+    if is_unscored:
+        remedies.append("`--score em` or `--score f1` for the score")
+    return f"give {' and '.join(remedies)}" if remedies else ""
 
 
 def _has_one(record: Record, path: str) -> bool:

@@ -78,7 +78,7 @@ class Misfits:
                 reason = f"{short_json(value)} in `{name}` is not a number"
                 help_ = (
                     "mend it in the input, or leave such records out with "
-                    "--on-invalid skip"
+                    "`--on-invalid skip`"
                 )
                 raise Unconvertible(error.path, reason, help_) from error
 
@@ -284,7 +284,7 @@ class RecordMapper:
                     f"the record does not have a score for each of its {answers} "
                     "answers, and a row holds one answer"
                 )
-                help_ = "--responses first keeps the first one, with its score"
+                help_ = "`--responses first` keeps the first one, with its score"
                 raise Unconvertible(error.path, reason, help_) from error
         return rows
 

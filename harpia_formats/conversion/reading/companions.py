@@ -230,7 +230,7 @@ class Companions:
             f"{name} is read with {companion}" for name, companion in self.used.items()
         )
         lacking = (
-            f"{name} is read without {format_}: {what}; name the file with --with"
+            f"{name} is read without {format_}: {what}; name the file with `--with`"
             for name, (format_, what) in self.missing.items()
         )
         # Until then rows may be missing, and others may be read for the second time.

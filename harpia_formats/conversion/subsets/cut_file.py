@@ -234,7 +234,7 @@ class CutFile:
             most = self.options.max_row_bytes
             raise SubsetError(
                 f"{self.name}: the row in line {fault.start.line:,} has more than "
-                f"{most:,} bytes; --max-row-bytes allows longer ones"
+                f"{most:,} bytes; `--max-row-bytes` allows longer ones"
             )
         if fault.kind not in _harmless:
             raise SubsetError(

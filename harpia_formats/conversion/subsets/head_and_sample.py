@@ -93,7 +93,7 @@ class RowOutputs:
     def claim(self, place: str) -> None:
         """Take a path or URL for an output; raises `SinkError` if it cannot be."""
         if suffix_of(masked(place)) in _table_suffixes:
-            reason = "rows are written as text; convert --to parquet makes tables"
+            reason = "rows are written as text; `convert --to parquet` makes tables"
             raise SinkError(masked(place), reason)
         self.group.claim(place)
         check_output(place, overwrite=self._overwrite)

@@ -230,7 +230,7 @@ class Merge:
         if len(found) >= MOST_REPEATED:
             raise SubsetError(
                 f"{MOST_REPEATED:,} and more different ids stand in several rows; "
-                "--on-duplicate keep compares none"
+                "`--on-duplicate keep` compares none"
             )
         return found
 
@@ -255,8 +255,8 @@ class Merge:
         if total:
             more = f" and {total - len(named):,} more" if total > len(named) else ""
             raise DuplicateIdsError(
-                f"ids stand in several rows: {'; '.join(named)}{more}; --on-duplicate "
-                "skip leaves the later ones out, keep writes all",
+                f"ids stand in several rows: {'; '.join(named)}{more}; "
+                "`--on-duplicate skip` leaves the later ones out, keep writes all",
             )
 
     def _write(

@@ -133,17 +133,17 @@ def _check_delimiter(name: str, plan: FilePlan, sample: Sample) -> None:
         from_csv = "" if sample.other_delimiter else "--from csv "
         raise SubsetError(
             f"in {name} a {named(found)} separates the fields; read it with "
-            f"{from_csv}--delimiter {shown_delimiter(found)}"
+            f"`{from_csv}--delimiter {shown_delimiter(found)}`"
         )
 
 
 def _check_plan(name: str, plan: FilePlan, *, is_text: bool) -> None:
     """Raise `SubsetError` for a file whose rows cannot be copied one by one."""
-    convert = "convert it first, such as with convert --to record"
+    convert = "convert it first, such as with `convert --to record`"
     if plan.cut is Framing.NONE:
         raise SubsetError(
             f"{name} is neither JSON nor a table that can be read; of a table, give "
-            "--from csv, and its --delimiter"
+            "`--from csv`, and its `--delimiter`"
         )
     variant = plan.variant
     if variant is not None and variant.dialect.container is Container.DOCUMENT:

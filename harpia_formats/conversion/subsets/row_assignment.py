@@ -69,8 +69,8 @@ def _shared_value(name: str, record: Record) -> str | None:
     if len(values) > 1:
         shown = " and ".join(sorted(values)[:2])
         raise SubsetValueError(
-            f"a row has answers with several values of {name} ({shown}); convert "
-            "--model writes the answers of one model"
+            f"a row has answers with several values of {name} ({shown}); "
+            "`convert --model NAME` writes the answers of one model"
         )
     (value,) = values
     return None if value == NONE else value
@@ -283,7 +283,7 @@ class ByVerdict:
         if file.format is None or outcomes is None:
             raise SubsetError(
                 f"{file.path} is in no known format, so no row is known to be valid; "
-                "name its format with --from, or a --schema"
+                "name its format with `--from`, or a `--schema`"
             )
         refused, unknown = outcomes.invalid, outcomes.undetermined
         rows = range(1, file.records + 1)

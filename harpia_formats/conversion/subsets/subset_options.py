@@ -166,7 +166,7 @@ def parsed_ratio(text: str) -> dict[str, float]:
 
     Raises `OptionError`.
     """
-    form = f"--ratio {text}: write it as 0.8/0.2 or train=0.8,test=0.2"
+    form = f"`--ratio {text}`: write it as 0.8/0.2 or train=0.8,test=0.2"
     parts = [part.partition("=") for part in text.replace("/", ",").split(",")]
     named = [(name.strip(), share) for name, equals, share in parts if equals]
     if not named:
@@ -174,7 +174,7 @@ def parsed_ratio(text: str) -> dict[str, float]:
     if len(named) < len(parts) or not all(name for name, _ in named):
         raise OptionError(form)
     if len({name for name, _ in named}) < len(named):
-        raise OptionError(f"--ratio {text}: two parts have one name")
+        raise OptionError(f"`--ratio {text}`: two parts have one name")
     try:
         return {name: float(share) for name, share in named}
     except ValueError:

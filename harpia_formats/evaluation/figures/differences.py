@@ -177,7 +177,7 @@ def draw_questions(report: ComparisonReport) -> Drawing:
     if not found:
         raise FigureError(
             "there is no score of single questions to draw: compare a metric that is "
-            "a mean, such as --metrics f1"
+            "a mean, such as `--metrics f1`"
         )
     pairs = list(dict.fromkeys(pair for pair, _ in found))
     scores = list(dict.fromkeys(score for _, score in found))

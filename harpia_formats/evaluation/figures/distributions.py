@@ -102,7 +102,7 @@ def chosen_scores(
     if not places:
         raise FigureError(
             "there is no score of single answers to draw: score a metric that has "
-            "some, such as --metrics f1"
+            "some, such as `--metrics f1`"
         )
     notes = []
     if len(rows) > most_rows:

@@ -87,7 +87,7 @@ class NoLabelsError(FigureError):
     def __init__(self) -> None:
         super().__init__(
             "there is no confusion matrix to draw: score a metric of labels, such as "
-            "--metrics f1-macro"
+            "`--metrics f1-macro`"
         )
 
 

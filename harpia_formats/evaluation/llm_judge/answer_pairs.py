@@ -51,7 +51,7 @@ def verdict_field(definition: Definition) -> str:
     missing = [name for name in (FIRST, SECOND) if name not in required]
     if missing:
         raise DefinitionError(
-            f"--pairwise needs the inputs {FIRST} and {SECOND}, which are the two "
+            f"`--pairwise` needs the inputs {FIRST} and {SECOND}, which are the two "
             f"answers; the definition has no input {missing[0]}"
         )
     found = [
@@ -61,14 +61,15 @@ def verdict_field(definition: Definition) -> str:
     ]
     if len(found) != 1:
         raise DefinitionError(
-            f"--pairwise needs one output with the choices {FIRST}, {SECOND} and "
+            f"`--pairwise` needs one output with the choices {FIRST}, {SECOND} and "
             f"{TIE}, or without {TIE}; the definition has "
             f"{'several' if found else 'none'}"
         )
     taken = [output.name for output in definition.outputs if output.name in _own]
     if taken:
         raise DefinitionError(
-            f"--pairwise adds {taken[0]} to each result, so no output can be called so"
+            f"`--pairwise` adds {taken[0]} to each result, so no output can "
+            "be called so"
         )
     return found[0]
 
@@ -202,7 +203,7 @@ def _chosen(
         return PairModels((names[0], names[1]), are_inputs=True)
     if len(everyone) > _BOTH:
         raise JudgeError(
-            f"pairs need two models: choose two with --model, given twice ({listed})"
+            f"pairs need two models: choose two with `--model`, given twice ({listed})"
         )
     raise JudgeError(
         "pairs need the answers of two models in the input, or two inputs with the "

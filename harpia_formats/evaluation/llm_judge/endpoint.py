@@ -194,8 +194,8 @@ def api_key_from(names: Sequence[str]) -> ApiKey:
             return ApiKey(text)
     raise JudgeError(
         f"there is no key: set {' or '.join(names)}, or name the variable that has it "
-        "with --api-key-env (api_key_env in Python); a server that asks for none takes "
-        "any text"
+        "with `--api-key-env` (api_key_env in Python); a server that asks for none "
+        "takes any text"
     )
 
 

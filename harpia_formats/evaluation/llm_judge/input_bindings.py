@@ -48,7 +48,7 @@ def bindings_for(names: Iterable[str], given: Mapping[str, str]) -> tuple[Bindin
     for name, path in given.items():
         if name not in wanted:
             raise JudgeError(
-                f"--bind {name}={path}: the definition has no input {name!r}"
+                f"`--bind {name}={path}`: the definition has no input {name!r}"
                 f"{hint_on(name, wanted)}"
             )
         _check_path(name, path)
@@ -65,9 +65,9 @@ def _binding_of(name: str, given: Mapping[str, str]) -> Binding:
     known = (*DEFAULTS, *_closed)
     near = nearest(name, known)
     path = DEFAULTS.get(near, (near,))[0]
-    hint = f", such as --bind {name}={path}" if near else ""
+    hint = f", such as `--bind {name}={path}`" if near else ""
     raise JudgeError(
-        f"the input {name!r} is not bound to a field: give --bind {name}=PATH"
+        f"the input {name!r} is not bound to a field: give `--bind {name}=PATH`"
         f"{hint} (known without it: {', '.join(DEFAULTS)})"
     )
 
@@ -85,8 +85,9 @@ def _check_path(name: str, path: str) -> None:
         near = ends[0] if ends else ""
     hint = f"; did you mean {near}?" if near else ""
     raise JudgeError(
-        f"--bind {name}={path}: a record has no field {path!r}{hint} (such as prompt, "
-        "references, outputs.text, metadata.KEY, extra.VENDOR.KEY, data.question)"
+        f"`--bind {name}={path}`: a record has no field {path!r}{hint} (such as "
+        "prompt, references, outputs.text, metadata.KEY, extra.VENDOR.KEY, "
+        "data.question)"
     )
 
 

@@ -393,15 +393,17 @@ def resume_hint(
         is_reply = error.repeats == "reply"
         kept = "" if cache is None else f"what was answered is in {cache}"
         also = ", and so is the reply without a verdict" if is_reply else ""
-        ask = "--ask-again asks for it once more, " if is_reply else ""
+        ask = "`--ask-again` asks for it once more, " if is_reply else ""
         start = f"{kept}{also}: " if kept else ""
         return (
             f"{start}the same command fails at this row again; "
-            f"{ask}--no-raise-on-failure goes on without its verdict"
+            f"{ask}`--no-raise-on-failure` goes on without its verdict"
         )
     if cache is None:
         return "without a cache no reply was kept: a new run asks for every row"
-    command = "the same command with --overwrite" if overwriting else "the same command"
+    command = (
+        "the same command with `--overwrite`" if overwriting else ("the same command")
+    )
     return f"what was answered is in {cache}: {command} goes on from there"
 
 

@@ -353,7 +353,7 @@ def _arguments_in(document: Any, component: str | None) -> dict[str, Any]:
     if len(found) > 1:
         raise DefinitionError(
             f"there are several definitions, {', '.join(found)}: choose one with "
-            "--component"
+            "`--component`"
         )
     return arguments_in(next(iter(found.values())))
 

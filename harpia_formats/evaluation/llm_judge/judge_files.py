@@ -71,7 +71,7 @@ def verdict_format(name: str | None, output: str) -> VerdictFormat:
     except ValueError:
         near = nearest(name, VerdictFormat)
         hint = f"; did you mean {near}?" if near else ""
-        raise JudgeError(f"--to {name}: write json or jsonl{hint}") from None
+        raise JudgeError(f"`--to {name}`: write json or jsonl{hint}") from None
 
 
 class VerdictWriter:
@@ -317,9 +317,9 @@ def file_job(
     for binding in binds:
         name, sign, path = binding.partition("=")
         if not sign or not name or not path:
-            raise JudgeError(f"--bind {binding}: write it as NAME=PATH")
+            raise JudgeError(f"`--bind` {binding}: write it as NAME=PATH")
         if name in given:
-            raise JudgeError(f"--bind {binding}: {name} is bound already")
+            raise JudgeError(f"`--bind` {binding}: {name} is bound already")
         given[name] = path
     required_names = judge.definition.template().required_names
     if models is None:
@@ -337,7 +337,7 @@ def _check_pair_bindings(bindings: Iterable[Binding]) -> None:
         if binding.is_of_answer != (binding.name in _answers):
             which = "must" if binding.name in _answers else "cannot"
             raise JudgeError(
-                f"with --pairwise the input {binding.name} {which} be a field of an "
+                f"with `--pairwise` the input {binding.name} {which} be a field of an "
                 f"answer, such as outputs.text: {FIRST} and {SECOND} are the answers"
             )
 

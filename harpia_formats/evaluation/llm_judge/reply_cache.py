@@ -211,7 +211,7 @@ class PromptClaims:
         elif application != _claims_application:
             raise CacheError(
                 f"{self.path} is not a file of claims of harpia-formats: name another "
-                "cache with --cache"
+                "cache with `--cache`"
             )
         base.execute("COMMIT")
 
@@ -324,7 +324,7 @@ class ReplyCache:
             execute("ROLLBACK")
             raise CacheError(
                 f"{self.path} is not a cache of this version of harpia-formats; name "
-                "another file with --cache"
+                "another file with `--cache`"
             )
         execute("COMMIT")
 

@@ -134,7 +134,7 @@ class Agreement:
         if weights != "none" and not self._given:
             raise ScoreOptionsError(
                 f"{weights} weights need the labels in their order: name them with "
-                "--labels, or the definition of the judge with --definition"
+                "`--labels`, or the definition of the judge with `--definition`"
             )
         numbers, counting = LabelNumbers(), frozenset(self._given)
         sources = [source_name(one, at) for at, one in enumerate(given)]

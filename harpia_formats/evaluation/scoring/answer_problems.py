@@ -89,11 +89,11 @@ class AnswerProblems:
             names = (
                 name for name, one in METRICS.items() if "retrieved" in one.parameters
             )
-            return f"retrieved documents are scored by --metrics {','.join(names)}"
+            return f"retrieved documents are scored by `--metrics {','.join(names)}`"
         if self.options.columns:
             return ""
         proposed = likely_map_of(placed.record)
-        return f"read columns as fields with --map {proposed}" if proposed else ""
+        return f"read columns as fields with `--map {proposed}`" if proposed else ""
 
     def add_unscored(
         self,

@@ -93,7 +93,7 @@ def _no_model(wanted: str, found: Sequence[FoundSystem]) -> ScoreError:
     hint = hint_on(wanted, models, word="there are", most=_LISTED, shown=repr)
     return UnknownSystemError(
         f"{start}{hint}",
-        f"{start}; the models of the answers are shown only without --redact",
+        f"{start}; the models of the answers are shown only without `--redact`",
     )
 
 
@@ -152,7 +152,7 @@ def named_baseline(
     start = f"no system is called {baseline!r}"
     raise UnknownSystemError(
         f"{start}: {hint}the systems are {', '.join(names)}",
-        f"{start}; the names of the systems are shown only without --redact",
+        f"{start}; the names of the systems are shown only without `--redact`",
     )
 
 

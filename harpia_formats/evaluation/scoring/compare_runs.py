@@ -92,7 +92,7 @@ def check_same_metrics(inputs: Sequence[Sequence[ComputedMetric]], at: int) -> N
         )
     raise ScoreOptionsError(
         "the inputs select different metrics, which cannot be compared; name metrics "
-        "with --metrics"
+        "with `--metrics`"
     )
 
 
@@ -443,7 +443,7 @@ def comparison_of(  # noqa: PLR0913 - inputs, and how they are compared
     if not options.stored:
         if force:
             raise ScoreOptionsError(
-                "--force is about stored scores, and needs --stored"
+                "`--force` is about stored scores, and needs `--stored`"
             )
         return ScoreComparison(inputs, options, models, test, baseline)
     check_computed(options, options.parameters)

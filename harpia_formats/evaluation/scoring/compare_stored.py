@@ -394,7 +394,7 @@ class StoredComparison:
             )
             raise ScoreError(
                 f"the inputs have no scores of the same metric ({known}); without "
-                "--stored scores are computed"
+                "`--stored` scores are computed"
             )
         missing = [name for name in wanted if name not in names]
         if missing:
@@ -419,8 +419,8 @@ class StoredComparison:
             if is_pooled(name, signature):
                 raise ScoreError(
                     f"{name} is a score of all answers together, and not the mean of "
-                    "the stored scores of rows; compare without --stored, or name "
-                    "other metrics with --metrics"
+                    "the stored scores of rows; compare without `--stored`, or name "
+                    "other metrics with `--metrics`"
                 )
             is_zero = self._options.missing == Missing.ZERO
             is_share = declared_scale(name, signature) == "0-1"
@@ -448,7 +448,7 @@ class StoredComparison:
             f"{shown}"
         )
         if not self._force:
-            raise ScoreError(f"{message}; --force compares anyway")
+            raise ScoreError(f"{message}; `--force` compares anyway")
         self._notes.append(message)
         are_booleans = self._are_booleans(name, list(chain(*found)))
         return [StoredQuantity(name, name, None, are_booleans=are_booleans)]

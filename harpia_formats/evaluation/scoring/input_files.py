@@ -153,8 +153,8 @@ class NamelessFilesError(ScoreError):
         super().__init__(
             f"files without model names are of one system if they share no question, "
             f"and of several if they do: {both[0]} and {both[1]} share some, "
-            f"{apart[0]} and {apart[1]} none; name the system of each with NAME=FILE, "
-            "or take all as one with --pool"
+            f"{apart[0]} and {apart[1]} none; name the system of each with "
+            "`NAME=FILE`, or take all as one with `--pool`"
         )
 
     def without_values(self) -> ScoreError:
@@ -174,7 +174,7 @@ def systems_note(files: Sequence[str]) -> str:
     """Return that files are systems of their own, for people."""
     return (
         f"{_listed(files)} name no model and share questions: each is a system of its "
-        "own, and --pool scores them as one"
+        "own, and `--pool` scores them as one"
     )
 
 

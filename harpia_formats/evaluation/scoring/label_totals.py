@@ -53,7 +53,7 @@ class TooManyLabelsError(ScoreError):
     def _message(self, examples: str) -> str:
         return (
             f"{self._metric} finds more than {MOST_LABELS} labels{examples}: these are "
-            f"texts, not labels; --param {self._metric}.labels=A,B,C names the labels"
+            f"texts, not labels; `--param {self._metric}.labels=A,B,C` names the labels"
         )
 
     def without_values(self) -> ScoreError:

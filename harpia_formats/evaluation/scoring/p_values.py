@@ -401,7 +401,7 @@ def _mcnemar(answers: PairedAnswers, at: int) -> PValue:
     if parts is None or reason:
         raise ScoreOptionsError(
             "McNemar's test needs one answer a question that is right or wrong, and "
-            f"{reason}; use --test permutation"
+            f"{reason}; use `--test permutation`"
         )
     ahead, behind = (int((sign * parts > 0).sum()) for sign in (1, -1))
     return PValue(sign_test(ahead, behind), "mcnemar|unit:question|exact")

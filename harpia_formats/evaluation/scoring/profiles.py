@@ -96,7 +96,7 @@ def _notes_on_lacking(
             yield (
                 f"{name} takes {correct} for what is correct, unless the parameter "
                 f"{name}.correct names another metric, and not a scorer of the profile "
-                f"{profile.id}; with --stored it is what a tool stored"
+                f"{profile.id}; with `--stored` it is what a tool stored"
             )
 
 
@@ -119,7 +119,7 @@ def _requests_of(profile: MetricProfile, name: str) -> Sequence[MetricRequest]:
         hint = f"; did you mean {short}?"
     raise ScoreError(
         f"no metric is called {name!r}{hint}; to choose scores or verdicts that the "
-        "input holds, add --stored"
+        "input holds, add `--stored`"
     )
 
 

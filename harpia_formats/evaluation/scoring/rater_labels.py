@@ -134,14 +134,14 @@ class RaterLabels:
         if len(self.numbers.labels) > MOST_LABELS:
             raise ScoreOptionsError(
                 f"{self.path} has more than {MOST_LABELS} labels: these are texts or "
-                "numbers without classes, not labels; --labels A,B,C names the labels"
+                "numbers without classes, not labels; `--labels A,B,C` names the labels"
             )
         if all(label == NO_LABEL for label in self.labels):
             hint = f" (there are: {', '.join(self._known)})" if self._known else ""
             of_given = "of the named labels " if self.given else ""
             raise ScoreError(
                 f"{self.name}: no record has a label {of_given}in {self.path}{hint}; "
-                "--field names another value of verdicts or another field"
+                "`--field` names another value of verdicts or another field"
             )
 
 
@@ -275,12 +275,12 @@ def fields_of_both(inputs: int, fields: Sequence[str]) -> tuple[str, str]:
     if inputs not in (1, 2):
         raise ScoreOptionsError(
             "name two files with the labels of the same answers, or one file and two "
-            "fields with --field"
+            "fields with `--field`"
         )
     if len(fields) > 2 or (inputs == 1 and len(fields) != 2):  # noqa: PLR2004 - both are two
         needs = "one file needs" if inputs == 1 else "two raters have at most"
         given = "1 is given" if len(fields) == 1 else f"{len(fields)} are given"
-        raise ScoreOptionsError(f"{needs} two fields, and {given} with --field")
+        raise ScoreOptionsError(f"{needs} two fields, and {given} with `--field`")
     first, *others = fields or (FIELD,)
     return first, (*others, first)[0]
 

@@ -86,7 +86,7 @@ class ResultFiles:
         first file has no name.
         """
         if self.name is None:
-            raise SinkError(name, "has no folder; name a file with --output")
+            raise SinkError(name, "has no folder; name a file with `--output`")
         place = sibling_of(self.name, name)
         check_output(place, overwrite=self._overwrite)
         return self._opened_file(place).write

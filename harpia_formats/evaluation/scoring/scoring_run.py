@@ -96,7 +96,7 @@ def check_unused(output: OutputPlace, options: ScoreOptions) -> None:
     }
     unused = next((option for option, is_given in given.items() if is_given), "")
     if unused:
-        raise ScoreError(f"{unused} needs a result format; name one with --to")
+        raise ScoreError(f"`{unused}` needs a result format; name one with `--to`")
 
 
 def check_names(names: Iterable[str], target: ResultFormat) -> None:
@@ -152,7 +152,7 @@ def notes_of(
     if answers.only_stored:
         have = "answer has" if answers.only_stored == 1 else "answers have"
         yield (
-            f"{answers.only_stored:,} {have} no text and a stored score: --stored "
+            f"{answers.only_stored:,} {have} no text and a stored score: `--stored` "
             "shows stored scores"
         )
     is_resampled = options.replicates and any(
@@ -190,7 +190,7 @@ class Scoring:
             self._target = result_format_named(to) if isinstance(to, str) else to
             check_names(self._options.names, self._target)
             if self._options.csv_safe and self._target.id != "csv":
-                raise ScoreError(f"--csv-safe is for csv, and not {self._target.id}")
+                raise ScoreError(f"`--csv-safe` is for csv, and not {self._target.id}")
         self._files = ResultFiles(
             output,
             overwrite=self._options.overwrite,
@@ -390,7 +390,8 @@ class Scoring:
         if not is_mapped and not holds_answers(adapter_of(variant.format)):
             raise ScoreOptionsError(
                 f"{count.path} is read as {variant.format.id}, which holds no answers; "
-                "if they are under a key of their own, name it with --map response=KEY"
+                "if they are under a key of their own, name it with "
+                "`--map response=KEY`"
             )
         if holds_verdicts(adapter_of(variant.format)) != self._answers.are_verdicts:
             raise VerdictsFound

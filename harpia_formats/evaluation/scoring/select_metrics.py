@@ -63,7 +63,7 @@ class MetricSelection:
             return cls(profile, options)
         if profile.of_config is None:
             raise ScoreError(
-                f"the profile {profile.id} takes no configuration; --profile chooses "
+                f"the profile {profile.id} takes no configuration; `--profile` chooses "
                 "another"
             )
         configured = profile.of_config(_decoded(options.config), options.names)
@@ -87,7 +87,7 @@ class MetricSelection:
             if not requests:
                 raise ScoreOptionsError(
                     f"the input enables no metric, as the profile {self.profile.id} "
-                    "expects; name some with --metrics"
+                    "expects; name some with `--metrics`"
                 )
         elif self.configured is not None and not options.metrics:
             requests = list(self.configured.metrics)
@@ -105,7 +105,8 @@ class MetricSelection:
         redefined = _redefined(own, options.parameters) if is_implied else {}
         notes += [
             f"{name} is computed as in the profile {self.profile.id} ({parts}), not as "
-            f"in the profile {DEFAULT.id} ({usual}); --profile {DEFAULT.id} takes that"
+            f"in the profile {DEFAULT.id} ({usual}); `--profile {DEFAULT.id}` "
+            "takes that"
             for name, (parts, usual) in redefined.items()
         ]
         return replace(
@@ -126,7 +127,7 @@ class MetricSelection:
             if metric_identities(self.metrics(header, name).measured) != identities:
                 raise ScoreOptionsError(
                     "the inputs select different metrics; score them one by one, or "
-                    "name metrics with --metrics"
+                    "name metrics with `--metrics`"
                 )
         return found
 
@@ -205,7 +206,7 @@ def select_metrics(
         except MetricError as error:
             if not skip_unknown:
                 raise ScoreError(
-                    f"{error}; --skip-unknown leaves out what cannot be computed"
+                    f"{error}; `--skip-unknown` leaves out what cannot be computed"
                 ) from error
             unknown[request.label] = str(error)
             continue
@@ -216,7 +217,7 @@ def select_metrics(
     check_parameters(unused, measured)
     _check_names(measured)
     if not measured and not unknown:
-        raise ScoreOptionsError("no metrics are requested; name some with --metrics")
+        raise ScoreOptionsError("no metrics are requested; name some with `--metrics`")
     if not measured:
         reasons = "; ".join(unknown.values())
         raise ScoreError(f"no metric is left to compute: {reasons}")

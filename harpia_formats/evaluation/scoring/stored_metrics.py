@@ -134,7 +134,7 @@ class MixedScores:
             are = "is a mean" if len(metrics) == 1 else "are means"
             yield (
                 f"{_some(list(metrics))} {are} over {count} {_nouns[name]} "
-                f"({', '.join(found[:_NAMED])}{more}); --by {name} shows each"
+                f"({', '.join(found[:_NAMED])}{more}); `--by {name}` shows each"
             )
 
 
@@ -262,7 +262,7 @@ def stored_questions(
         )
         raise ScoreError(
             f"{request.label} needs stored scores that are right or wrong, and these "
-            f"are neither: {shown}; --param {family}.threshold=SCORE says from which "
+            f"are neither: {shown}; `--param {family}.threshold=SCORE` says from which "
             "on an answer is correct"
         )
     unable = [labels[key] for key in wanted if key not in able]
@@ -391,7 +391,7 @@ class StoredMetrics:
         """
         if not self._found:
             raise ScoreOptionsError(
-                "no answer has a stored score; without --stored scores are computed"
+                "no answer has a stored score; without `--stored` scores are computed"
             )
         labels = labels_of(self._found)
         self._check_wanted(labels)

@@ -64,7 +64,7 @@ class StoredScoring(Scoring):
         if target is not None and target.holds_records:
             raise ScoreError(
                 f"{target.id} holds records, which have these scores already: write "
-                f"them with convert --to {target.id}"
+                f"them with `convert --to {target.id}`"
             )
 
     def _run(self) -> Generator[Problem | None, None, None]:
@@ -102,7 +102,7 @@ def check_scores(variant: FormatVariant, count: FileCount) -> None:
         return
     help_ = "leave it out"
     if holds_answers(adapter):
-        help_ += "; without --stored scores are computed"
+        help_ += "; without `--stored` scores are computed"
     raise ScoreOptionsError(
         f"{count.path}: {variant.format.id} holds no scores; {help_}"
     )
@@ -112,8 +112,8 @@ def _check(options: ScoreOptions) -> None:
     """Raise `ScoreError` for options that stored scores cannot follow."""
     if options.missing == Missing.ZERO:
         raise ScoreError(
-            "a stored score that is no number never counts as 0: leave out --missing "
-            "zero"
+            "a stored score that is no number never counts as 0: leave out "
+            "`--missing zero`"
         )
     check_computed(
         options,
@@ -140,5 +140,5 @@ def check_computed(options: ScoreOptions, parameters: Collection[str]) -> None:
     refused = next((option for option, is_given in given.items() if is_given), "")
     if refused:
         raise ScoreError(
-            f"--stored takes scores as they are stored: leave out {refused}"
+            f"`--stored` takes scores as they are stored: leave out `{refused}`"
         )

@@ -133,7 +133,7 @@ class SystemTotals:
             models = " and ".join(map(repr, named))
             raise ScoreError(
                 f"{self.one_model_format} holds the scores of one model, and answers "
-                f"are of {models}: choose one with --model"
+                f"are of {models}: choose one with `--model`"
             )
         totals = self.systems[name] = self._totals()
         return totals
@@ -225,14 +225,14 @@ class SystemTotals:
             raise ScoreOptionsError(
                 f"rows of {self.row_format} name the model of their answer, and files "
                 f"without model names share questions: {', '.join(files[:_LISTED])}; "
-                "name the system of each with NAME=FILE, or take them as one system "
-                "with --pool"
+                "name the system of each with `NAME=FILE`, or take them as one system "
+                "with `--pool`"
             )
         if self.one_model_format:
             raise ScoreOptionsError(
                 f"{self.one_model_format} holds the scores of one model, and files "
                 f"without model names share questions: {', '.join(files[:_LISTED])}; "
-                "write the results of each, or take them as one system with --pool"
+                "write the results of each, or take them as one system with `--pool`"
             )
 
     def _system_of(self, key: str) -> str:
@@ -274,7 +274,7 @@ class SystemTotals:
         if self.options.missing == Missing.ZERO:
             raise ScoreError(
                 f"{message}, which count for none of {', '.join(self.systems)}: choose "
-                "one with --model"
+                "one with `--model`"
             )
         self._notes.append(f"{message}, left out")
 

@@ -105,8 +105,9 @@ class VerdictMetrics:
         if self._texts:
             names = ", ".join(self._texts[:_LISTED])
             hint = (
-                f", but texts ({names}): if they are labels, score agreement --field "
-                "NAME compares them with those of another judge or of people"
+                f", but texts ({names}): if they are labels, "
+                "`score agreement --field NAME` compares them with those of "
+                "another judge or of people"
             )
         return f"the verdicts hold no number that could be scored{failed}{hint}"
 
@@ -205,8 +206,8 @@ def check_verdict_options(options: ScoreOptions, target: str) -> None:
     }
     refused = next((option for option, is_given in given.items() if is_given), "")
     if refused:
-        hint = ", or add --stored to choose verdicts" if options.metrics else ""
+        hint = ", or add `--stored` to choose verdicts" if options.metrics else ""
         raise ScoreOptionsError(
             "the input holds verdicts of a judge, which are scored as they are, and "
-            f"compared with verdicts only: leave out {refused}{hint}"
+            f"compared with verdicts only: leave out `{refused}`{hint}"
         )

@@ -332,7 +332,7 @@ def check_patterns(patterns: Iterable[str]) -> None:
     for pattern in patterns:
         if not parts_of(pattern):
             raise OptionError(
-                f"--exclude {pattern!r} names no file: give a pattern such as '*.old'"
+                f"`--exclude {pattern!r}` names no file: give a pattern such as '*.old'"
             )
 
 
@@ -370,7 +370,7 @@ class Exclusion:
     @property
     def reason(self) -> str:
         """What leaves files out."""
-        return "--exclude" if self._patterns else "the setting exclude"
+        return "`--exclude`" if self._patterns else "the setting exclude"
 
     def left(self, sources: Iterable[Source], folder: str) -> Iterator[Source]:
         """Yield the sources, found below `folder`, that no pattern matches."""

@@ -339,7 +339,7 @@ def other_encoding(head: bytes) -> str:
 def _not_utf8(shown: str, name: str) -> str:
     """Return that a text is not UTF-8, with the commands that read and convert it."""
     return (
-        f"is {shown}, not UTF-8; read it with --encoding {name}, or "
+        f"is {shown}, not UTF-8; read it with `--encoding {name}`, or "
         f"convert it with: iconv -f {name} -t UTF-8"
     )
 

@@ -188,7 +188,7 @@ def rename_to_new(path: Path, place: Path) -> None:
     path.unlink()
 
 
-_meanwhile = "a file of that name has appeared meanwhile; --overwrite replaces it"
+_meanwhile = "a file of that name has appeared meanwhile; `--overwrite` replaces it"
 
 
 def sync_folder(folder: Path) -> None:

@@ -102,7 +102,7 @@ def check_remote_output(url: str, *, overwrite: bool) -> None:
     except Exception as error:
         raise SinkError(name, reason_of(error, url)) from error
     if exists:
-        raise SinkError(name, "already exists; --overwrite replaces it")
+        raise SinkError(name, "already exists; `--overwrite` replaces it")
 
 
 def _upload_to(url: str) -> _Upload:

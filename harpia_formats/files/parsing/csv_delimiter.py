@@ -47,9 +47,9 @@ def how_to_read(delimiter: str, expected: str) -> str:
     It is the end of a sentence that begins with "to read it, …".
     """
     if delimiter not in WIDE_DELIMITERS:
-        return f"read the table with --delimiter {shown_delimiter(delimiter)}"
+        return f"read the table with `--delimiter {shown_delimiter(delimiter)}`"
     return (
-        f"write a {named(expected)} in its place, as validate --unsafe-fixes does if "
+        f"write a {named(expected)} in its place, as `validate --unsafe-fixes` does if "
         "it cuts all lines alike"
     )
 

@@ -73,7 +73,7 @@ def record_fault(record: bytes, limit: int) -> RecordFault | None:
 def too_long(limit: int) -> RecordFault:
     """Return the fault that a record has more than `limit` bytes."""
     message = f"the row is longer than the limit of {limit:,} bytes"
-    help_ = "put line ends where they belong, or raise the limit with --max-row-bytes"
+    help_ = "put line ends where they belong, or raise the limit with `--max-row-bytes`"
     return RecordFault("J110", 0, message, help_)
 
 

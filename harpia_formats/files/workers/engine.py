@@ -64,7 +64,7 @@ def process_pool(jobs: int) -> "Executor":
     try:
         pool = ProcessPoolExecutor(jobs, get_context(_start_method()), _initialize)
     except (ImportError, NotImplementedError, OSError) as error:
-        reason = f"cannot be started here ({error}); use --jobs 1"
+        reason = f"cannot be started here ({error}); use `--jobs 1`"
         raise EngineError("worker processes", reason) from error
     # All processes start with the first task. Otherwise one could start while the pool
     # ends the others because one died, and `shutdown` would wait for it forever.
@@ -305,7 +305,7 @@ class WorkerWatch:
         return (
             f"{self.name}: waiting for 1 worker at least, since {had}; until "
             f"{time.strftime('%Y-%m-%d %H:%M:%S', end)} ({_duration(self.timeout)}, "
-            "--cluster-timeout)"
+            "`--cluster-timeout`)"
         )
 
     def _reason(self) -> str:
@@ -316,7 +316,7 @@ class WorkerWatch:
         )
         return (
             f"{had}, and none came within {_duration(self.timeout)}: start workers, or "
-            "wait longer with --cluster-timeout"
+            "wait longer with `--cluster-timeout`"
         )
 
 

@@ -18,7 +18,7 @@ FREE_COLUMN_FORMATS = (TEXT_TABLE, "haystack")
 ANY_KEYS = "json"
 _row_layouts = frozenset({Layout.LINES, Layout.ARRAY, Layout.ONE_LINE})
 _json_layouts = frozenset({*_row_layouts, Layout.OBJECT})
-_for_what = "--map is for csv and haystack, and for other keys of JSON rows"
+_for_what = "`--map` is for csv and haystack, and for other keys of JSON rows"
 
 
 def detect_mapped_format(inputs: Iterable[Any]) -> str | None:
@@ -86,7 +86,7 @@ def require_mapped_format(inputs: Iterable[Any]) -> str:
             what = detected.format or f"{detected.container} of no known format"
             raise ConversionOptionsError(
                 f"{detected.path} is {what}, and {_for_what}; name the format with "
-                "--from haystack if its columns have other names"
+                "`--from haystack` if its columns have other names"
             )
     return found or TEXT_TABLE
 

@@ -157,7 +157,7 @@ def require_documented(found: Recognition, sample: Sample) -> Recognition:
         f"the file is {variant.name}, which is not what {variant.format.vendor} "
         f"documents: {found.choice}"
     )
-    help_ = f"validate it without --strict; {validated_as(documented)}"
+    help_ = f"validate it without `--strict`; {validated_as(documented)}"
     note = DetectionNote(OTHER_SHAPE, message, help_)
     return Recognition(documented, found.choice, (note,))
 
@@ -182,9 +182,9 @@ def _version_notes(
     other = is_version and of_family and of_family[0] is not variant.format
     if other or not variant.dialect.documented:
         message = f"validated as {variant.name}: {choice}"
-        help_ = "name a format with --format to hold the file to it"
+        help_ = "name a format with `--format` to hold the file to it"
         if not other:
-            help_ = "--strict holds the file to what the vendor documents"
+            help_ = "`--strict` holds the file to what the vendor documents"
         yield DetectionNote("S202", message, help_)
 
 
@@ -204,14 +204,14 @@ def _rival_notes(choice: FormatChoice) -> Iterator[DetectionNote]:
         return
     if not choice.shared:
         message = f"may be {name} or {rival.name}; validated as {name}"
-        yield DetectionNote("S204", message, "name the right one with --format")
+        yield DetectionNote("S204", message, "name the right one with `--format`")
         return
     message = (
         f"taken for {name} by {choice.evidence[0]}, which {rival.name} has as well"
     )
     help_ = (
-        f"name the format: --format {format_.id} if it is {format_.vendor}'s, "
-        f"--format {rival.format.id} if it is {rival.format.vendor}'s"
+        f"name the format: `--format {format_.id}` if it is {format_.vendor}'s, "
+        f"`--format {rival.format.id}` if it is {rival.format.vendor}'s"
     )
     yield DetectionNote("S205", message, help_)
 
@@ -247,6 +247,8 @@ def readings_of(choice: FormatChoice, option: str) -> str:
             if option
             else f' and map = {{{_ANSWERS} = "{column}"}}'
         )
+    if option:
+        own, expected = f"`{own}`", f"`{expected}`"
     return f"{expected} if the answers are expected ones, {own} if they are a model's"
 
 
@@ -257,5 +259,5 @@ def _answer_notes(choice: FormatChoice, sample: Sample) -> Iterator[DetectionNot
     key = next(filter(None, keys), "")
     if key:
         message = f"`{key}` is not read as an answer: {choice.variant.name} has none"
-        help_ = f"score and convert read it with --map response={key}"
+        help_ = f"score and convert read it with `--map response={key}`"
         yield DetectionNote("S206", message, help_)

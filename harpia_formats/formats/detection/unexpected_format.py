@@ -145,7 +145,7 @@ def other_shape_note(
         return None
     other = choice.variant.format.id
     message = f"the file is {choice.variant.name}, not {called}: {choice}"
-    help_ = f"validate it with --format {other}; {validated_as(asked)}"
+    help_ = f"validate it with `--format {other}`; {validated_as(asked)}"
     return DetectionNote(OTHER_SHAPE, message, help_)
 
 
@@ -230,7 +230,7 @@ LISTED_KEYS = 10
 LISTED_MISSING = 4
 #: Formats that are listed if none is recognized.
 NEAREST = 3
-_how = "name a format with --from, or for validate and split a schema with --schema"
+_how = "name a format with `--from`, or for validate and split a schema with `--schema`"
 
 
 def unknown_text(delimiter: str = "") -> DetectionNote:
@@ -239,9 +239,9 @@ def unknown_text(delimiter: str = "") -> DetectionNote:
     `delimiter` is the one by which it may be a table, "" if there is none.
     """
     message = "no known format: the file is neither JSON nor called .csv or .tsv"
-    help_ = "if it is a table, say so with --from csv or --map, or call it .csv"
+    help_ = "if it is a table, say so with `--from csv` or `--map`, or call it .csv"
     if delimiter:
-        how = f"read it with --from csv --delimiter {shown_delimiter(delimiter)}"
+        how = f"read it with `--from csv --delimiter {shown_delimiter(delimiter)}`"
         if delimiter in WIDE_DELIMITERS:
             how = f"{how_to_read(delimiter, COMMA)}, and call it .csv"
         help_ = f"a {named(delimiter)} separates the fields of its first lines: {how}"
@@ -263,7 +263,7 @@ def unknown_format(sample: Sample, variants: Sequence[FormatVariant]) -> Detecti
         if possible:
             message = f"no known format; may be {variant.name}, by {possible}"
             id_ = variant.format.id
-            settles = f"if it is, name it with --from {id_}"
+            settles = f"if it is, name it with `--from {id_}`"
             return DetectionNote(CODE, message, f"{settles}; {_how}", id_)
     for variant in variants:
         if variant.format.general and _is_of_tables(variant):
@@ -335,13 +335,13 @@ def _mapped(row: Mapping[str, Any], what: str) -> str:
     if proposed:
         return (
             f"to convert or score it, say which {what.lower()} holds what, such as "
-            f"--map {proposed}"
+            f"`--map {proposed}`"
         )
     keys = [short_json(key) for key in islice(row, LISTED_KEYS)]
     more = ", ..." if len(row) > len(keys) else ""
     return (
-        f"to convert or score it, say which {what.lower()} holds what, with --map "
-        f"prompt={what}, where {what} is one of {', '.join(keys)}{more}"
+        f"to convert or score it, say which {what.lower()} holds what, with "
+        f"`--map prompt={what}`, where {what} is one of {', '.join(keys)}{more}"
     )
 
 

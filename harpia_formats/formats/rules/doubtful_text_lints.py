@@ -485,7 +485,7 @@ def formula_remarks(row: Any) -> Iterator[Remark]:
                 FORMULA_CELL,
                 (column,),
                 f"a spreadsheet would take {short_json(text)} for a formula",
-                "convert the table with --csv-safe before it is opened in one",
+                "convert the table with `--csv-safe` before it is opened in one",
             )
 
 

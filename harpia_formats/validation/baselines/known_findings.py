@@ -141,11 +141,11 @@ def _check_version(document: Any, path: str) -> None:
     if isinstance(schema, str) and schema.startswith(NAME):
         reason = (
             f"has version {schema.removeprefix(NAME)}, and this version of "
-            f"harpia-formats reads {VERSION}; write it anew with --write-baseline"
+            f"harpia-formats reads {VERSION}; write it anew with `--write-baseline`"
         )
         raise BaselineError(path, reason)
     reason = f'is no baseline: it has no "schema": "{SCHEMA}"'
-    raise BaselineError(path, f"{reason}; write one with --write-baseline")
+    raise BaselineError(path, f"{reason}; write one with `--write-baseline`")
 
 
 def _mistake_in(entry: Any) -> str:
@@ -227,7 +227,7 @@ def read_baseline(path: str) -> Baseline:
     try:
         data = read_side_input(Path(path))
     except FileNotFoundError as error:
-        reason = "does not exist; write it with --write-baseline"
+        reason = "does not exist; write it with `--write-baseline`"
         raise BaselineError(path, reason) from error
     except OSError as error:
         raise BaselineError(path, error_reason(error)) from error

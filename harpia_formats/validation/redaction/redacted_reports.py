@@ -158,7 +158,7 @@ class HiddenError(HarpiaFormatsError):
     def __str__(self) -> str:
         return (
             f"{self.name} in {self.where}: its message may hold values of records, "
-            "and is shown only without --redact"
+            "and is shown only without `--redact`"
         )
 
 

@@ -43,22 +43,23 @@ def check_combination(options: Options, fix: FixOptions) -> None:
     for name, value in (("limit", options.limit), ("fail-fast", options.fail_fast)):
         if value:
             raise OptionError(
-                f"--{name} and --fix cannot be combined: a file is repaired whole"
+                f"`--{name}` and `--fix` cannot be combined: a file is repaired whole"
             )
     if options.cross_check:
         raise OptionError(
-            "--cross-check and --fix cannot be combined: repair first, and then "
-            "validate with --cross-check"
+            "`--cross-check` and `--fix` cannot be combined: repair first, and then "
+            "validate with `--cross-check`"
         )
     if fix.diff and options.redact:
         raise OptionError(
-            "--redact and --diff cannot be combined: a diff shows lines of the files"
+            "`--redact` and `--diff` cannot be combined: a diff shows lines "
+            "of the files"
         )
     if fix.diff and fix.output is not None:
-        raise OptionError("--diff writes nothing; leave out --output or --diff")
+        raise OptionError("`--diff` writes nothing; leave out `--output` or `--diff`")
 
 
-_hint = "; name another file with --output"
+_hint = "; name another file with `--output`"
 
 
 class UnpackedError(SourceError):
@@ -152,7 +153,7 @@ def checked_output(output: PathLike[str] | str, *, overwrite: bool) -> str:
     """Return the place of the output; raises `SinkError` if it cannot be written."""
     place = fspath(output)
     if place == "-":
-        reason = "the findings go there; name a file with --output"
+        reason = "the findings go there; name a file with `--output`"
         raise SinkError("standard output", reason)
     if is_url(place):
         from harpia_formats.files.io.remote_sink import check_remote_output  # noqa: PLC0415 - for remote files only
@@ -182,7 +183,7 @@ def _check_place(path: Path, *, overwrite: bool) -> None:
     if not stat.S_ISREG(mode):
         raise SinkError(place, "is no regular file")
     if not overwrite:
-        raise SinkError(place, "already exists; --overwrite replaces it")
+        raise SinkError(place, "already exists; `--overwrite` replaces it")
 
 
 def is_same_file(given: Input, place: PathLike[str] | str) -> bool:

@@ -154,7 +154,7 @@ class Fixing:
             sources = list(sources)
             if len(sources) > 1:
                 raise OptionError(
-                    f"--output takes the repairs of one file, and there are "
+                    f"`--output` takes the repairs of one file, and there are "
                     f"{len(sources):,}; without it each is rewritten in place"
                 )
         companions = self._companions = Companions(self._given_companion())

@@ -331,7 +331,7 @@ _messages = {
     "oversize": (
         "J110",
         "a row of {size:,} bytes is longer than the limit of {limit:,}",
-        "put line ends where they belong, or raise the limit with --max-row-bytes",
+        "put line ends where they belong, or raise the limit with `--max-row-bytes`",
     ),
     "empty": (
         "J111",

@@ -192,7 +192,8 @@ class GuardedRows(RowValidator):
 
         help_ = (
             "simplify the schema: doubled or recursive references and patterns with "
-            "look-around multiply its work; or give each row more time (--row-timeout)"
+            "look-around multiply its work; or give each row more time "
+            "(`--row-timeout`)"
         )
         remark = Remark(UNDETERMINED, (), message, help_)
         verdict.findings.append(Finding(UNDETERMINED, number, remark))

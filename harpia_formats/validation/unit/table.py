@@ -326,7 +326,7 @@ def _of_columns(columns: tuple[str, ...], delimiter: str) -> Iterator[Finding]:
     others = [mark for mark in DELIMITERS if mark != delimiter and mark in columns[0]]
     if len(columns) == 1 and others:
         message = f"the header is one column, with a {DELIMITERS[others[0]]} in it"
-        help_ = f"separate fields by a {named(delimiter)}, or give --delimiter"
+        help_ = f"separate fields by a {named(delimiter)}, or give `--delimiter`"
         remark = Remark(OTHER_DELIMITER, (columns[0],), message, help_)
         yield Finding(OTHER_DELIMITER, 0, remark)
     for name, times in Counter(columns).items():

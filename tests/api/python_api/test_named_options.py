@@ -141,7 +141,7 @@ CALLS: dict[str, Call] = {
     ),
     "write one with write_baseline": lambda at: hf.validate(ONE, baseline=at),
     "exclude '' names no file": lambda at: hf.validate(at.parent, exclude=[""]),
-    "validate schema takes": lambda _: hf.check_schema(DRAFT),
+    "schema of validate takes": lambda _: hf.check_schema(DRAFT),
     'give from_="csv"': lambda _: hf.head(b"abc\n\x00def", rows=1),
     'convert to="parquet"': lambda at: hf.head(
         ONE, rows=1, output=at.with_suffix(".parquet")

@@ -324,7 +324,9 @@ def test_quarantine_file_needs_quarantine(data: Path) -> None:
     result = run("bad.jsonl", "--to", "nemo", "--quarantine", "aside.jsonl", cwd=data)
 
     assert result.returncode == 2
-    assert result.stderr == b"error: --quarantine FILE needs --on-invalid quarantine\n"
+    assert (
+        result.stderr == b"error: `--quarantine FILE` needs `--on-invalid quarantine`\n"
+    )
 
 
 def test_quarantine_to_standard_output_needs_a_file_name(data: Path) -> None:
@@ -497,7 +499,10 @@ def test_table_lists_fields_before_other_keys(data: Path) -> None:
     [
         (["--to", "nem"], ["nemo?"]),
         (["--to", "nemo-config"], ["document", "nemo-output"]),
-        (["--to", "eee"], ["--set evaluation_id=VALUE", "--score em or --score f1"]),
+        (
+            ["--to", "eee"],
+            ["`--set evaluation_id=VALUE ", "`--score em` or `--score f1`"],
+        ),
         (["--to", "nemo", "--set", "promt=x"], ["promt"]),
         (["--to", "nemo", "--set", "category"], ["FIELD=VALUE"]),
         (["--to", "nemo", "--set", "prompt=x", "--set", "prompt=y"], ["already"]),
@@ -567,7 +572,7 @@ def test_a_missing_field_is_reported_before_the_input_is_read() -> None:
             process.communicate(timeout=TIMEOUT)
 
     assert process.returncode == 2
-    assert b"--score em or --score f1" in message
+    assert b"`--score em` or `--score f1`" in message
 
 
 def test_a_file_for_each_model_is_needed_to_be_new(data: Path) -> None:

@@ -93,7 +93,7 @@ def test_unknown_file_ends_with_1(data: Path) -> None:
     assert first.split()[:3] == ["odd.json", "unknown", "-"]
     assert "nemo-input lacks prompt" in second
     # It says which commands have the option: `detect` has not.
-    assert "to convert or score it, say which key holds what, with --map" in second
+    assert "to convert or score it, say which key holds what, with `--map " in second
     assert known.startswith("ask.jsonl  tencent-messages")
 
 

@@ -441,7 +441,7 @@ def test_the_first_failure_ends_it(data: Path, server: Any) -> None:
 
     assert done.returncode == 1
     assert b"row 1, record 1, model m: score is not a number from 0 to 1" in done.stderr
-    assert b"the same command fails at this row again; --ask-again" in done.stderr
+    assert b"the same command fails at this row again; `--ask-again`" in done.stderr
     assert names(data) == {"in.jsonl", "judge.yaml", "out.json.judge-cache"}
 
 
@@ -457,7 +457,9 @@ def test_the_hint_after_a_failure_names_what_goes_on(data: Path, server: Any) ->
     whole = run(data, *words, "--ask-again", server=server)
 
     assert b"0 requests" in again.stderr
-    assert b"--ask-again asks for it once more, --no-raise-on-failure" in again.stderr
+    assert (
+        b"`--ask-again` asks for it once more, `--no-raise-on-failure`" in again.stderr
+    )
     assert b"the same command goes on from there" in asking.stderr
     assert whole.returncode == 0
 
@@ -495,7 +497,7 @@ def test_a_budget_ends_it_cleanly(data: Path, server: Any) -> None:
     assert [each.returncode for each in (first, second, third)] == [1, 1, 0]
     assert sum(each is None for each in written["results"]) == 2
     assert b"2 not asked, since 3 requests were sent" in first.stderr
-    assert b"the same command with --overwrite goes on" in first.stderr
+    assert b"the same command with `--overwrite` goes on" in first.stderr
     assert b"the same command goes on" in second.stderr
     assert b"since 15 tokens were used" in second.stderr
     assert server.total == 5

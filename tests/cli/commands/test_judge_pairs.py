@@ -255,8 +255,8 @@ def test_a_component_of_several_is_one_of_pairs(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("in.jsonl", "--model", "a"), "give --model twice"),
-        (("in.jsonl", "--model", "a", "--model", "a"), "give --model twice"),
+        (("in.jsonl", "--model", "a"), "give `--model` twice"),
+        (("in.jsonl", "--model", "a", "--model", "a"), "give `--model` twice"),
         (("in.jsonl", "--model", "a", "--model", "c"), "of the model 'c' (there are"),
         (("a.jsonl",), "pairs need the answers of two models"),
         (("in.jsonl", "--bind", "first=prompt"), "first must be a field of an answer"),
@@ -282,7 +282,7 @@ def test_model_is_an_option_of_pairs(data: Path) -> None:
 
     assert (done.returncode, done.stderr.decode()) == (
         2,
-        "error: --model is for --pairwise\n",
+        "error: `--model` is for `--pairwise`\n",
     )
 
 
@@ -303,7 +303,7 @@ def test_nothing_of_records_is_shown_if_redacted(data: Path) -> None:
 
     assert (failed.returncode, alone.returncode) == (1, 2)
     assert "... and 6 more rows without a verdict" in shown
-    assert "the reason is shown only without --redact" in shown
+    assert "the reason is shown only without `--redact`" in shown
     assert marks_in(shown) == []
 
 

@@ -180,9 +180,9 @@ def test_init_writes_a_file_that_the_data_meets(main: InProcess) -> None:
     ("arguments", "message"),
     [
         (["a.toml", "b.toml"], "only one preflight file"),
-        (["--init"], "--init needs the data files"),
-        (["--init", "x", "--var", "A=b"], "--init and --var cannot be combined"),
-        (["--output", "x"], "--output and --overwrite are for --init"),
+        (["--init"], "`--init` needs the data files"),
+        (["--init", "x", "--var", "A=b"], "`--init` and `--var` cannot be combined"),
+        (["--output", "x"], "`--output` and `--overwrite` are for `--init`"),
         (["--init", "nothing.jsonl"], "nothing.jsonl: does not exist"),
         (["nothing.toml"], "nothing.toml: no such file"),
         ([], "there is no preflight.toml here; name the preflight file, or write one"),

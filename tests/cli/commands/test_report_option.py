@@ -165,7 +165,7 @@ def test_a_diff_has_no_report(run: InProcess) -> None:
     found = run("validate", *ROWS, "--diff", "--report", "r.json")
 
     assert found.code == 2
-    assert "--diff and --report cannot be combined" in found.err
+    assert "`--diff` and `--report` cannot be combined" in found.err
 
 
 def test_settings_name_reports(data: Path, run: InProcess) -> None:

@@ -43,8 +43,8 @@ def test_all_rules_are_listed() -> None:
     ("arguments", "hint"),
     [
         (["duplicate-keys"], "did you mean duplicate-key"),
-        ([], "use --all"),
-        (["--all", "E103"], "--all lists every rule"),
+        ([], "use `--all`"),
+        (["--all", "E103"], "`--all` lists every rule"),
     ],
 )
 def test_unknown_or_missing_rule_is_one_line(arguments: list[str], hint: str) -> None:

@@ -131,9 +131,9 @@ def test_results_are_written_and_never_overwritten(data: Path) -> None:
         (["-m", "em", "--model", "n"], "no answer is of the model 'n'"),
         (["-m", "em", "--to", "csv", "--name", "job=x"], "no place for job"),
         (["-m", "em", "missing.jsonl"], "does not exist"),
-        (["--overwrite"], "--overwrite needs a result format"),
-        (["--stored", "--skip-unknown"], "leave out --skip-unknown"),
-        (["--stored", "--reference-from", "gt"], "leave out --reference-from gt"),
+        (["--overwrite"], "`--overwrite` needs a result format"),
+        (["--stored", "--skip-unknown"], "leave out `--skip-unknown`"),
+        (["--stored", "--reference-from", "gt"], "leave out `--reference-from gt`"),
     ],
 )
 def test_usage_error_is_one_line(data: Path, words: list[str], message: str) -> None:
@@ -316,7 +316,7 @@ def test_left_out_answers_are_shown_on_each_side(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--test", "mcnemar"], "several answers; use --test permutation"),
+        (["--test", "mcnemar"], "several answers; use `--test permutation`"),
         (["--test", "student"], "no test is called 'student'"),
         (["--detect", "-1"], "above 0"),
         (["--detect", "1e-300"], "at least 1e-09"),

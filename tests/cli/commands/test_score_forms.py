@@ -76,7 +76,7 @@ def test_marks_for_spreadsheets_need_csv(run: InProcess) -> None:
     assert {line["model"] for line in lines} == {"secret-a", "'=secret-b"}
     refused = run(*words, "latex")
     assert (refused.code, refused.out) == (2, "")
-    assert "--to csv and --output-format csv" in refused.err
+    assert "`--to csv` and `--output-format csv`" in refused.err
 
 
 def test_the_table_goes_to_standard_error_beside_results(run: InProcess) -> None:
@@ -109,7 +109,7 @@ def test_comparisons_have_the_same_forms(run: InProcess) -> None:
     assert "model 1" in shown
     assert "secret" not in shown
     assert run(*words, "latex", "--csv-safe").code == 2
-    assert "needs --stored" in run(*words, "markdown", "--force").err
+    assert "needs `--stored`" in run(*words, "markdown", "--force").err
 
 
 def test_questions_for_a_difference_are_in_every_form(run: InProcess) -> None:
@@ -152,7 +152,7 @@ def test_questions_for_a_difference_are_in_every_form(run: InProcess) -> None:
             "there are only answers of one system, and",
         ),
         (["a.jsonl", "--model", "no"], "no answer is of the model 'no'; the models"),
-        (["a.jsonl", "--to", "eee", "-o", "x.json"], "give --output NAME_samples"),
+        (["a.jsonl", "--to", "eee", "-o", "x.json"], "give `--output NAME_samples`"),
     ],
 )
 def test_errors_without_values_say_what_is_wrong(

@@ -91,7 +91,7 @@ def test_an_invalid_row_ends_the_run(run: Any, tmp_path: Path) -> None:
     skipping = run(str(path), "--on-invalid", "skip")
 
     assert (code, output) == (1, "")
-    assert "--on-invalid skip leaves them out" in errors
+    assert "`--on-invalid skip` leaves them out" in errors
     assert skipping[0] == 0
     assert "left out   1  records that are not valid" in skipping[1]
 
@@ -107,7 +107,7 @@ def test_columns_that_are_no_fields_are_told(run: Any, tmp_path: Path) -> None:
     assert (code, output) == (1, "")
     assert "S301" in errors
     assert named[0] == 0
-    assert named[1].endswith("with --map, such as --map prompt=COLUMN\n")
+    assert named[1].endswith("with `--map`, such as `--map prompt=COLUMN`\n")
 
 
 def test_a_page_is_written_beside(run: Any, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_split_prints_exact_shares(tmp_path: Path) -> None:
     assert (ratio.returncode, ratio.stderr.count(b" of 10 rows (")) == (0, 2)
     assert (again.returncode, none.returncode) == (2, 2)
     assert b"already exists" in again.stderr
-    assert b"give --valid and --invalid, or --by, or --ratio" in none.stderr
+    assert b"give `--valid` and `--invalid`, or `--by`, or `--ratio`" in none.stderr
 
 
 def test_rows_that_cannot_be_read_stop_a_split(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def test_a_map_may_be_wrong(tmp_path: Path) -> None:
     known = run("validate", "t.jsonl", "--map", "prompt=Frage", cwd=tmp_path)
     missing = run("validate", "t.jsonl", "--map", "prompt=Fragen", cwd=tmp_path)
 
-    assert b'rename "question" to "qestion", or correct --map' in found.stdout
+    assert b'rename "question" to "qestion", or correct `--map`' in found.stdout
     assert known.returncode == 0
     assert missing.returncode == 1
     assert b"S101 missing-key Fragen, mapped to prompt, is missing" in missing.stdout

@@ -149,7 +149,7 @@ def test_output_takes_the_repaired_file(bad: Path) -> None:
     again = run(*arguments)
     assert again.returncode == 2
     assert error_lines(again) == [
-        f"error: cannot write {output}: already exists; --overwrite replaces it"
+        f"error: cannot write {output}: already exists; `--overwrite` replaces it"
     ]
     assert run(*arguments, "--overwrite").returncode == 1
 
@@ -159,7 +159,7 @@ def test_compressed_and_standard_input_need_an_output(bad: Path) -> None:
     rows = (bad / "rows.jsonl").read_bytes()
     packed = bad / "rows.jsonl.gz"
     packed.write_bytes(gzip.compress(rows))
-    hint = "; name another file with --output"
+    hint = "; name another file with `--output`"
     fix = (*options(bad), "--fix")
 
     result = run("validate", packed, *fix)
@@ -279,20 +279,26 @@ def test_a_file_that_changes_meanwhile_is_refused(bad: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-o", "x.jsonl"), "--output and --overwrite are for repairs; add --fix"),
-        (("--fix", "--limit", "3"), "--limit and --fix cannot be combined"),
-        (("--fix", "--fail-fast"), "--fail-fast and --fix cannot be combined"),
-        (("--diff", "-o", "x.jsonl"), "--diff writes nothing"),
+        (
+            ("-o", "x.jsonl"),
+            "`--output` and `--overwrite` are for repairs; add `--fix`",
+        ),
+        (("--fix", "--limit", "3"), "`--limit` and `--fix` cannot be combined"),
+        (("--fix", "--fail-fast"), "`--fail-fast` and `--fix` cannot be combined"),
+        (("--diff", "-o", "x.jsonl"), "`--diff` writes nothing"),
         (
             ("--diff", "--output-format", "json"),
-            "--diff and --output-format cannot be combined",
+            "`--diff` and `--output-format` cannot be combined",
         ),
-        (("--diff", "--min-records", "9"), "--diff and --min-records cannot"),
-        (("--diff", "--write-baseline", "b"), "--diff and --write-baseline cannot"),
-        (("--diff", "--statistics"), "--diff and --statistics cannot"),
-        (("--diff", "--error-on-warning"), "--diff and --error-on-warning cannot"),
+        (("--diff", "--min-records", "9"), "`--diff` and `--min-records` cannot"),
+        (("--diff", "--write-baseline", "b"), "`--diff` and `--write-baseline` cannot"),
+        (("--diff", "--statistics"), "`--diff` and `--statistics` cannot"),
+        (("--diff", "--error-on-warning"), "`--diff` and `--error-on-warning` cannot"),
         (("--fix", "-o", "-"), "the findings go there"),
-        (("--fix", "schema.json", "-o", "x"), "--output takes the repairs of one file"),
+        (
+            ("--fix", "schema.json", "-o", "x"),
+            "`--output` takes the repairs of one file",
+        ),
     ],
 )
 def test_options_that_exclude_each_other(
@@ -334,8 +340,8 @@ def test_an_output_that_cannot_be_written_is_refused(bad: Path) -> None:
     for name, reason in (
         ("pipe", "is no regular file"),
         ("none/x.jsonl", "there is no folder none"),
-        ("rows.jsonl", "already exists; --overwrite replaces it"),
-        ("link.jsonl", "already exists; --overwrite replaces it"),
+        ("rows.jsonl", "already exists; `--overwrite` replaces it"),
+        ("link.jsonl", "already exists; `--overwrite` replaces it"),
     ):
         overwrite = ("--overwrite",) if name == "pipe" else ()
         result = run(*fix, name, *overwrite, cwd=bad)
@@ -356,14 +362,17 @@ def test_the_input_as_output_is_rewritten_in_place(bad: Path) -> None:
     result = run("validate", packed, *arguments[2:], packed)
     assert result.returncode == 2
     assert error_lines(result)[0].endswith(
-        "a compressed file is not rewritten in place; name another file with --output"
+        "a compressed file is not rewritten in place; name another file with `--output`"
     )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--baseline", "typo.json"), "does not exist; write it with --write-baseline"),
+        (
+            ("--baseline", "typo.json"),
+            "does not exist; write it with `--write-baseline`",
+        ),
         (("--write-baseline", "none/b.json"), "there is no folder none"),
         (("--write-baseline", "schema.json"), "is no baseline"),
     ],

@@ -285,9 +285,9 @@ def test_exclude_that_matches_nothing_is_a_note(
     empty = run(*command, tmp_path, "--exclude", "")
 
     assert result.returncode == 0
-    assert b"note: --exclude '*.jsno' matches no file\n" in result.stderr
+    assert b"note: `--exclude '*.jsno'` matches no file\n" in result.stderr
     assert empty.returncode == 2
-    assert b"--exclude '' names no file" in empty.stderr
+    assert b"`--exclude ''` names no file" in empty.stderr
 
 
 def test_piped_data_has_the_name_that_is_given() -> None:

@@ -95,5 +95,5 @@ def test_constants_are_read_from_all_values() -> None:
 @pytest.mark.parametrize("text", ["score", "=1", ""])
 def test_pair_without_a_part_is_refused(text: str) -> None:
     """The error names the option and the right form."""
-    with pytest.raises(UsageError, match=r"--set .*write it as FIELD=VALUE"):
+    with pytest.raises(UsageError, match=r"`--set` .*write it as FIELD=VALUE"):
         pairs_of([text], Option("x", "--set FIELD=VALUE", PAIRS, "", ""))

@@ -104,7 +104,7 @@ def test_unknown_command_lists_all(capsys: pytest.CaptureFixture[str]) -> None:
         ("validate --lint=3 x", "option --lint does not take a value"),
         ("diff a b c", "got unexpected extra argument: c"),
         ("diff a", "B is missing: Another file, folder or pattern"),
-        ("convert x", "--to/-t is missing: Format to write"),
+        ("convert x", "`--to` is missing: Format to write"),
         ("validate -z x", "there is no option -z"),
     ],
 )
@@ -147,10 +147,10 @@ def test_program_without_words_prints_its_help(
         (["validate", "a", "--skip-invalid"], "there is no option --skip-invalid\n"),
         (
             ["validate", "a", "--stdin-filename", "b"],
-            "--stdin-filename names what is piped in: give - as the input",
+            "`--stdin-filename` names what is piped in: give - as the input",
         ),
-        (["sample", "a"], "--rows/-n is missing: Rows that are chosen"),
-        (["sample", "a", "1", "-n", "1"], "--rows and N are one; give one of them"),
+        (["sample", "a"], "`--rows` is missing: Rows that are chosen"),
+        (["sample", "a", "1", "-n", "1"], "`--rows` and N are one; give one of them"),
     ],
 )
 def test_what_is_meant_is_named(

@@ -189,7 +189,7 @@ def test_failed_conversion_back_names_the_options() -> None:
 
     assert result.returncode == 1
     assert line.startswith("<stdin>:1:1: outputs.model: on the way back: ")
-    assert "give --set model_outputs.model_name=VALUE" in line
+    assert "give `--set model_outputs.model_name=VALUE`" in line
 
 
 @pytest.mark.parametrize(

@@ -275,7 +275,7 @@ def test_fields_below_one_key_are_listed_as_one() -> None:
     lost = line_of(printed("tencent-outputs", "tencent-messages"))
     needed = line_of(printed("nemo-input", "eee@0.3.0"))
 
-    assert lost.startswith("drops model_outputs.* (not with --keep-extra)")
+    assert lost.startswith("drops model_outputs.* (not with `--keep-extra`)")
     assert needed.endswith(
         "needs evaluation_id, model_id, evaluation_name, evaluation.*"
     )
@@ -301,7 +301,7 @@ def test_line_states_whether_keep_extra_helps() -> None:
     lost = line_of(printed("nemo-output", "harpia"))
     header = line_of(printed("haystack", "eee@0.3.0"))
 
-    assert kept.endswith("(not with --keep-extra)")
+    assert kept.endswith("(not with `--keep-extra`)")
     assert "--keep-extra" not in lost
     assert "; drops header.extra;" in header
 

@@ -77,7 +77,7 @@ def test_given_fields_are_not_missing() -> None:
         check("nemo-output", "eee@0.2.0", *run)
 
     assert "evaluation_id" not in str(caught.value)
-    assert "--score em" in str(caught.value)
+    assert "`--score em`" in str(caught.value)
 
 
 @pytest.mark.parametrize(

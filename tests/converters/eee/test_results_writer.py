@@ -302,7 +302,7 @@ def test_fields_of_the_aggregate_can_be_given(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("constants", "message"),
     [
-        ({}, "--set evaluation_id=VALUE and --set evaluation_name=VALUE"),
+        ({}, "--set evaluation_id=VALUE --set evaluation_name=VALUE"),
         (SET | {"source_type": "url"}, "may be source_metadata.source_type or"),
         (SET | {"evaluator_relationship": "friend"}, "not valid at /source_metadata"),
         (
@@ -535,7 +535,7 @@ def test_record_that_lacks_something_is_named(tmp_path: Path) -> None:
     """A record without a required field is named, with the fix."""
     row = {"id": "a", "references": ["4"], "outputs": [{"model": "m", "text": "4"}]}
 
-    with pytest.raises(ScoreError, match=r"record 1: .* --set input\.raw=VALUE"):
+    with pytest.raises(ScoreError, match=r"record 1: .* `--set input\.raw=VALUE`"):
         written(lines(row), "eee@0.2.0", tmp_path, from_="record")
     rows, _ = written(
         lines(row), "eee@0.2.0", tmp_path, constants=SET | {"input.raw": "2+2"}

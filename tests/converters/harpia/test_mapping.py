@@ -212,8 +212,8 @@ def test_answer_is_asked_for(outputs: list[Output]) -> None:
 @pytest.mark.parametrize(
     ("record", "help_"),
     [
-        (Record(prompt="q", outputs=ANSWERED), "give it with --set id=VALUE"),
-        (Record(id=1, outputs=ANSWERED), "give it with --set input=VALUE"),
+        (Record(prompt="q", outputs=ANSWERED), "give it with `--set id=VALUE`"),
+        (Record(id=1, outputs=ANSWERED), "give it with `--set input=VALUE`"),
     ],
 )
 def test_instance_requires_id_and_prompt(record: Record, help_: str) -> None:

@@ -449,7 +449,7 @@ def test_every_vendors_answers_are_scored(path: Path, to: str, tmp_path: Path) -
     models = dict.fromkeys(one.model for one in outputs if one.model)
     options: dict[str, Any] = {"from_": path.parts[-3], "metrics": ("em", "f1")}
     if len(models) > 1:
-        with pytest.raises(ScoreError, match="choose one with --model"):
+        with pytest.raises(ScoreError, match="choose one with `--model`"):
             written(path, to, **options)
         options["model"] = next(iter(models))
 

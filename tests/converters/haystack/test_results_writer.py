@@ -278,7 +278,7 @@ def test_constants_go_where_there_is_a_place(tmp_path: Path) -> None:
     )
 
     assert run["inputs"]["questions"][2] == "?"
-    with pytest.raises(ScoreError, match="leave out --set"):
+    with pytest.raises(ScoreError, match="leave out `--set`"):
         written(
             lines(*ROWS), "haystack-results", tmp_path, from_="record", constants=given
         )

@@ -251,7 +251,7 @@ def test_unlike_signatures_are_not_compared(other: str | None) -> None:
     """Scores with unlike signatures, or without one, are compared only by force."""
     first, second = stored("em|a", 0.9), stored(other, 0.4)
 
-    with pytest.raises(ScoreError, match="--force"):
+    with pytest.raises(ScoreError, match="`--force`"):
         compared(first, second)
     assert compared(first, second, force=True).said
 
@@ -649,7 +649,7 @@ def test_stored_scores_of_pooled_metrics_are_refused() -> None:
     assert signatures["bleu"].endswith("|scale:0-100|of:row")
     assert "of:row" not in signatures["em"]
     for force in (False, True):
-        with pytest.raises(ScoreError, match="compare without --stored"):
+        with pytest.raises(ScoreError, match="compare without `--stored`"):
             compared(written.getvalue(), written.getvalue(), force=force)
 
 

@@ -61,7 +61,7 @@ def test_a_terminal_has_room_for_few_labels(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("COLUMNS", "70")
     names = [f"label-{number}" for number in range(13)]
     lines = list(score_lines(scores(names), _Terminal()))
-    assert "13 labels, whose counts --output-format json has" in " ".join(
+    assert "13 labels, whose counts `--output-format json` has" in " ".join(
         line.strip() for line in lines
     )
 

@@ -339,7 +339,7 @@ def test_all_metrics_are_named() -> None:
 )
 def test_output_without_a_results_format_is_refused(options: dict[str, Any]) -> None:
     """An output without a format of results is an error, and not ignored."""
-    with pytest.raises(ScoreError, match="--to"):
+    with pytest.raises(ScoreError, match="`--to`"):
         score(lines_of(ANSWERS), metrics=("em",), **options)
 
 

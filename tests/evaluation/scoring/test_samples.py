@@ -54,8 +54,8 @@ def test_documents_without_an_answer_name_their_metrics() -> None:
     assert scores["em"].value is None
     (problem,) = scores.problems
     assert problem.help == (
-        "retrieved documents are scored by --metrics "
-        "document-map,document-mrr,document-ndcg,document-recall"
+        "retrieved documents are scored by `--metrics "
+        "document-map,document-mrr,document-ndcg,document-recall`"
     )
 
 

@@ -162,7 +162,7 @@ def test_many_stored_scores_have_the_same_mean_with_several_jobs() -> None:
 
 def test_a_format_without_scores_is_refused() -> None:
     """Its answers can be scored, but have no scores."""
-    named = r"answers\.jsonl: nemo-output holds no scores; .* --stored .* computed"
+    named = r"answers\.jsonl: nemo-output holds no scores; .* `--stored` .* computed"
     with pytest.raises(ScoreError, match=named):
         score(FIXTURES / "nemo-output" / "valid" / "answers.jsonl", stored=True)
 
@@ -284,8 +284,10 @@ def test_means_over_several_tasks_or_splits_are_noted() -> None:
     for record, task, split in zip(records, "ab", ("test", "valid"), strict=True):
         record["outputs"][0]["scores"][0]["evaluation_name"] = task
         record["metadata"]["split"] = split
-    tasks = "acc is a mean over 2 tasks (a, b); --by evaluation_name shows each"
-    splits = "acc is a mean over 2 splits (test, valid); --by metadata.split shows each"
+    tasks = "acc is a mean over 2 tasks (a, b); `--by evaluation_name` shows each"
+    splits = (
+        "acc is a mean over 2 splits (test, valid); `--by metadata.split` shows each"
+    )
 
     assert score(lines(records), stored=True).said == (tasks, splits)
     by_both = ("evaluation_name", "metadata.split")
@@ -304,7 +306,7 @@ def test_stored_scores_without_answers_are_noted() -> None:
     said = score(lines([record])).said
 
     assert said == (
-        "1 answer has no text and a stored score: --stored shows stored scores",
+        "1 answer has no text and a stored score: `--stored` shows stored scores",
     )
 
 

@@ -81,7 +81,7 @@ def test_is_correct_counts_before_the_value() -> None:
     )
 
     assert score(both, stored=True, metrics=("pass@1",))["pass@1"].value == 0.5
-    with pytest.raises(ScoreError, match=r"match has 0\.9; --param pass@k\.threshold"):
+    with pytest.raises(ScoreError, match=r"match has 0\.9; `--param pass@k\.threshold"):
         score(data, stored=True, metrics=("pass@1",))
 
 
@@ -143,7 +143,7 @@ def test_each_stored_quantity_has_its_own_score() -> None:
         ({"pass@k.correct": "em"}, MetricError, "but must be one of match"),
         ({"pass@k.x": 1}, MetricError, "metric pass@k has no parameter 'x'"),
         ({"maj@2.same": "none"}, ScoreError, "of a metric that is not computed"),
-        ({"em.scale": 1}, ScoreError, "leave out --param"),
+        ({"em.scale": 1}, ScoreError, "leave out `--param`"),
     ],
 )
 def test_other_parameters_are_refused(

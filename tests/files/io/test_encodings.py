@@ -94,7 +94,7 @@ def test_the_ready_command_reads_the_file(
     content = rows(text) if suffix == "jsonl" else f"prompt,references\n{text},a\n"
     (tmp_path / f"rows.{suffix}").write_bytes(content.encode(encoding))
     refused = run("validate", f"rows.{suffix}", cwd=tmp_path)
-    words = f"read it with --encoding {name}, or convert it with: iconv -f {name}"
+    words = f"read it with `--encoding {name}`, or convert it with: iconv -f {name}"
     accepted = run("validate", f"rows.{suffix}", "--encoding", name, cwd=tmp_path)
 
     assert refused.returncode == 2
@@ -142,7 +142,7 @@ def test_systems_and_standard_input_have_the_encoding(tmp_path: Path) -> None:
         (("--encoding", "nonsense"), "no encoding of text is called 'nonsense'"),
         (("--encoding", "zlib"), "no encoding of text is called 'zlib'"),
         (("--encoding", "ascii"), "is not ascii: the byte 0x"),
-        (("--encoding", "gbk", "--fix"), "--fix is for UTF-8"),
+        (("--encoding", "gbk", "--fix"), "`--fix` is for UTF-8"),
     ],
 )
 def test_encodings_that_cannot_be_used(

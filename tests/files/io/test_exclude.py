@@ -93,7 +93,7 @@ def test_that_nothing_is_left_is_an_error(folder: Path) -> None:
     (error,) = sources_of_inputs([folder, folder / "a.json"], Exclusion(["*"]))
 
     assert isinstance(error, SourceError)
-    assert str(error) == f"{folder}: all files are left out by --exclude"
+    assert str(error) == f"{folder}: all files are left out by `--exclude`"
 
 
 def test_one_text_is_no_list_of_patterns() -> None:

@@ -408,7 +408,7 @@ def test_wide_encoding_is_named(encoding: str, mark: str, compress: Compress) ->
 
     assert reason == (
         f"is {encoding[:-2]} ({order} endian), not UTF-8; read it with "
-        f"--encoding {name}, or convert it with: iconv -f {name} -t UTF-8"
+        f"`--encoding {name}`, or convert it with: iconv -f {name} -t UTF-8"
     )
 
 

@@ -569,7 +569,7 @@ def test_cluster_without_workers_ends_the_run(tmp_path: Path, had: int) -> None:
 
     assert run.returncode == 2, rest
     assert (b"the last of 1 is gone" if had else b"it has none yet") in shown
-    assert b"(3 s, --cluster-timeout)" in shown
+    assert b"(3 s, `--cluster-timeout`)" in shown
     assert b"none came within 3 s" in rest
     assert b"Traceback" not in rest
     # What is shown comes at once, without a worker after the start of Python.

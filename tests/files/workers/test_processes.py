@@ -67,5 +67,5 @@ def test_system_without_locks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         raise FileNotFoundError(2, "No such file or directory")
 
     monkeypatch.setattr(process, "ProcessPoolExecutor", refuse)
-    with pytest.raises(EngineError, match=r"cannot be started here .*; use --jobs 1"):
+    with pytest.raises(EngineError, match=r"cannot be started here .*; use `--jobs 1`"):
         process_pool(2)

@@ -76,7 +76,7 @@ def test_lost_workers_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "waiting for 1 worker at least, since the last of 2 is gone; until 2" in (
         shown[0].notice
     )
-    assert "(0.1 s, --cluster-timeout)" in shown[0].notice
+    assert "(0.1 s, `--cluster-timeout`)" in shown[0].notice
 
 
 def test_cluster_without_any_worker_is_the_same(
@@ -106,7 +106,7 @@ def test_workers_that_come_back_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     now[0] = 500
     assert watch.has_worker() is False
     assert [each.consumed for each in shown] == [0, 59, 0, 59, 0]
-    assert "(1 minute, --cluster-timeout)" in shown[0].notice
+    assert "(1 minute, `--cluster-timeout`)" in shown[0].notice
     now[0] = 560
     with pytest.raises(EngineError):
         watch.has_worker()

@@ -235,7 +235,7 @@ def test_other_version_than_requested_is_noted_once() -> None:
     assert found.variant == FormatVariant(SEED, SEED.dialects[0])
     assert note.code == "S201"
     assert note.message.startswith("the file is eee@0.3.0, not eee@0.2.0: ")
-    assert "--format eee@0.3.0;" in note.help
+    assert "`--format eee@0.3.0`;" in note.help
 
 
 def test_truncated_sample_gets_no_note_on_its_version() -> None:

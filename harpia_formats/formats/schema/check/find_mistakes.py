@@ -54,7 +54,7 @@ def draft_remarks(context: SchemaContext) -> Iterator[Remark]:
     draft = context.draft
     if draft is not DRAFT_07:
         message = f"the schema is written in {draft.name}, and checked as such"
-        help_ = "validate --schema takes only draft-07"
+        help_ = "`--schema` of validate takes only draft-07"
         yield Remark(OTHER_DRAFT, ("$schema",), message, help_)
     annotating = frozenset[str]().union(*(one.annotating for one in DRAFTS))
     for path, node in context.nodes:

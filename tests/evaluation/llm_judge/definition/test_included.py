@@ -132,7 +132,7 @@ def test_a_dump_without_instructions_names_the_included_one(is_pipeline: bool) -
     }
     document = {"components": {"faithful": dump}} if is_pipeline else dump
 
-    with pytest.raises(DefinitionError, match="--definition faithfulness has some"):
+    with pytest.raises(DefinitionError, match="`--definition faithfulness` has some"):
         LLMJudge.from_definition(document)
 
 

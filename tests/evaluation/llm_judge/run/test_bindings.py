@@ -139,8 +139,8 @@ def test_a_chat_has_a_question_an_answer_and_a_history(
 @pytest.mark.parametrize(
     ("names", "given", "message"),
     [
-        (["response"], {}, "--bind response=outputs.text"),
-        (["nota"], {}, "give --bind nota=PATH"),
+        (["response"], {}, "`--bind response=outputs.text`"),
+        (["nota"], {}, "give `--bind nota=PATH`"),
         (["a"], {"aa": "prompt"}, "has no input 'aa'"),
         (["responses"], {"response": "prompt"}, "did you mean responses"),
         (["a"], {"a": "promt"}, "did you mean prompt"),

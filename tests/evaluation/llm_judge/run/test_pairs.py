@@ -171,7 +171,7 @@ def test_two_of_more_models_are_chosen(tmp_path: Path) -> None:
     path = write(tmp_path / "in.jsonl", *rows)
 
     assert verdicts(tmp_path, [path], models=("c", "a"))[0]["models"] == ["c", "a"]
-    with pytest.raises(JudgeError, match="choose two with --model"):
+    with pytest.raises(JudgeError, match="choose two with `--model`"):
         verdicts(tmp_path, [path])
     with pytest.raises(JudgeError, match="no answer is of the model 'd'"):
         verdicts(tmp_path, [path], models=("a", "d"))
