@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing
 from typing import Any
 
-from harpia_formats.api.keyword_options import errors_with_score_arguments
+from harpia_formats.api.keyword_options import errors_for_python
 from harpia_formats.evaluation.scoring.answer_rows import AnswerRow, AnswerRows
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction
@@ -72,7 +72,7 @@ class Answers(Iterator[AnswerRow]):
         return list(dict.fromkeys(found))
 
     def _scored(self) -> Generator[AnswerRow, None, None]:
-        with errors_with_score_arguments():
+        with errors_for_python("score_answers"):
             with closing(self._run.steps()) as steps:
                 for _ in steps:
                     yield from self._shown()

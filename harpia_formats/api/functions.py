@@ -89,7 +89,7 @@ def iter_problems(*inputs: Input, **options: Any) -> Iterator[Problem]:
     """
     from harpia_formats.api.arguments import file_inputs, with_mapped_format
     from harpia_formats.api.keyword_options import (
-        errors_with_score_arguments,
+        errors_for_python,
         make_options,
         reworded,
     )
@@ -98,11 +98,11 @@ def iter_problems(*inputs: Input, **options: Any) -> Iterator[Problem]:
     from harpia_formats.validation.run import Validation
 
     uncapped = {"examples": 0, "max_problems": 0, **options}
-    with errors_with_score_arguments("format"):
+    with errors_for_python("iter_problems"):
         files = file_inputs(inputs)
         given = with_mapped_format(files, _in_one_process(uncapped))
         validation = Validation(files, make_options(Options, given))
-        yield from (reworded(each, "format") for each in validation)
+        yield from (reworded(each, "iter_problems") for each in validation)
         report = validation.report()
         if report.failures:
             raise validation_failed(report)
@@ -458,7 +458,7 @@ def roundtrip(*inputs: Input, via: str, **options: Any) -> DifferenceReport:
     from dataclasses import replace
 
     from harpia_formats.api.arguments import file_inputs
-    from harpia_formats.api.keyword_options import make_options, with_score_arguments
+    from harpia_formats.api.keyword_options import make_options, rendered_for_python
     from harpia_formats.conversion.comparison.round_trip import RoundTrip
     from harpia_formats.conversion.options import ConvertOptions
     from harpia_formats.evaluation.filling_measure import filling_measure
@@ -474,7 +474,7 @@ def roundtrip(*inputs: Input, via: str, **options: Any) -> DifferenceReport:
     problems = tuple(run)
     report = _read_whole(run.report(), problems)
     for field in report.fields.values():
-        field.reason = with_score_arguments(field.reason)
+        field.reason = rendered_for_python(field.reason, "roundtrip")
     return report
 
 
@@ -593,12 +593,12 @@ def score_answers(*inputs: Input, **options: Any) -> Answers:
     from harpia_formats.api.answers import Answers
     from harpia_formats.api.arguments import file_inputs
     from harpia_formats.api.keyword_options import (
-        errors_with_score_arguments,
+        errors_for_python,
         make_options,
     )
     from harpia_formats.evaluation.scoring.options import ScoreOptions
 
-    with errors_with_score_arguments():
+    with errors_for_python("score_answers"):
         chosen = make_options(ScoreOptions, _in_one_process(options))
         return Answers(file_inputs(inputs), chosen)
 

@@ -1,15 +1,26 @@
 """Options from the keyword arguments of Python functions, and texts that name these."""
 
+import json
 import os
 import re
 import types
-from collections.abc import Callable, Container, Generator, Iterable, Iterator, Mapping
+from collections.abc import (
+    Callable,
+    Container,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager, suppress
 from dataclasses import FrozenInstanceError, fields, is_dataclass, replace
+from functools import lru_cache
+from shlex import split
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 from harpia_formats.api import options as table
-from harpia_formats.api.options import INSTEAD, OPTIONS, Option
+from harpia_formats.api.options import FUNCTIONS, INSTEAD, OPTIONS, Option
 from harpia_formats.model.problem import HarpiaFormatsError, OptionError, Problem
 from harpia_formats.model.spelling import hint_on
 
@@ -127,172 +138,168 @@ _TEXTS_OF_RESULTS = frozenset(
     "failures files nearest notes problems reason report said why".split()
 )
 
-#: The argument for `--from`, in functions that call it `from_` and in the others.
-_FROM, _FORMAT = "from_", "format"
-_FROM_ALONE = re.compile(r'(?<![\w"])from_(?!\w)')
-#: The functions that call it `format`.
-_OF_FORMAT = frozenset(
-    name for one in OPTIONS if one.field == _FORMAT for name in one.all_functions()
+#: What a message has in backquotes as it is typed: options, behind a command or alone.
+_SPAN = re.compile(r"`(NAME=FILE|(?:[a-z]+ )*--[a-z][^`\n]*)`")
+#: Spans that are no options in Python.
+_OTHERWISE = {"--fix": "fix()", "NAME=FILE": "systems={FILE: NAME}"}
+#: What has the options that no function has.
+_COMMAND_LINE = "the command line"
+#: The function whose arguments are named if that which is called does not have them.
+_USUAL = "convert"
+#: Words for values, which are no texts.
+_PLACEHOLDERS = frozenset(
+    "COLUMN FIELD FILE FORMAT KEY METRIC NAME NUMBER PATH PATTERN SCORE VALUE".split()
 )
-#: The options that functions have, by their long names on the command line.
-_BY_WORD = {
-    word.removeprefix("--"): one
-    for one in reversed(OPTIONS)
-    if one.all_functions()
-    for word in one.all_words()
-    if word.startswith("--")
-}
-_WORD = re.compile(r"(?<![\w-])--([a-z]+(?:-[a-z]+)*)(?![\w-])")
-#: Options in a message, with what is typed before and behind them.
-_SPAN = re.compile(r"`(NAME=FILE|(?:[a-z]+ )*--[^`]+)`")
-_END = r"(?![\w-])"
-#: Values that messages show behind an option, by its kind or by what it lists.
-_values = {
-    table.DELIMITER: r"'([^'])'|tab\b",
-    table.MAP: r"(\w+)=(COLUMN|KEY)(?=[,;.]?(?:\s|$))|'[^']*'|\w+=[^\s;']*[^\s;',]",
-    table.METRICS: r"[^\s,;]+(?:,[^\s,;]+)+",
-    table.NAMES: r"[^\s,;]+(?:,[^\s,;]+)+",
-    table.PARAMETERS: r"[^\s=]+=[^\s;]+",
-    table.WORKERS: rf"\d+{_END}",
-    "filling metrics": rf"(?:em|f1){_END}",
-    "formats": r"(?:[a-z]+(?:[-@][a-z0-9.]*[a-z0-9])+"
-    r"|\w+-csv|csv|json|parquet|record|harpia|helm)\b",
-    "written formats": rf"[\w@.-]+{_END}",
-    "tests": rf"\w+{_END}",
-}
-#: The same for single options.
-_values_of = {"group": r"\w+\b", "model": rf"NAME{_END}"}
-_CONSTANT = r"--set (\S+?)=(?:VALUE|NAME)(?![\w-])"
-_CONSTANTS = re.compile(rf"{_CONSTANT}(?:(?:, | and ){_CONSTANT})*")
-#: What only the command line has: parts of messages, and what is said in Python.
-_WITHOUT = (
-    (re.compile(r"read it with --encoding \S+, or convert"), "convert"),
-    (re.compile(r", or the definition of the judge with --definition"), ""),
-    (re.compile(r"; if it is data, write a preflight file for it with --init"), ""),
-    (re.compile(r"(?<![\w-])--fix(?![\w-])"), "fix()"),
-    (re.compile(r"validate --unsafe-fixes"), "fix(unsafe=True)"),
-    (re.compile(r"--to/-t"), "to"),
-    (re.compile(r"NAME=FILE"), "systems={FILE: NAME}"),
-)
-#: Two arguments, without the comma between them.
-_NEIGHBOURS = re.compile(r'(?<=") (?=(?:columns|delimiter)=)')
-_AGREEMENT = re.compile(r"score agreement --field (\S+)")
+_MAPPINGS = {table.MAP, table.CONSTANTS, table.PAIRS, table.PARAMETERS}
+_LISTS = {table.TEXTS, table.NAMES, table.METRICS}
+_WITH_COMMAS = {table.MAP, table.NAMES, table.METRICS}
+_NUMBERS = {table.WHOLE, table.NUMBER, table.WORKERS}
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+_by_word: dict[str, list[Option]] = {}
+for _option in OPTIONS:
+    for _word in _option.all_words():
+        _by_word.setdefault(_word, []).append(_option)
+_functions = [name for one in OPTIONS for name in one.all_functions()]
 
 
-def with_score_arguments(message: str, source: str = _FROM) -> str:
-    """Return a message with the Python argument in place of each option.
+def rendered_for_python(message: str, function: str = _USUAL) -> str:
+    """Return a message with Python arguments in place of the options in backquotes.
 
-    `source` is the argument for the format of the inputs.
+    They are those of `function`, or of a call if a command is before the options. What
+    is in no backquotes, or is no option with a value of its kind, stays as it is.
     """
     if "--" not in message:
         return message
-    message = _SPAN.sub(r"\1", message)
-    for pattern, instead in _WITHOUT:
-        message = pattern.sub(instead, message)
-    message = _AGREEMENT.sub(_agreement, message)
-    message = _CONSTANTS.sub(_mapping, message)
-    parts, end = [], 0
-    for found in _WORD.finditer(message):
-        option = _BY_WORD.get(found[1])
-        if option is not None and found.start() >= end:
-            # `--format` and `--from` are one option, and both are arguments.
-            name = _FROM if option.field == _FORMAT else option.field
-            name = _FORMAT if found[1] == _FORMAT else name
-            text, length = _argument(option, name, message[found.end() :])
-            parts += [message[end : found.start()], text]
-            end = found.end() + length
-    message = _NEIGHBOURS.sub(", ", "".join([*parts, message[end:]]))
-    return message if source == _FROM else _FROM_ALONE.sub(source, message)
+    return _SPAN.sub(lambda found: _rendered(found[1], function) or found[0], message)
 
 
-def _argument(option: Option, name: str, behind: str) -> tuple[str, int]:
-    """Return the argument for an option, and how much of the text behind is in it."""
-    if option.kind == table.FLAG:
-        return f"{name}=True", 0
-    pattern = _values_of.get(option.field) or _values.get(option.kind)
-    pattern = pattern or _values.get(option.values)
-    if option.choices:
-        pattern = rf"(?:{'|'.join(option.choices.split())}){_END}"
-    value = re.compile(pattern).match(behind, 1) if pattern else None
-    if value is None or not behind.startswith(" "):
-        return name, 0
-    return f"{name}={_shown(option, value)}", value.end()
+@lru_cache(maxsize=1024)
+def _rendered(span: str, function: str) -> str:
+    """Return the arguments, or the call, that a span means, "" if it means none."""
+    if span in _OTHERWISE:
+        return _OTHERWISE[span]
+    command, dashes, behind = span.partition("--")
+    given: dict[str, list[str]] = {}
+    try:
+        for typed in re.split(r" (?=--)", dashes + behind):
+            word, *values = split(typed)
+            given.setdefault(word, []).extend(values)
+        return _call("_".join(command.split()), given, function)
+    except (LookupError, ValueError):  # no such option, or no value of it
+        return ""
 
 
-def _shown(option: Option, found: re.Match[str]) -> str:
-    """Return the value of an option as Python writes it."""
-    value = found[0].strip("'")
-    if option.kind == table.MAP:
-        pairs = [pair.partition("=") for pair in value.split(",")]
-        if found[2]:
-            return f'{{"{found[1]}": {found[2]}}}'
-        members = ", ".join(f'"{name}": "{key}"' for name, _, key in pairs)
-        return f"{{{members}}}"
-    if option.kind == table.PARAMETERS:
-        name, _, value = value.partition("=")
-        return f'{{"{name}": {_listed(value) if "," in value else value}}}'
-    if option.kind == table.WORKERS:
-        return value
-    return _listed(value) if "," in value else f'"{value}"'
+def _call(command: str, given: Mapping[str, list[str]], function: str) -> str:
+    """Return the call for a command, or the arguments if it is "".
+
+    Raises `LookupError` for unknown options, and `ValueError` for unfit values.
+    """
+    options = {
+        word: [one for one in _by_word[word] if command in {"", *one.commands.split()}]
+        for word in given
+    }
+    if not all(options.values()):
+        raise LookupError(command)
+    called = [
+        name
+        for name in FUNCTIONS.get(command, command).split()
+        if all(_option_of([name], found) for found in options.values())
+    ][:1]
+    functions = called if command else [function, _USUAL, *_functions]
+    chosen = {word: _option_of(functions, found) for word, found in options.items()}
+    arguments = ", ".join(
+        _argument(one, word, given[word]) for word, one in chosen.items() if one
+    )
+    if not all(chosen.values()):
+        return _COMMAND_LINE
+    return f"{called[0]}({arguments})" if called else arguments
 
 
-def _listed(names: str) -> str:
-    quoted = (f'"{name}"' for name in names.split(","))
-    return f"[{', '.join(quoted)}]"
+def _option_of(functions: Iterable[str], options: Sequence[Option]) -> Option | None:
+    """Return the option that a function has, of the first one that has any."""
+    pairs = ((name, one) for name in functions for one in options)
+    return next((one for name, one in pairs if name in one.all_functions()), None)
 
 
-def _agreement(found: re.Match[str]) -> str:
-    return f"score_agreement with fields={_listed(found[1])}"
+def _argument(option: Option, word: str, values: Sequence[str]) -> str:
+    """Return an argument of a call, or its name alone if it has no value.
+
+    Raises `ValueError` for values that the option does not take.
+    """
+    if option.kind == table.FLAG and not values:
+        return f"{option.field}={not word.startswith('--no-')}"
+    if not values:
+        return option.field
+    if option.kind in _WITH_COMMAS:
+        values = [part for value in values for part in value.split(",")]
+    if option.kind in _MAPPINGS:
+        pairs = (value.split("=", 1) for value in values)
+        members = [f"{_literal(name)}: {_literal(one, option)}" for name, one in pairs]
+        return f"{option.field}={{{', '.join(members)}}}"
+    literals = [_literal(value, option) for value in values]
+    if option.kind in _LISTS:
+        return f"{option.field}=[{', '.join(literals)}]"
+    (literal,) = literals
+    return f"{option.field}={literal}"
 
 
-def _mapping(found: re.Match[str]) -> str:
-    """Return the argument for one or several options `--set FIELD=VALUE`."""
-    fields = re.findall(_CONSTANT, found[0])
-    members = ", ".join(f'"{field}": VALUE' for field in fields)
-    return f"constants={{{members}}}"
+def _literal(text: str, option: Option | None = None) -> str:
+    """Return a value as Python writes it; raises `ValueError` if it is unfit."""
+    kind = option.kind if option else table.TEXT
+    if text in _PLACEHOLDERS or (kind in _NUMBERS and _NUMBER.fullmatch(text)):
+        return text
+    choices = option.choices.split() if option else ()
+    if kind in {*_NUMBERS, table.FLAG} or (choices and text not in choices):
+        raise ValueError(text)
+    if kind == table.PARAMETERS and "," in text:
+        return f"[{', '.join(map(_literal, text.split(',')))}]"
+    if kind == table.PARAMETERS:
+        with suppress(ValueError):  # as on the command line: JSON, or else text
+            return repr(json.loads(text))
+    return json.dumps(text, ensure_ascii=False)
 
 
 @contextmanager
-def errors_with_score_arguments(source: str = _FROM) -> Iterator[None]:
-    """Reword the errors that are raised inside, so that they name Python arguments.
+def errors_for_python(function: str) -> Iterator[None]:
+    """Reword the errors raised inside, so that they name arguments of a function.
 
     The same exceptions are raised again.
     """
     try:
         yield
     except HarpiaFormatsError as error:
-        error.args = tuple([reworded(each, source) for each in error.args])
+        error.args = tuple([reworded(each, function) for each in error.args])
         for name, value in vars(error).items():
             if name not in _KEPT:
-                setattr(error, name, reworded(value, source))
+                setattr(error, name, reworded(value, function))
         raise
 
 
-def reworded(value: Any, source: str = _FROM) -> Any:
-    """Return a result with Python arguments in its texts, in place of options.
+def reworded(value: Any, function: str) -> Any:
+    """Return a result with arguments of a function in its texts, in place of options.
 
     Messages of problems are left as they are: they have texts of the data.
     """
     if isinstance(value, str):
-        return with_score_arguments(value, source)
+        return rendered_for_python(value, function)
     if isinstance(value, Problem):
-        help_ = with_score_arguments(value.help, source)
+        help_ = rendered_for_python(value.help, function)
         return value if help_ == value.help else replace(value, help=help_)
     if type(value) in {tuple, list}:
-        items = [reworded(each, source) for each in value]
+        items = [reworded(each, function) for each in value]
         is_same = all(new is old for new, old in zip(items, value, strict=True))
         return value if is_same else type(value)(items)
     is_result = is_dataclass(value) and not isinstance(value, type)
-    return _reworded_result(value, source) if is_result else value
+    return _reworded_result(value, function) if is_result else value
 
 
-def _reworded_result(value: Any, source: str) -> Any:
+def _reworded_result(value: Any, function: str) -> Any:
     """Return a dataclass, the same if it can change, with Python arguments in it."""
     changed = {}
     for field in fields(value):
         if field.name in _TEXTS_OF_RESULTS:
             old = getattr(value, field.name)
-            new = reworded(old, source)
+            new = reworded(old, function)
             if new is not old:
                 changed[field.name] = new
     if not changed:
@@ -308,12 +315,12 @@ def in_python_words(
     function: Callable[..., Any], given: tuple[Any, ...], named: dict[str, Any]
 ) -> Any:
     """Call a public function; its result and its errors name arguments, not options."""
-    source = _FORMAT if function.__name__ in _OF_FORMAT else _FROM
-    with errors_with_score_arguments(source):
-        return reworded(function(*given, **named), source)
+    name = function.__name__
+    with errors_for_python(name):
+        return reworded(function(*given, **named), name)
 
 
 def in_words(items: Iterable[_Item]) -> Generator[_Item, None, None]:
     """Yield `items`; an error in between names arguments of `read`, not options."""
-    with errors_with_score_arguments(_FORMAT):
+    with errors_for_python("read"):
         yield from items

@@ -11,24 +11,39 @@ from typing import Any
 import pytest
 
 import harpia_formats as hf
-from harpia_formats.api.keyword_options import with_score_arguments
+from harpia_formats.api.keyword_options import rendered_for_python
+from harpia_formats.api.options import OPTIONS
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
 ROOT = Path(__file__).parents[3]
 _OPTION = re.compile(r"(?<![\w-])--[a-z]")
-#: Modules with options that no function shows, and why.
-_OF_COMMANDS = {
-    "harpia_formats/cli/": "it is the command line",
-    "harpia_formats/api/": "tables, and files for the command line",
-    "harpia_formats/evaluation/llm_judge/": "the command judge",
+#: Modules with texts that are no messages, and why.
+_NO_MESSAGES = {
+    "harpia_formats/api/apply_recipe.py": "a file that is written",
+    "harpia_formats/api/options.py": "the table of options",
+    "harpia_formats/api/settings_file.py": "the page on settings",
+    "harpia_formats/cli/app.py": "what parses the command line",
+    "harpia_formats/cli/command_options.py": "what parses the command line",
+    "harpia_formats/cli/commands/completion.py": "scripts for shells",
+    "harpia_formats/cli/commands/rule.py": "pages on rules",
+    "harpia_formats/cli/help_page.py": "help pages",
     "harpia_formats/evaluation/plots.py": "properties of CSS",
+    "harpia_formats/expectations/propose_preflight.py": "a file that is written",
     "harpia_formats/formats/rules/": "pages on rules",
     "harpia_formats/conversion/losses/field_map_markdown.py": "a page",
     "harpia_formats/formats/schema/to_python.py": "a module that is written",
-    "harpia_formats/reporters/pull_request_report.py": "the log of a CI job",
-    "converters/harpia_converters/haystack/judges.py": "the command judge",
+    "converters/harpia_converters/hub/formats.py": "a page on formats",
+    "converters/harpia_converters/mt_bench/formats.py": "pages on rules",
+    "converters/harpia_converters/openai/formats.py": "pages on rules",
     "rules.py": "pages on rules",
+}
+#: Modules with messages that no function shows, and why.
+_OF_COMMANDS = {
+    "harpia_formats/api/results.py": "it names a command to run",
+    "harpia_formats/cli/": "it is the command line",
+    "harpia_formats/evaluation/llm_judge/": "the command judge",
+    "converters/harpia_converters/haystack/judges.py": "the command judge",
 }
 
 
@@ -58,21 +73,53 @@ def _texts(path: Path) -> Iterator[str]:
             yield node.value
 
 
-def test_each_option_in_a_message_has_words_for_python() -> None:
-    """A message with an option that Python cannot name is found before a user does."""
-    left = []
+#: A name that is put into a span, with a value or without one.
+_NAME = re.compile(r" ?--[a-z-]+(?: [\w=]+)? ?")
+_SPAN = re.compile(r"`[^`]*`")
+_KNOWN = {word for option in OPTIONS for word in option.all_words()}
+
+
+def _with_values(text: str) -> str:
+    """Return a text with a name and a map where they are put in."""
+    return text.replace("`--X`", "`--limit`").replace("--map X`", "--map prompt=X`")
+
+
+def _has_options(text: str) -> bool:
+    """Return whether there is an option of the command line in a text."""
+    return any(word in _KNOWN for word in re.findall(r"(?<![\w-])--[a-z-]+", text))
+
+
+def _messages() -> Iterator[tuple[str, str]]:
+    """Yield the texts that have options, each with its module."""
     for folder in ("harpia_formats", "converters/harpia_converters"):
         for path in (ROOT / folder).rglob("*.py"):
             name = path.relative_to(ROOT).as_posix()
-            if name.startswith(tuple(_OF_COMMANDS)) or path.name in _OF_COMMANDS:
+            if name.startswith(tuple(_NO_MESSAGES)) or path.name in _NO_MESSAGES:
                 continue
-            left += [
-                f"{name}: {text}"
-                for text in _texts(path)
-                if _OPTION.search(text)
-                # A name that is put in is that of an option of both.
-                and _OPTION.search(with_score_arguments(text.replace("--X", "X")))
-            ]
+            texts = _texts(path)
+            yield from ((name, text) for text in texts if _has_options(text))
+
+
+def test_each_option_in_a_message_is_in_backquotes() -> None:
+    """So that it can be told from other text, and is shown as it is typed."""
+    left = [
+        f"{name}: {text}"
+        for name, text in _messages()
+        if _has_options(_SPAN.sub("", text)) and not _NAME.fullmatch(text)
+    ]
+
+    assert left == []
+
+
+def test_each_option_in_a_message_has_words_for_python() -> None:
+    """A message with an option that Python cannot name is found before a user does."""
+    left = [
+        f"{name}: {text}"
+        for name, text in _messages()
+        if not name.startswith(tuple(_OF_COMMANDS))
+        and not _NAME.fullmatch(text)
+        and _OPTION.search(rendered_for_python(_with_values(text)))
+    ]
 
     assert left == []
 
@@ -97,7 +144,9 @@ DRAFT = b'{"$schema":"https://json-schema.org/draft/2020-12/schema"}'
 Call = Callable[[Path], Any]
 #: Calls by what their error or their advice says. The path is that of a file with rows.
 CALLS: dict[str, Call] = {
-    "convert it with: iconv": lambda _: hf.validate(CHINESE),
+    "read it with the command line, or convert it with: iconv": lambda _: hf.validate(
+        CHINESE
+    ),
     "UTF-16": lambda _: hf.validate(b'\xff\xfe{"a":1}'),
     "cross_check=True and fix()": lambda at: hf.fix(at, cross_check=True),
     "limit and fix()": lambda at: hf.fix(at, limit=3),
@@ -118,7 +167,7 @@ CALLS: dict[str, Call] = {
     'constants={"input.ideal_response": VALUE}': lambda _: hf.convert(
         TWO, to="nemo-output", output=BytesIO()
     ),
-    'constants={"body.model": VALUE}': lambda _: hf.convert(
+    'constants={"body.model": NAME}': lambda _: hf.convert(
         ONE, to="openai-batch-input", output=BytesIO()
     ),
     'columns={"prompt": KEY}': lambda _: hf.convert(
@@ -140,10 +189,10 @@ CALLS: dict[str, Call] = {
         ONE, baseline=at.with_name("b")
     ),
     "write one with write_baseline": lambda at: hf.validate(ONE, baseline=at),
-    "exclude '' names no file": lambda at: hf.validate(at.parent, exclude=[""]),
+    'exclude=[""] names no file': lambda at: hf.validate(at.parent, exclude=[""]),
     "schema of validate takes": lambda _: hf.check_schema(DRAFT),
     'give from_="csv"': lambda _: hf.head(b"abc\n\x00def", rows=1),
-    'convert to="parquet"': lambda at: hf.head(
+    'convert(to="parquet")': lambda at: hf.head(
         ONE, rows=1, output=at.with_suffix(".parquet")
     ),
     'with from_="csv" or columns': lambda _: hf.stats(b"x;y\n1;2\n"),

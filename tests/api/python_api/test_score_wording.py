@@ -1,5 +1,6 @@
-"""Errors of the Python functions that score name arguments, not options."""
+"""Messages for Python name arguments, not options of the command line."""
 
+import ast
 import json
 from collections.abc import Callable
 from functools import partial
@@ -24,7 +25,9 @@ from harpia_formats import (
     stats,
     validate,
 )
-from harpia_formats.api.keyword_options import with_score_arguments
+from harpia_formats.api import options as table
+from harpia_formats.api.keyword_options import rendered_for_python
+from harpia_formats.api.options import OPTIONS, Option, arguments_of
 
 pytest.importorskip("numpy", reason="comparing needs the extra score")
 
@@ -64,57 +67,135 @@ ONE, OTHER = rows(12, "acc|v1"), rows(24, "acc|v2")
 @pytest.mark.parametrize(
     ("message", "reworded"),
     [
-        ("use --test permutation", 'use test="permutation"'),
+        ("use `--test permutation`", 'use test="permutation"'),
         (
-            "--param mcc.labels=A,B,C names",
+            "`--param mcc.labels=A,B,C` names",
             'parameters={"mcc.labels": ["A", "B", "C"]} names',
         ),
-        ("with --labels, or", "with labels, or"),
-        ("leave out --missing zero", 'leave out missing="zero"'),
-        ("--metrics a,b", 'metrics=["a", "b"]'),
-        ("nothing of options", "nothing of options"),
-        ("give --set a.b=VALUE", 'give constants={"a.b": VALUE}'),
+        ("give `--param f1.scale=0-1`", 'give parameters={"f1.scale": "0-1"}'),
         (
-            "give --set a=VALUE, --set b=VALUE and --score em or --score f1",
+            "`--param a.stemmer=true --param b.threshold=SCORE`",
+            'parameters={"a.stemmer": True, "b.threshold": SCORE}',
+        ),
+        ("with `--labels`, or", "with labels, or"),
+        ("leave out `--missing zero`", 'leave out missing="zero"'),
+        ("such as `--metrics f1`", 'such as metrics=["f1"]'),
+        ("`--metrics a,b`", 'metrics=["a", "b"]'),
+        ("nothing of options", "nothing of options"),
+        ("give `--set a.b=VALUE`", 'give constants={"a.b": VALUE}'),
+        (
+            "give `--set a=VALUE --set b=VALUE` and `--score em` or `--score f1`",
             'give constants={"a": VALUE, "b": VALUE} and score="em" or score="f1"',
         ),
+        ("is there; `--overwrite` replaces it", "is there; overwrite=True replaces it"),
+        ("without `--no-strict`", "without strict=False"),
+        ("`--prefix-ids` puts", "prefix_ids=True puts"),
+        ("`--on-invalid skip` leaves", 'on_invalid="skip" leaves'),
+        ("`--group id` makes", 'group="id" makes'),
+        ("choose with `--responses`", "choose with responses"),
         (
-            "give --set a=VALUE and --set b=VALUE",
-            'give constants={"a": VALUE, "b": VALUE}',
+            "`--responses first --score em` scores",
+            'responses="first", score="em" scores',
         ),
-        ("is there; --overwrite replaces it", "is there; overwrite=True replaces it"),
-        ("--prefix-ids puts", "prefix_ids=True puts"),
-        ("--on-invalid skip leaves", 'on_invalid="skip" leaves'),
-        ("--group id makes", 'group="id" makes'),
-        ("choose with --responses", "choose with responses"),
-        ("take --responses expand", 'take responses="expand"'),
-        ("or take --turns transcript", 'or take turns="transcript"'),
-        ("name a file with --quarantine", "name a file with quarantine"),
-        ("say --from csv or --to csv", 'say from_="csv" or to="csv"'),
-        ("the limit with --max-row-bytes", "the limit with max_row_bytes"),
-        ("with --from csv --delimiter ';'", 'with from_="csv", delimiter=";"'),
-        ("with --delimiter tab", 'with delimiter="tab"'),
-        ("or give --delimiter", "or give delimiter"),
+        ("or take `--turns transcript`", 'or take turns="transcript"'),
+        ("name a file with `--quarantine`", "name a file with quarantine"),
+        ("say `--from csv` or `--to csv`", 'say from_="csv" or to="csv"'),
+        ("the limit with `--max-row-bytes`", "the limit with max_row_bytes"),
+        ("with `--from csv --delimiter ';'`", 'with from_="csv", delimiter=";"'),
+        ("with `--delimiter tab`", 'with delimiter="tab"'),
+        ("or give `--delimiter`", "or give delimiter"),
         (
-            "with --map prompt=KEY, where KEY is one",
+            "with `--map prompt=KEY`, where KEY is one",
             'with columns={"prompt": KEY}, where KEY is one',
         ),
-        ("--map prompt=KEYS, or", 'columns={"prompt": "KEYS"}, or'),
-        ("(it failed); use --jobs 1", "(it failed); use jobs=1"),
-        ("give --set body.model=NAME", 'give constants={"body.model": VALUE}'),
         (
-            "not UTF-8; read it with --encoding gb18030, or convert it with: iconv",
-            "not UTF-8; convert it with: iconv",
+            "`--map 'prompt=the question,gt=a'`, or",
+            'columns={"prompt": "the question", "gt": "a"}, or',
         ),
-        ("--limit and --fix cannot", "limit and fix() cannot"),
-        ("a--set and --settle are words", "a--set and --settle are words"),
-        ("a --word", "a --word"),
-        ("x--test y", "x--test y"),
+        ("`--exclude PATTERN` leaves out", "exclude=[PATTERN] leaves out"),
+        ("(it failed); use `--jobs 1`", "(it failed); use jobs=1"),
+        ("with `NAME=FILE`, or `--pool`", "with systems={FILE: NAME}, or pool=True"),
+        ("`--name task=NAME`", 'names={"task": NAME}'),
+        ("`validate --unsafe-fixes` does", "fix(unsafe=True) does"),
+        ("`convert --to parquet` does", 'convert(to="parquet") does'),
+        ("`score agreement --field NAME`", "score_agreement(fields=[NAME])"),
+        ("read it with `--encoding gb18030`", "read it with the command line"),
+        ("`--limit` and `--fix` cannot", "limit and fix() cannot"),
     ],
 )
 def test_options_become_arguments(message: str, reworded: str) -> None:
-    """Each option becomes the argument with its meaning; other text stays."""
-    assert with_score_arguments(message) == reworded
+    """Each option in backquotes becomes the argument with its meaning."""
+    assert rendered_for_python(message) == reworded
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "a --overwrite that is in no backquotes",
+        "`overwrite` and a--set",
+        "`--no-such-option`",
+        "`--overwrite it`",
+        "`--jobs many`",
+        "`--turns none`",
+        "`--set a`",
+        "`--to a b`",
+        "`--map 'prompt=a`",
+        "`convert --unsafe-fixes`",
+        "`harpia-formats convert --overwrite`",
+        "`the data --overwrite`",
+    ],
+)
+def test_what_is_no_option_stays(message: str) -> None:
+    """Text, and what only looks like an option with its value, is left as it is."""
+    assert rendered_for_python(message) == message
+
+
+def test_the_function_says_which_argument_it_is() -> None:
+    """One option may be another argument of another function."""
+    message = "say `--from csv`, or `--by model`"
+
+    assert rendered_for_python(message, "score") == 'say from_="csv", or by=["model"]'
+    assert rendered_for_python(message, "split") == 'say from_="csv", or by="model"'
+    assert 'format="csv"' in rendered_for_python(message, "validate")
+
+
+#: A value of each kind, as it is typed.
+_VALUES = {
+    table.FLAG: "",
+    table.WHOLE: "3",
+    table.NUMBER: "0.5",
+    table.WORKERS: "2",
+    table.DELIMITER: "';'",
+    table.MAP: "prompt=question,gt=answer",
+    table.CONSTANTS: "a.b=VALUE",
+    table.PAIRS: "task=NAME",
+    table.PARAMETERS: "f1.scale=100",
+    table.NAMES: "one,two",
+    table.METRICS: "em,f1",
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "word"),
+    [
+        (option, word)
+        for option in OPTIONS
+        for word in option.all_words()
+        if word.startswith("--") and option.all_functions()
+    ],
+    ids=lambda given: given if isinstance(given, str) else given.commands.split()[0],
+)
+def test_each_option_becomes_an_argument(option: Option, word: str) -> None:
+    """With a value of its kind it is an argument of its function in Python."""
+    value = option.choices.partition(" ")[0] or _VALUES.get(option.kind, "text")
+    function = option.all_functions()[0]
+    text = rendered_for_python(f"`{word} {value}`", function)
+    fields = [each.field for each in arguments_of(function) if word in each.all_words()]
+    (call,) = ast.parse(f"f({text})").body
+
+    assert isinstance(call, ast.Expr)
+    assert isinstance(call.value, ast.Call)
+    assert [each.arg for each in call.value.keywords] == fields[:1]
 
 
 def test_errors_name_arguments() -> None:

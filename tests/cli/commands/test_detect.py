@@ -10,7 +10,7 @@ import pytest
 import command_runs
 from command_runs import COMMAND, TIMEOUT, Result
 from harpia_formats import detect
-from harpia_formats.api.keyword_options import with_score_arguments
+from harpia_formats.api.keyword_options import rendered_for_python
 from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -128,7 +128,7 @@ def test_json_is_that_of_the_api(data: Path) -> None:
     found = json.loads(result.stdout)
     assert any("--map" in each["nearest"] for each in found["files"])
     for each in found["files"]:
-        each["nearest"] = with_score_arguments(each["nearest"])
+        each["nearest"] = rendered_for_python(each["nearest"])
     assert found == {"schema": SCHEMA, "files": files}
 
 
