@@ -1,9 +1,9 @@
 """Validate the rows of a file in this process, and then what only all of them show."""
 
 from array import array
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from functools import partial
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -335,7 +335,9 @@ def second_pass(local: LocalValidation, again: RereadableSource) -> Iterator[Fin
         placed_findings,
     )
 
-    rows = partial(_placed_rows, local, again)
+    def rows() -> "Iterator[PlacedRow]":
+        return chain.from_iterable(_placed_rows(local, again))
+
     yield from held_findings(linter, merge, local.collector, rows)
     remarks = file_remarks([reader.lint for reader in linter.files], merge.counts)
     if remarks:
@@ -390,8 +392,8 @@ def _with_disagreements(
 
 def _placed_rows(
     local: LocalValidation, again: RereadableSource
-) -> "Iterator[PlacedRow]":
-    """Yield the rows of a file once more, with their places."""
+) -> "Iterator[Sequence[PlacedRow]]":
+    """Yield the rows of a file once more, by chunk, with their places."""
     from harpia_formats.validation.merge.across_rows import json_rows, table_rows  # noqa: PLC0415 - only if rules are selected that are not checked by default
 
     plan = local.merge.plan

@@ -134,10 +134,10 @@ class _TableRow(msgspec.Struct, frozen=True):
 
 def json_rows(
     frames: DocumentFrames, name: str, id_key: str, validator: RowValidator
-) -> Iterator[PlacedRow]:
-    """Yield the records in the `frames` of the file called `name`.
+) -> Iterator[Sequence[PlacedRow]]:
+    """Yield the records in the `frames` of the file called `name`, by chunk.
 
-    They are typed where `validator` accepts many at once.
+    They are typed where `validator` accepts all of a chunk at once.
     """
     number = 0
     for frame in frames:
@@ -147,18 +147,27 @@ def json_rows(
             continue
         typed = validator.accepted(frame)
         if typed is not None:
-            for row, value in enumerate(typed):
-                number += 1
-                record = NumberedRecord(number, frame, row)
-                yield _JsonRow(name, id_key, record, value, validator.decoder)
+            yield [
+                _JsonRow(
+                    name,
+                    id_key,
+                    NumberedRecord(number + row + 1, frame, row),
+                    value,
+                    validator.decoder,
+                )
+                for row, value in enumerate(typed)
+            ]
+            number += len(typed)
             continue
-        for record in numbered_records((frame,), number):
-            number = record.number
-            yield _JsonRow(name, id_key, record)
+        records = list(numbered_records((frame,), number))
+        number += len(records)
+        yield [_JsonRow(name, id_key, record) for record in records]
 
 
-def table_rows(pieces: "Iterable[TablePiece]", name: str) -> Iterator[PlacedRow]:
-    """Yield the records in the pieces of the table called `name`."""
+def table_rows(
+    pieces: "Iterable[TablePiece]", name: str
+) -> Iterator[Sequence[PlacedRow]]:
+    """Yield the records in the pieces of the table called `name`, one at a time."""
     from harpia_formats.files.parsing.csv_blocks import TableFault, TableRow  # noqa: PLC0415 - only for tables: start-up time
 
     columns: tuple[str, ...] = ()
@@ -173,7 +182,22 @@ def table_rows(pieces: "Iterable[TablePiece]", name: str) -> Iterator[PlacedRow]
                 columns = tuple(cell.text for cell in piece.fields)
                 continue
             number += 1
-            yield _TableRow(name, columns, number, piece)
+            yield (_TableRow(name, columns, number, piece),)
+
+
+def _compared(
+    rows: Sequence[PlacedRow], reader: AcrossReader
+) -> "Sequence[Compared | None]":
+    """Return what a rule compares of the rows of a chunk: all at once if typed."""
+    first = rows[0] if rows else None
+    # Of a rule that concerns some rows only, each row is asked for by itself.
+    is_of_all = reader.rule.concerns_none is None
+    if isinstance(first, _JsonRow) and first.decoder is not None and is_of_all:
+        typed = [row.typed for row in rows if isinstance(row, _JsonRow)]
+        found = reader.of_typed(typed, first.decoder)
+        if found is not None:
+            return found or [None] * len(rows)
+    return [row.compared(reader) for row in rows]
 
 
 #: Keys of each rule of which the first record is remembered; of further ones only the
@@ -209,32 +233,41 @@ class AcrossDigests(msgspec.Struct, frozen=True):
         self,
         merge: FileMerge,
         collector: Collector,
-        rows: Callable[[], Iterator[PlacedRow]],
+        rows: Callable[[], Iterator[Sequence[PlacedRow]]],
     ) -> Iterator[None]:
         """Report the records that disagree to `collector`; yield after each finding.
 
-        `rows` yields the rows of the file once more. Raises `SourceError` if a
-        temporary file fails.
+        `rows` yields the rows of the file once more, by chunk. Raises `SourceError` if
+        a temporary file fails.
         """
         with ExitStack() as stack:
-            stores = self._exact_stores(merge.records, rows, stack)
+            stores, alike = self._exact_stores(merge.records, rows, stack)
             reported = _Reported(self.same, merge)
             for batch in self._batches(stores):
                 checks = [
-                    _Check(AcrossReader(rule, is_exact=True), suspects, collector)
+                    _Check(
+                        AcrossReader(rule, is_exact=True),
+                        suspects,
+                        collector,
+                        alike.get(rule.code),
+                    )
                     for rule, suspects in batch
                 ]
-                for row in rows():
-                    if row.number > merge.records:
+                for chunk in rows():
+                    compared = [check.compared(chunk) for check in checks]
+                    for row, *texts in zip(chunk, *compared, strict=True):
+                        if row.number > merge.records:
+                            break
+                        for check, text in zip(checks, texts, strict=True):
+                            rule = check.reader.rule
+                            found = text and check.disagreement(row, text)
+                            if found is not None and reported.takes(
+                                rule.code, row.number, check.first
+                            ):
+                                _collect(found, rule, row, merge, collector)
+                                yield
+                    if chunk and chunk[-1].number > merge.records:
                         break
-                    for check in checks:
-                        rule = check.reader.rule
-                        found = check.disagreement(row)
-                        if found is not None and reported.takes(
-                            rule.code, row.number, check.first
-                        ):
-                            _collect(found, rule, row, merge, collector)
-                            yield
 
     def _batches(
         self, stores: "list[Digests | PairDigests]"
@@ -265,13 +298,17 @@ class AcrossDigests(msgspec.Struct, frozen=True):
             ]
 
     def _exact_stores(
-        self, until: int, rows: Callable[[], Iterator[PlacedRow]], stack: ExitStack
-    ) -> list[Digests | PairDigests]:
+        self,
+        until: int,
+        rows: Callable[[], Iterator[Sequence[PlacedRow]]],
+        stack: ExitStack,
+    ) -> tuple[list[Digests | PairDigests], dict[str, RecordSet]]:
         """Return the digests of what is compared exactly; `stack` closes new ones.
 
-        Of rules that compared roughly, they are those of the rows that are alike.
+        Of rules that compared roughly, they are those of the rows that are alike, which
+        are returned, too, by the code of the rule.
         """
-        stores = list(self.stores)
+        stores, alike = list(self.stores), dict[str, RecordSet]()
         for number, (rule, store) in enumerate(zip(self.rules, stores, strict=True)):
             if rule.are_plain is not None and store.is_empty:
                 continue
@@ -283,16 +320,18 @@ class AcrossDigests(msgspec.Struct, frozen=True):
             stack.callback(exact.close)
             batches = repeated_digest_batches(store) if is_unique else iter([None])
             for suspects in batches:
-                for row in rows():
-                    if row.number > until:
-                        break
+                for chunk in rows():
+                    wanted = [row for row in chunk if row.number <= until]
                     if suspects is not None:
-                        alike = row.compared(rough)
-                        if alike is None or digest_of(alike[1]) not in suspects:
-                            continue
-                    compared = row.compared(reader)
-                    exact.add_digests(digests_of_compared(rule, [compared]))
-        return stores
+                        wanted = _alike(wanted, rough, suspects)
+                        numbers = alike.setdefault(rule.code, RecordSet())
+                        for row in wanted:
+                            numbers.add(row.number)
+                    compared = _compared(wanted, reader)
+                    exact.add_digests(digests_of_compared(rule, compared))
+                    if len(wanted) < len(chunk) and chunk[-1].number > until:
+                        break
+        return stores, alike
 
 
 def across_digests(
@@ -354,6 +393,8 @@ class _Check:
     #: The digests of keys with several values, or of values that are repeated.
     suspects: RepeatedDigests
     collector: Collector
+    #: The records whose digests can be suspect, None for all.
+    alike: RecordSet | None = None
     #: The number of the record that the last one did not agree with, 0 if not known.
     first: int = 0
     #: The number and line of the first record with a key, and its value.
@@ -361,11 +402,16 @@ class _Check:
         default_factory=dict
     )
 
-    def disagreement(self, row: PlacedRow) -> Disagreement | None:
+    def compared(self, rows: Sequence[PlacedRow]) -> "Sequence[Compared | None]":
+        """Return what is compared of the rows of a chunk, None for each other row."""
+        if self.alike is None:
+            return _compared(rows, self.reader)
+        chosen = [row for row in rows if row.number in self.alike]
+        texts = iter(_compared(chosen, self.reader))
+        return [next(texts) if row.number in self.alike else None for row in rows]
+
+    def disagreement(self, row: PlacedRow, compared: Compared) -> Disagreement | None:
         """Return what is wrong with a row, None if it agrees with those before it."""
-        compared = row.compared(self.reader)
-        if compared is None:
-            return None
         key, text = compared
         is_unique = self.reader.rule.agreement is Agreement.UNIQUE
         if is_unique:
@@ -390,6 +436,18 @@ class _Check:
         if number:
             owner = self.collector.record_text(number, line)
         return Disagreement(row.value, compared[1], shown, owner)
+
+
+def _alike(
+    rows: Sequence[PlacedRow], rough: AcrossReader, suspects: RepeatedDigests
+) -> list[PlacedRow]:
+    """Return the rows that say roughly what another row of the file says."""
+    texts = _compared(rows, rough)
+    return [
+        row
+        for row, text in zip(rows, texts, strict=True)
+        if text is not None and digest_of(text[1]) in suspects
+    ]
 
 
 def _short(text: str) -> bytes | str:

@@ -110,7 +110,8 @@ class AcrossReader:
             return []
         if rule.concerns_none is not None and rule.concerns_none(columns):
             return []
-        if rule.agreement is not Agreement.UNIQUE and all(map(_is_constant, columns)):
+        is_paired = rule.agreement is not Agreement.UNIQUE
+        if is_paired and not self._is_exact and all(map(_is_constant, columns)):
             columns = [column[:1] for column in columns]  # one row is as good as all
         keys, values = columns[: len(rule.key)], columns[len(rule.key) :]
         texts: list[str | None]
@@ -153,7 +154,8 @@ class AcrossReader:
                     values = list(map(prepare, values))
                 known[path, prepare] = values
             columns.append(known[path, prepare])
-        if rule.agreement is Agreement.ONE_VALUE and len(columns) == 1:
+        is_one = rule.agreement is Agreement.ONE_VALUE and not self._is_exact
+        if is_one and len(columns) == 1:
             (values,) = columns
             if type(values[0]) is str and values.count(values[0]) == len(rows):
                 return [values[:1]]  # one is as good as all
