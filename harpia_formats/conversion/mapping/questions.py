@@ -95,11 +95,19 @@ def question_key(record: Record, record_number: int) -> bytes:
 
     A record with neither an id nor an input is a question of its own, by its number.
     """
+    return given_question(record) or numbered_question(record_number)
+
+
+def given_question(record: Record) -> bytes:
+    """Return the digest of what a record asks, b"" without an id and an input."""
     text = prompt_text(record)
     if record.id is not UNSET:
         return digest_of("id", question_id(record.id), text, *(record.references or ()))
-    if text:
-        return digest_of("input", text, *(record.references or ()))
+    return digest_of("input", text, *(record.references or ())) if text else b""
+
+
+def numbered_question(record_number: int) -> bytes:
+    """Return the digest of a question that is known only by its record's number."""
     return digest_of("number", str(record_number))
 
 

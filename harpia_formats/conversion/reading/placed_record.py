@@ -59,3 +59,7 @@ class PlacedRecord:
 
 #: Called with each record that was read.
 Receive = Callable[[PlacedRecord], None]
+
+
+class NotApart(Exception):  # noqa: N818 - a reason to stop, not an error
+    """What becomes of a record cannot be told without rows of other ranges."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from harpia_formats.conversion.fill_scores import answer_text
@@ -14,9 +15,12 @@ from harpia_formats.conversion.mapping.answer_groups import (
 )
 from harpia_formats.conversion.mapping.choices import ReferenceFrom
 from harpia_formats.conversion.mapping.preparation import with_gt_as_reference
-from harpia_formats.conversion.mapping.questions import question_key
-from harpia_formats.conversion.reading.placed_record import PlacedRecord
-from harpia_formats.evaluation.metrics.metric import Sample
+from harpia_formats.conversion.mapping.questions import (
+    given_question,
+    numbered_question,
+)
+from harpia_formats.conversion.reading.placed_record import NotApart, PlacedRecord
+from harpia_formats.evaluation.metrics.metric import Pair, Sample
 from harpia_formats.evaluation.scoring.answer_problems import (
     AnswerProblems,
     model_to_name,
@@ -31,13 +35,14 @@ from harpia_formats.evaluation.scoring.measure import (
 from harpia_formats.evaluation.scoring.metric_samples import (
     NO_SAMPLE,
     SampleNeeds,
+    SampleOutcomes,
     UnseenFields,
     outcomes_by_needs,
 )
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
 from harpia_formats.evaluation.scoring.outcomes import (
     ComputedMetric,
-    GroupAnswer,
+    MeasuredAnswer,
     Outcome,
     ScoredAnswer,
 )
@@ -45,6 +50,7 @@ from harpia_formats.evaluation.scoring.result_format import ResultWriter
 from harpia_formats.evaluation.scoring.stored_differences import (
     RepeatedAnswers,
     StoredDifferences,
+    score_of_row,
 )
 from harpia_formats.evaluation.scoring.system_totals import SystemTotals
 from harpia_formats.evaluation.scoring.verdict_metrics import verdict_outcomes
@@ -70,8 +76,8 @@ SIZE = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
-    """One answer that is not measured yet."""
+class ReadAnswer:
+    """One answer, as it is read."""
 
     record_number: int
     record: Record
@@ -84,31 +90,241 @@ class _Answer:
     is_repeated: bool = False
     #: What metrics with needs of their own get, without values if there are none.
     sample: Sample = NO_SAMPLE
+    #: What another process made of it; it has read the record, which is not here.
+    measured: MeasuredAnswer | None = None
 
 
 @dataclass(slots=True)
-class AnswerScorer:
-    """Collects the answers of a run in batches, and totals their results."""
+class AnswerMeasuring:
+    """Finds the answers of records, and what follows of their outcomes.
+
+    It is told only of the rows of one file or range, and keeps none of them.
+    """
 
     measured: tuple[ComputedMetric, ...]
     options: ScoreOptions
     models: ModelSelection
     grouping: AnswerGrouping
-    tally: Tally
-    #: Returns the writer of results, None if no results are written.
-    writer: Callable[[], ResultWriter | None]
     #: The name of the system of each file that the user names.
     file_names: Mapping[str, str] = field(default_factory=dict)
     #: The counts of the file that is being read.
     count: FileCount = field(default_factory=lambda: FileCount(""))
-    #: The id of a result format that holds the scores of one model, "" for others.
-    one_model_format: str = ""
-    #: The id of a result format whose rows have the answer's model, "" for others.
-    row_format: str = ""
     #: Whether the verdicts of a judge are scored, and not answers.
     are_verdicts: bool = False
     #: Returns the stored scores of an answer, if these are shown and none is computed.
     stored: StoredOutcomes | None = None
+    #: Seconds that each metric took.
+    seconds: list[float] = field(default_factory=list)
+    #: Whether a record may hold answers of several models.
+    holds_models: bool = False
+    #: What no document has by which metrics compare them, None if none compares any.
+    unseen_fields: UnseenFields | None = None
+    #: The number of records so far.
+    records: int = 0
+    #: What metrics need besides answers and references, None if no metric does.
+    _needs: SampleNeeds | None = None
+
+    def __post_init__(self) -> None:
+        self.seconds = [0.0] * len(self.measured)
+        self._needs = SampleNeeds.of_metrics(self.measured)
+        self.unseen_fields = UnseenFields.of_metrics(self.measured)
+
+    # --- The answers of a record ---
+
+    def answers_of(self, placed: PlacedRecord) -> tuple[list[ReadAnswer], int]:
+        """Return the answers of the next record, and about how many characters."""
+        record = with_model(placed.record, self.count.path, self.file_names)
+        record = self.models.select(record)
+        if self.options.reference_from == ReferenceFrom.GT:
+            record = with_gt_as_reference(record, FieldFates())
+        self.records += 1
+        wanted = self.options.model
+        of_file = self.file_names.get(self.count.path, wanted)
+        is_asked = wanted is None or (self.holds_models and of_file == wanted)
+        if not record.outputs and is_asked:
+            record = replace(record, outputs=[Output()])
+        size = sum(map(len, record.references or [])) * len(record.outputs)
+        found = []
+        for output in record.outputs:
+            if self.stored is not None and not output.scores:
+                continue
+            is_repeated = self.is_repeated(record, output)
+            if is_repeated is None:
+                continue
+            text = answer_text(output)
+            size += len(text or "")
+            sample = NO_SAMPLE
+            if self._needs is not None:
+                sample, more = self._needs.sample_of(record, output, text)
+                size += more
+            if self.unseen_fields is not None:
+                self.unseen_fields.add(sample)
+            found.append(
+                ReadAnswer(
+                    self.records,
+                    record,
+                    output,
+                    text,
+                    placed,
+                    self.count,
+                    is_repeated,
+                    sample,
+                )
+            )
+        return found, size
+
+    @property
+    def passes_repeats(self) -> bool:
+        """Whether an answer of several rows counts once."""
+        # Rows of one answer hold other scores of it; those of another filter hold
+        # what a metric of filters compares.
+        has_filters = self._needs is not None and self._needs.has_filters
+        return self.stored is None and not has_filters
+
+    def is_repeated(self, record: Record, output: Output) -> bool | None:  # noqa: ARG002 - of another process
+        """Tell whether an answer counts in its group only, None if not even there.
+
+        Raises `NotApart` if that depends on other rows.
+        """
+        is_asked = self.passes_repeats or EVALUATION in self.options.by
+        if is_asked and score_of_row(record) is not None:
+            raise NotApart
+        return False
+
+    # --- What follows of their outcomes ---
+
+    def batch_of(
+        self, answers: Sequence[ReadAnswer]
+    ) -> tuple[list[Pair], list[Sample]]:
+        """Return what metrics get of some answers that are not measured yet."""
+        pairs: list[Pair] = [
+            (answer.text, answer.record.references)
+            for answer in answers
+            if answer.text is not None and answer.record.references
+        ]
+        pairs = [] if self.are_verdicts or self.stored else pairs
+        return pairs, [answer.sample for answer in answers] if self._needs else []
+
+    def measured_answers(
+        self, answers: Sequence[ReadAnswer], result: BatchResult
+    ) -> list[MeasuredAnswer]:
+        """Return what is made of some answers, of which `result` has the outcomes."""
+        self.add_seconds(result.seconds)
+        columns = [iter(column) for column in result.outcomes]
+        has_groups = bool(self.grouping.within_system)
+        takes_stored = self.are_verdicts or self.stored is not None
+        last, question = 0, b""
+        found = []
+        for answer in answers:
+            if answer.measured is not None:
+                found.append(answer.measured)
+                continue
+            record, output = answer.record, answer.output
+            if answer.record_number != last:
+                last, question = answer.record_number, given_question(record)
+            outcomes = self._outcomes_of(answer, columns)
+            findings = outcomes.findings
+            model = model_to_name(record, output) if findings else ""
+            is_computed = self._needs is not None or not takes_stored
+            is_compared = self._needs is not None or not (
+                takes_stored or outcomes.is_zero
+            )
+            found.append(
+                MeasuredAnswer(
+                    last,
+                    question,
+                    outcomes.outcomes,
+                    None if output.model is UNSET else output.model,
+                    bool(output.scores) or answer.text is not None,
+                    len(record.references or ()),
+                    self.grouping.key_of(record, output) if has_groups else (),
+                    answer.count.path,
+                    answer.is_repeated,
+                    tuple((code, message, model) for code, message in findings),
+                    outcomes.is_zero,
+                    is_computed and answer.text is None and bool(output.scores),
+                    (is_compared and output.scores) or (),
+                )
+            )
+        return found
+
+    def add_seconds(self, seconds: Sequence[float]) -> None:
+        """Add the seconds that each metric took."""
+        both = zip(self.seconds, seconds, strict=True)
+        self.seconds = [a + b for a, b in both]
+
+    def _outcomes_of(
+        self, answer: ReadAnswer, columns: Sequence[Iterator[Outcome]]
+    ) -> SampleOutcomes:
+        """Return the outcomes of an answer, and what is to be reported.
+
+        `columns` has the computed outcomes of each metric.
+        """
+        if self._needs is not None:
+            may_be_zero = self.options.missing == Missing.ZERO
+            return outcomes_by_needs(answer.sample, self.measured, columns, may_be_zero)
+        if self.are_verdicts:
+            return self._verdicts(answer)
+        if self.stored is not None:
+            outcomes = self.stored(answer.output)
+            reasons = filter(None, (one for one in outcomes if isinstance(one, str)))
+            findings = tuple((NO_STORED_NUMBER, reason) for reason in reasons)
+            return SampleOutcomes(outcomes, findings, is_zero=False)
+        return self._outcomes_of_pair(answer, columns)
+
+    def _outcomes_of_pair(
+        self, answer: ReadAnswer, columns: Sequence[Iterator[Outcome]]
+    ) -> SampleOutcomes:
+        """Return the outcomes of an answer if metrics need only it and references."""
+        count = len(self.measured)
+        references = answer.record.references
+        is_zero = answer.text is None and self.options.missing == Missing.ZERO
+        if answer.text is None and not (is_zero and references):
+            finding = NO_ANSWER, "there is no answer to score"
+            return SampleOutcomes(("no answer",) * count, (finding,), is_zero=False)
+        if is_zero:
+            finding = NO_ANSWER, "there is no answer, which scores 0"
+            pair = Sample("", references or ())
+            zeros = tuple(
+                zero_outcome(metric.measure, pair) for metric in self.measured
+            )
+            return SampleOutcomes(zeros, (finding,), is_zero=True)
+        if not references:
+            finding = NO_REFERENCE, "there is no reference to compare with"
+            return SampleOutcomes(("no reference",) * count, (finding,), is_zero=False)
+        outcomes = tuple(map(next, columns))
+        findings = tuple(
+            (UNSCORABLE, f"{metric.request.label} has no score: {outcome}")
+            for metric, outcome in zip(self.measured, outcomes, strict=True)
+            if isinstance(outcome, str)
+        )
+        return SampleOutcomes(outcomes, findings, is_zero=False)
+
+    def _verdicts(self, answer: ReadAnswer) -> SampleOutcomes:
+        """Return the outcomes of a verdict, and that it lacks a number."""
+        outcomes = verdict_outcomes(answer.record, answer.output, self.measured)
+        lacking = {outcome for outcome in outcomes if isinstance(outcome, str)}
+        findings = tuple((NO_VERDICT, reason) for reason in sorted(lacking))
+        if not lacking or self.options.missing != Missing.ZERO:
+            return SampleOutcomes(outcomes, findings, is_zero=False)
+        zeros: _Outcomes = tuple(
+            ((0.0, 1.0), (0.0,)) if isinstance(outcome, str) else outcome
+            for outcome in outcomes
+        )
+        return SampleOutcomes(zeros, findings, is_zero=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class AnswerScorer(AnswerMeasuring):
+    """Collects the answers of a run in batches, and totals their results."""
+
+    tally: Tally
+    #: Returns the writer of results, None if no results are written.
+    writer: Callable[[], ResultWriter | None]
+    #: The id of a result format that holds the scores of one model, "" for others.
+    one_model_format: str = ""
+    #: The id of a result format whose rows have the answer's model, "" for others.
+    row_format: str = ""
     problems: AnswerProblems = field(init=False)
     #: Where computed scores differ from those of the same metric that answers hold.
     differences: StoredDifferences = field(init=False)
@@ -117,25 +333,17 @@ class AnswerScorer:
     #: latter is None if scores are not grouped by evaluation.
     repeated: RepeatedAnswers = field(default_factory=RepeatedAnswers)
     _by_evaluation: RepeatedAnswers | None = None
-    #: Seconds that each metric took.
-    seconds: list[float] = field(default_factory=list)
     #: The number of answers, and of missing ones among them that count as 0.
     number: int = 0
     zeros: int = 0
     #: Answers without a text that hold stored scores.
     only_stored: int = 0
-    #: Whether a record may hold answers of several models.
-    holds_models: bool = False
     #: Characters of the waiting answers and references.
     _size: int = 0
-    _records: int = 0
-    #: What metrics need besides answers and references, None if no metric does.
-    _needs: SampleNeeds | None = None
-    #: What no document has by which metrics compare them, None if none compares any.
-    unseen_fields: UnseenFields | None = None
-    _waiting: list[_Answer] = field(default_factory=list)
+    _waiting: list[ReadAnswer] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        AnswerMeasuring.__post_init__(self)
         may_be_wrong = tuple(
             metric.request.label
             for metric in self.measured
@@ -153,107 +361,87 @@ class AnswerScorer:
             self.row_format,
             are_stored=self.stored is not None,
         )
-        self.seconds = [0.0] * len(self.measured)
-        self._needs = SampleNeeds.of_metrics(self.measured)
-        self.unseen_fields = UnseenFields.of_metrics(self.measured)
         if EVALUATION in self.options.by:
             self._by_evaluation = RepeatedAnswers(by_evaluation=True)
 
     def add_record(self, placed: PlacedRecord, batches: BatchQueue) -> None:
         """Add the answers of a record, and submit a batch if enough are waiting."""
-        record = with_model(placed.record, self.count.path, self.file_names)
-        record = self.models.select(record)
-        if self.options.reference_from == ReferenceFrom.GT:
-            record = with_gt_as_reference(record, FieldFates())
-        self._records += 1
-        wanted = self.options.model
-        of_file = self.file_names.get(self.count.path, wanted)
-        is_asked = wanted is None or (self.holds_models and of_file == wanted)
-        if not record.outputs and is_asked:
-            record = replace(record, outputs=[Output()])
-        self._size += sum(map(len, record.references or [])) * len(record.outputs)
-        for output in record.outputs:
-            if self.stored is not None and not output.scores:
-                continue
-            # Rows of one answer hold other scores of it; those of another filter hold
-            # what a metric of filters compares.
-            is_repeated = (
-                self.stored is None
-                and not (self._needs is not None and self._needs.has_filters)
-                and self.repeated.is_repeat(record, output)
-            )
-            # Each answer must be known within its evaluation, too.
-            is_new = self._is_new_in_evaluation(record, output)
-            if is_repeated and not is_new:
-                continue
-            text = answer_text(output)
-            self._size += len(text or "")
-            sample = NO_SAMPLE
-            if self._needs is not None:
-                sample, size = self._needs.sample_of(record, output, text)
-                self._size += size
-            if self.unseen_fields is not None:
-                self.unseen_fields.add(sample)
-            self._waiting.append(
-                _Answer(
-                    self._records,
-                    record,
-                    output,
-                    text,
-                    placed,
-                    self.count,
-                    is_repeated,
-                    sample,
-                )
-            )
+        self.add_answers(*self.answers_of(placed), batches)
+
+    def add_answers(
+        self, answers: Sequence[ReadAnswer], size: int, batches: BatchQueue
+    ) -> None:
+        """Let the answers of a record wait, or submit all if they are enough.
+
+        `size` is about how many characters they have.
+        """
+        self._waiting += answers
+        self._size += size
         if len(self._waiting) >= BATCH or self._size >= SIZE:
             self.submit_waiting(batches)
 
-    def _is_new_in_evaluation(self, record: Record, output: Output) -> bool:
-        """Tell whether an answer is new in its evaluation, if that has own scores."""
+    def is_repeated(self, record: Record, output: Output) -> bool | None:
+        """Tell whether an answer counts in its group only, None if not even there."""
+        is_repeat = self.passes_repeats and self.repeated.is_repeat(record, output)
+        # Each answer must be known within its evaluation, too.
         within = self._by_evaluation
-        return within is not None and not within.is_repeat(record, output)
+        is_new = within is not None and not within.is_repeat(record, output)
+        return None if is_repeat and not is_new else is_repeat
+
+    @property
+    def have_rows_apart(self) -> bool:
+        """Whether no answer so far may be repeated by a row of another range."""
+        within = self._by_evaluation
+        return not (self.repeated.have_begun or (within and within.have_begun))
 
     def submit_waiting(self, batches: BatchQueue) -> None:
         """Submit the waiting answers as one batch."""
         answers, self._waiting = self._waiting, []
         self._size = 0
         if answers:
-            pairs = [
-                (answer.text, answer.record.references)
-                for answer in answers
-                if answer.text is not None and answer.record.references
-            ]
-            pairs = [] if self.are_verdicts or self.stored else pairs
-            samples = [answer.sample for answer in answers] if self._needs else []
-            batches.add(answers, pairs, samples)
+            unmeasured = [answer for answer in answers if answer.measured is None]
+            batches.add(answers, *self.batch_of(unmeasured))
 
-    def add_results(self, answers: list[_Answer], measured: BatchResult | None) -> None:
+    def add_results(
+        self, answers: list[ReadAnswer], measured: BatchResult | None
+    ) -> None:
         """Add the results of a batch to the totals, and write its answers.
 
         Those of a batch that killed two workers, which has none, are left out.
         """
         if measured is None:
-            self._report_killed(answers)
-            return
-        self.seconds = [
-            a + b for a, b in zip(self.seconds, measured.seconds, strict=True)
-        ]
-        if self._needs is None:
-            found = zip(*measured.outcomes, strict=True)
-            outcomes = [self._checked_outcomes(answer, found) for answer in answers]
-        else:
-            columns = [iter(column) for column in measured.outcomes]
-            outcomes = [self._outcomes_by_needs(answer, columns) for answer in answers]
-        scored = list(zip(answers, outcomes, strict=True))
-        self._add_to_totals(scored)
+            self._report_killed([one for one in answers if one.measured is None])
+            answers = [one for one in answers if one.measured is not None]
+            nothing: list[list[Outcome]] = [[] for _ in self.measured]
+            measured = BatchResult(nothing, [0.0] * len(nothing))
+        found = self.measured_answers(answers, measured)
+        for answer, mine in zip(answers, found, strict=True):
+            mine.question = mine.question or numbered_question(mine.record_number)
+            self._report(answer, mine)
+        self.totals.add(found)
         writer = self.writer()
-        for answer, answer_outcomes in scored:
+        for answer, mine in zip(answers, found, strict=True):
             self.number += 1
             if writer is not None:
-                writer.add(self._scored_answer(answer, answer_outcomes))
+                writer.add(self._scored_answer(answer, mine.outcomes))
 
-    def _report_killed(self, answers: list[_Answer]) -> None:
+    def _report(self, answer: ReadAnswer, measured: MeasuredAnswer) -> None:
+        """Report what an answer lacks, and where its scores differ from stored ones.
+
+        Raises `ScoreError` if an answer without a score is refused.
+        """
+        self.zeros += measured.is_zero
+        self.only_stored += measured.is_only_stored
+        place = answer.placed, answer.count
+        for code, message, model in measured.findings:
+            self.problems.add_unscored(code, *place, message, model)
+        if measured.scores:
+            for message in self.differences.add(
+                measured.scores, answer.placed, measured.outcomes
+            ):
+                self.problems.add(OTHER_THAN_STORED, *place, message)
+
+    def _report_killed(self, answers: list[ReadAnswer]) -> None:
         """Report answers that killed two workers; their records have no verdict."""
         for _, some in groupby(answers, lambda answer: id(answer.count)):
             first, *others = some
@@ -267,78 +455,7 @@ class AnswerScorer:
             )
             self.problems.add(KILLED, first.placed, first.count, message)
 
-    def _checked_outcomes(
-        self, answer: _Answer, found: Iterator[_Outcomes]
-    ) -> _Outcomes:
-        """Return the outcomes of an answer, and report each that has no score."""
-        if self.are_verdicts:
-            return self._verdicts(answer)
-        if self.stored is not None:
-            return self._stored(answer, self.stored(answer.output))
-        count = len(self.measured)
-        self.only_stored += answer.text is None and bool(answer.output.scores)
-        is_zero = answer.text is None and self.options.missing == Missing.ZERO
-        if answer.text is None and not (is_zero and answer.record.references):
-            self._report(NO_ANSWER, answer, "there is no answer to score")
-            return ("no answer",) * count
-        if is_zero:
-            self.zeros += 1
-            self._report(NO_ANSWER, answer, "there is no answer, which scores 0")
-            pair = Sample("", answer.record.references or ())
-            return tuple(zero_outcome(metric.measure, pair) for metric in self.measured)
-        if not answer.record.references:
-            self._report(NO_REFERENCE, answer, "there is no reference to compare with")
-            return ("no reference",) * count
-        outcomes = next(found)
-        for metric, outcome in zip(self.measured, outcomes, strict=True):
-            if isinstance(outcome, str):
-                message = f"{metric.request.label} has no score: {outcome}"
-                self._report(UNSCORABLE, answer, message)
-        self._add_differences(answer, outcomes)
-        return outcomes
-
-    def _outcomes_by_needs(
-        self, answer: _Answer, columns: Sequence[Iterator[Outcome]]
-    ) -> _Outcomes:
-        """Return the outcomes of an answer if metrics need different fields."""
-        self.only_stored += answer.text is None and bool(answer.output.scores)
-        may_be_zero = self.options.missing == Missing.ZERO
-        found = outcomes_by_needs(answer.sample, self.measured, columns, may_be_zero)
-        self.zeros += found.is_zero
-        for code, message in found.findings:
-            self._report(code, answer, message)
-        self._add_differences(answer, found.outcomes)
-        return found.outcomes
-
-    def _add_differences(self, answer: _Answer, outcomes: _Outcomes) -> None:
-        """Report where the scores of an answer differ from those that it holds."""
-        if answer.output.scores:
-            for message in self.differences.add(answer.output, answer.placed, outcomes):
-                place = answer.placed, answer.count
-                self.problems.add(OTHER_THAN_STORED, *place, message)
-
-    def _stored(self, answer: _Answer, outcomes: _Outcomes) -> _Outcomes:
-        """Return the stored scores of an answer, and report those without a number."""
-        reasons = (reason for reason in outcomes if isinstance(reason, str))
-        for reason in filter(None, reasons):
-            self._report(NO_STORED_NUMBER, answer, reason)
-        return outcomes
-
-    def _verdicts(self, answer: _Answer) -> _Outcomes:
-        """Return the outcomes of a verdict, and report if it lacks a number."""
-        outcomes = verdict_outcomes(answer.record, answer.output, self.measured)
-        lacking = {outcome for outcome in outcomes if isinstance(outcome, str)}
-        for reason in sorted(lacking):
-            self._report(NO_VERDICT, answer, reason)
-        if not lacking or self.options.missing != Missing.ZERO:
-            return outcomes
-        self.zeros += 1
-        return tuple(
-            ((0.0, 1.0), (0.0,)) if isinstance(outcome, str) else outcome
-            for outcome in outcomes
-        )
-
-    def _scored_answer(self, answer: _Answer, outcomes: _Outcomes) -> ScoredAnswer:
+    def _scored_answer(self, answer: ReadAnswer, outcomes: _Outcomes) -> ScoredAnswer:
         values = tuple(
             (None,) * len(metric.names) if isinstance(outcome, str) else outcome[1]
             for metric, outcome in zip(self.measured, outcomes, strict=True)
@@ -357,20 +474,3 @@ class AnswerScorer:
             answer.is_repeated,
             answer.count.path,
         )
-
-    def _add_to_totals(self, scored: list[tuple[_Answer, _Outcomes]]) -> None:
-        last, question = 0, b""
-        found = []
-        for answer, outcomes in scored:
-            if answer.record_number != last:
-                last = answer.record_number
-                question = question_key(answer.record, last)
-            mine = GroupAnswer(last, question, outcomes)
-            output, path = answer.output, answer.count.path
-            found.append((mine, answer.record, output, answer.is_repeated, path))
-        self.totals.add(found)
-
-    def _report(self, code: str, answer: _Answer, message: str) -> None:
-        """Report an answer without a score; raises `ScoreError` if it is refused."""
-        model = model_to_name(answer.record, answer.output)
-        self.problems.add_unscored(code, answer.placed, answer.count, message, model)

@@ -250,6 +250,11 @@ class UnseenFields:
                 if has_field(documents, compared):
                     self._unseen.discard((name, compared))
 
+    def merge(self, other: Self) -> None:
+        """Add what another process has seen in the documents of further answers."""
+        self._unseen &= other._unseen
+        self._filled |= other._filled
+
     def notes(self) -> Iterator[str]:
         """Yield which fields no document has, for people."""
         for compared, metrics in self._metrics.items():

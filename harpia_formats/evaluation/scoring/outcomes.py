@@ -1,5 +1,6 @@
 """The metrics of a run with their parameters, and the outcomes of answers by them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from harpia_formats.evaluation.metrics.metric import (
     Statistics,
     UnscorableError,
 )
-from harpia_formats.model.record import Output, Record
+from harpia_formats.model.record import Output, Record, Score
 from harpia_formats.model.vendor_metrics import MetricRequest
 
 
@@ -102,15 +103,43 @@ def label_pair(outcome: Outcome) -> LabelPair | None:
     return outcome[0]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: then each field is set by a call
 class GroupAnswer:
     """One answer of a group, with its outcome by each metric."""
 
     #: The number of its record in the run.
     record_number: int
-    #: The digest of its question.
+    #: The digest of its question; b"" of an answer that is not added yet, and whose
+    #: question is known only by that number.
     question: bytes
     outcomes: tuple[Outcome, ...]
+
+
+@dataclass(slots=True)  # not frozen: then each field is set by a call
+class MeasuredAnswer(GroupAnswer):
+    """One answer with all that the totals of systems and the findings need of it."""
+
+    #: Its model, None if it names none.
+    model: str | None
+    #: Whether it has a text or a stored score.
+    is_given: bool
+    #: The number of references of its record.
+    references: int
+    #: The values of the fields by which the answers of a system are grouped.
+    key: tuple[str, ...]
+    #: The name of its file.
+    path: str
+    #: Whether another evaluation had the answer, so that it counts in its group only.
+    is_repeated: bool = False
+    #: The code and the message of what is to be reported, and the model of the answer
+    #: if the record has answers of several.
+    findings: tuple[tuple[str, str, str], ...] = ()
+    #: Whether it is missing and counts as 0.
+    is_zero: bool = False
+    #: Whether it has no text and holds stored scores.
+    is_only_stored: bool = False
+    #: The stored scores with which computed ones are compared.
+    scores: Sequence[Score] = ()
 
 
 @dataclass(frozen=True, slots=True)

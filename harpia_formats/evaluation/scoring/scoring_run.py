@@ -68,8 +68,10 @@ from harpia_formats.validation.redaction import (
     redaction_of,
 )
 
-if TYPE_CHECKING:  # most runs show values
+if TYPE_CHECKING:  # most runs show values, and are small
     from harpia_formats.evaluation.scoring.redacted_scores import ScoreRedaction
+    from harpia_formats.evaluation.scoring.score_ranges import ScoringWorkers
+    from harpia_formats.files.workers.pool import WorkerPool
 
 
 def first_problem(document: bytes, format_id: str) -> Problem | None:
@@ -229,8 +231,8 @@ class Scoring:
             self._options,
             self._models,
             self._grouping,
-            self._reading.tally,
-            self._opened_writer,
+            tally=self._reading.tally,
+            writer=self._opened_writer,
             stored=self._stored_outcomes,
             file_names=names_of_files(self._inputs, self._options.systems),
             one_model_format="" if target is None or target.holds_models else target.id,
@@ -368,6 +370,7 @@ class Scoring:
                 lambda placed: answers.add_record(placed, batches),
                 self._open_output,
                 lambda _: None,
+                workers=self._workers(pool, batches),
             )
             with closing(reading):
                 for problems in reading:
@@ -382,6 +385,20 @@ class Scoring:
         yield from answers.problems.pop_last()
         answers.totals.finish()
         self._finish()
+
+    def _workers(
+        self, pool: "WorkerPool | None", batches: BatchQueue
+    ) -> "ScoringWorkers | None":
+        """Return what scores the answers of large files, None if it has to be here.
+
+        Who writes answers or observes them needs their records.
+        """
+        is_observed = self._target is not None or self._observers
+        if pool is None or is_observed or self._reading.companions.are_by_id:
+            return None
+        from harpia_formats.evaluation.scoring.score_ranges import ScoringWorkers  # noqa: PLC0415 - only with workers
+
+        return ScoringWorkers(pool, self._answers, batches)
 
     def _open_output(self, variant: FormatVariant, count: FileCount) -> None:
         """Open the output as soon as the input format is known. Raises `ScoreError`."""

@@ -4,7 +4,7 @@ Rows that hold one answer again, each with the stored score of another metric, a
 told from rows with other answers.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from math import isclose, isinf
 from typing import Any
@@ -22,6 +22,20 @@ from harpia_formats.model.safe_text import safe
 from harpia_formats.model.vendor_metrics import declared_best
 
 
+def score_of_row(record: Record) -> Score | None:
+    """Return the score of a row that may repeat an answer, or be repeated, else None.
+
+    Such a row has an id, and one score that names what it is.
+    """
+    # A row with several answers may hold their only score with the first one.
+    scores = [score for one in record.outputs for score in one.scores or ()]
+    if record.id is UNSET or len(scores) != 1:
+        return None
+    (score,) = scores
+    is_named = score.evaluation_name or score.metric or score.result_id
+    return score if is_named else None
+
+
 @dataclass(slots=True)
 class RepeatedAnswers:
     """Finds answers that were met before, with the score of another metric."""
@@ -36,14 +50,15 @@ class RepeatedAnswers:
     #: each metric.
     _seen: dict[int, int | dict[int, int]] = field(default_factory=dict)
 
+    @property
+    def have_begun(self) -> bool:
+        """Whether there was an answer that others may repeat."""
+        return bool(self._seen)
+
     def is_repeat(self, record: Record, output: Output) -> bool:
         """Tell whether an answer was met before with another metric, and count it."""
-        # A row with several answers may hold their only score with the first one.
-        scores = [score for one in record.outputs for score in one.scores or ()]
-        if record.id is UNSET or len(scores) != 1:
-            return False
-        (score,) = scores
-        if not (score.evaluation_name or score.metric or score.result_id):
+        score = score_of_row(record)
+        if score is None:
             return False
         names = (
             f"{score.evaluation_name or ''}",
@@ -147,10 +162,13 @@ class StoredDifferences:
                     self._places.setdefault(_plain(name), (number, at))
 
     def add(
-        self, output: Output, placed: PlacedRecord, outcomes: tuple[Outcome, ...]
+        self,
+        scores: Iterable[Score],
+        placed: PlacedRecord,
+        outcomes: tuple[Outcome, ...],
     ) -> Iterator[str]:
         """Yield what is to be said of each stored score that differs."""
-        for score in output.scores or ():
+        for score in scores:
             if not (score.signature and score.metric):
                 continue
             plain = _plain(score.metric)

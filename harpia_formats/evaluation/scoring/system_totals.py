@@ -7,9 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from msgspec import UNSET
-
-from harpia_formats.conversion.fill_scores import answer_text
 from harpia_formats.conversion.mapping.answer_groups import (
     EVALUATION,
     MODEL,
@@ -32,8 +29,11 @@ from harpia_formats.evaluation.scoring.input_files import (
 )
 from harpia_formats.evaluation.scoring.metric_score import Group
 from harpia_formats.evaluation.scoring.options import Missing, ScoreOptions
-from harpia_formats.evaluation.scoring.outcomes import ComputedMetric, GroupAnswer
-from harpia_formats.model.record import Output, Record
+from harpia_formats.evaluation.scoring.outcomes import (
+    ComputedMetric,
+    GroupAnswer,
+    MeasuredAnswer,
+)
 from harpia_formats.model.vendor_metrics import ScoreError, ScoreOptionsError
 
 #: Models whose left out questions are told.
@@ -42,9 +42,6 @@ _LISTED = 5
 _AnyKey = TypeVar("_AnyKey", str, tuple[str, ...])
 #: The system of a group, and the values of the fields by which it is grouped.
 _Key = tuple[str, ...]
-#: An answer with its record and output, whether it counts in its group only, and its
-#: file.
-Answer = tuple[GroupAnswer, Record, Output, bool, str]
 
 
 @dataclass(slots=True)
@@ -86,23 +83,22 @@ class SystemTotals:
     def __post_init__(self) -> None:
         self._store = AnswerStore(self.measured, self.options)
 
-    def add(self, answers: Iterable[Answer]) -> None:
+    def add(self, answers: Iterable[MeasuredAnswer]) -> None:
         """Add some answers."""
         systems: dict[str, list[GroupAnswer]] = {}
         groups: dict[_Key, list[GroupAnswer]] = {}
         has_fields = bool(self.grouping.within_system)
-        for answer, record, output, is_repeated, path in answers:
-            if (answer.record_number, path) != self._last:
-                self._last = answer.record_number, path
-                self._file_questions.add(answer.question, path)
-            system = self._system_key(output, path)
-            if record.references:
-                self._references.add(len(record.references))
-            if not is_repeated:
+        for answer in answers:
+            if (answer.record_number, answer.path) != self._last:
+                self._last = answer.record_number, answer.path
+                self._file_questions.add(answer.question, answer.path)
+            system = self._system_key(answer)
+            if answer.references:
+                self._references.add(answer.references)
+            if not answer.is_repeated:
                 systems.setdefault(system, []).append(answer)
             if has_fields:
-                key = (system, *self.grouping.key_of(record, output))
-                groups.setdefault(key, []).append(answer)
+                groups.setdefault((system, *answer.key), []).append(answer)
         for system, part in systems.items():
             totals = self.systems.get(system) or self._new_system(system)
             totals.add(part)
@@ -113,12 +109,13 @@ class SystemTotals:
             totals.add(part)
             self._add_to_questions(part, totals)
 
-    def _system_key(self, output: Output, path: str) -> str:
-        """Return the key of the system of an answer in a file, and count it."""
-        if output.model is not UNSET:
+    def _system_key(self, answer: MeasuredAnswer) -> str:
+        """Return the key of the system of an answer, and count it."""
+        path = answer.path
+        if answer.model is not None:
             self._named_files.add(path)
-            return output.model
-        if output.scores or answer_text(output) is not None:
+            return answer.model
+        if answer.is_given:
             self._unnamed += 1
             self._unnamed_files.add(path)
         return key_of_file(path)

@@ -1,30 +1,26 @@
 """Have the records of a large file counted by other processes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from harpia_formats.conversion.reading.record_ranges import (
+    MAX_ROW,
+    FileRows,
+    RecordsState,
+    are_apart,
+    are_short,
+)
 from harpia_formats.conversion.reading.record_stream import RecordStream
 from harpia_formats.evaluation.statistics.record_counts import Counts, RecordCounter
 from harpia_formats.evaluation.statistics.running_counts import RecordPlace
 from harpia_formats.files.workers.pool import WorkerPool
-from harpia_formats.model.report import FileCount
 from harpia_formats.validation.local import LocalValidation
-from harpia_formats.validation.merge.file_merge import FileMerge
-from harpia_formats.validation.parallel.range_worker import (
-    NotDone,
-    RangeFrames,
-    RangeState,
-)
+from harpia_formats.validation.parallel.range_worker import NotDone, RangeFrames
 from harpia_formats.validation.parallel.ranges import FilePart, Ranges
 from harpia_formats.validation.plan.file_plan import FilePlan
-from harpia_formats.validation.unit.collector import Collector
 from harpia_formats.validation.unit.findings import Findings
-from harpia_formats.validation.unit.validators import FileValidators
-
-#: Bytes of a row, on average, above which one process holds fewer of them at once.
-MAX_ROW = 1024 * 1024
 
 
 class RangeCounts(Protocol):
@@ -66,20 +62,12 @@ class RangeCounting:
 
     def can_share(self, done: int) -> bool:
         """Return whether workers can do the work."""
-        stream = self.local.consumer
-        if isinstance(stream, RecordStream) and (
-            stream.keys is not None or stream.merges_rows
-        ):
-            return False
-        return done <= MAX_ROW * max(self.local.merge.records, 1)
+        return are_apart(self.local) and are_short(self.local, done, MAX_ROW)
 
     def begin(self, plan: FilePlan, size: int, stack: ExitStack) -> "CountingJob":  # noqa: ARG002 - all is in the plan
         """Return what workers do."""
-        stream = self.local.consumer
-        assert isinstance(stream, RecordStream)  # noqa: S101 - it reads the records
         self.counts.settle()
-        columns = self.local.merge.columns
-        return CountingJob(plan, stream.fields, stream.surroundings, columns)
+        return CountingJob(FileRows.of_file(plan, self.local))
 
     def given(self, part: FilePart) -> None:
         """Return nothing: a worker needs the rows only."""
@@ -116,64 +104,33 @@ class CountedUnit:
 
 @dataclass(frozen=True, slots=True)
 class CountingJob:
-    """How the rows of one file are read, which is the same for all of them."""
+    """How the rows of one file are counted: plain data."""
 
-    plan: FilePlan
-    #: The names of the fields in mapped columns, by the names of the columns.
-    fields: dict[str, str]
-    #: What stands around the rows, as far as their reader needs it.
-    surroundings: Mapping[str, Any]
-    #: The columns of a table, from its header.
-    columns: tuple[str, ...]
+    rows: FileRows
+
+    @property
+    def plan(self) -> FilePlan:
+        """The plan of the file."""
+        return self.rows.plan
 
     def state(self) -> "_State":
         """Return what a worker starts with."""
-        return _State(self)
+        return _State(self.rows)
 
 
-class _State(RangeState):
-    """Counts one range after the other.
+class _State(RecordsState):
+    """Counts one range after the other."""
 
-    Rows are validated and read as in the main process. Where anything is found, the
-    whole range is left to the main process.
-    """
-
-    def __init__(self, job: CountingJob) -> None:
-        super().__init__(FileValidators(job.plan))
-        self._job = job
-        plan, variant = job.plan, job.plan.variant
-        assert variant is not None  # noqa: S101 - only rows of a known format are read
-        self._collector = Collector(self.validators.rules, plan.name, 1)
-        self._counter = RecordCounter()
-        self._counter.open(variant, 0)
-        self._has_refused = False
-        self._stream = RecordStream(
-            plan.name,
-            self._counter.receive,
-            self._refuse,
-            lambda _: None,
-            self._counter,
-            job.fields,
-            settled=job.surroundings,
-        )
-        self._stream.open(variant)
-        # The items of columns are kept in the main process.
-        self._stream.discard()
-
-    def _refuse(self, _: bytes) -> None:
-        self._has_refused = True
+    def __init__(self, rows: FileRows) -> None:
+        counter = self._counter = RecordCounter()
+        assert rows.plan.variant is not None  # noqa: S101 - only rows of a known format are read
+        counter.open(rows.plan.variant, 0)
+        super().__init__(rows, counter.receive, counter)
 
     def run(self, frames: RangeFrames, given: None) -> CountedUnit | None:  # noqa: ARG002 - all is in the job
         """Count a range; None if the main process has to do that."""
-        plan = self._job.plan
-        merge = FileMerge(plan, FileCount(plan.name))
-        merge.columns = self._job.columns
-        local = LocalValidation(self.validators, merge, self._collector, self._stream)
-        self._has_refused = False
-        has_found = any(local.frames(iter(frames)))
+        records = self.read(frames)
         counts = self._counter.take()
-        self._stream.headers.clear()
-        if has_found or self._has_refused:
-            self._collector.take()
+        if records is None:
             return None
-        return CountedUnit(counts, merge.records, frames.lines)
+        return CountedUnit(counts, records, frames.lines)

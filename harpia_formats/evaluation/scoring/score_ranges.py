@@ -1,0 +1,354 @@
+"""Have the answers of a large file read and scored by other processes."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import islice
+from operator import attrgetter
+from typing import Any
+
+from harpia_formats.conversion.mapping.answer_groups import (
+    AnswerGrouping,
+    ModelSelection,
+)
+from harpia_formats.conversion.reading.placed_record import NotApart, PlacedRecord
+from harpia_formats.conversion.reading.record_ranges import (
+    FileRows,
+    RecordsState,
+    are_apart,
+    are_short,
+)
+from harpia_formats.conversion.reading.record_stream import RecordStream
+from harpia_formats.evaluation.scoring.answer_stream import (
+    AnswerMeasuring,
+    AnswerScorer,
+    ReadAnswer,
+)
+from harpia_formats.evaluation.scoring.measure import BATCH, BatchQueue, measure_batch
+from harpia_formats.evaluation.scoring.metric_samples import UnseenFields
+from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.outcomes import (
+    MeasuredAnswer,
+    computed_metric,
+)
+from harpia_formats.files.framing.chunk import Cursor
+from harpia_formats.files.workers.pool import WorkerPool
+from harpia_formats.formats.rules.scoring_rules import NO_ANSWER
+from harpia_formats.model.adapter import Row
+from harpia_formats.model.record import Output, Record
+from harpia_formats.model.report import FileCount
+from harpia_formats.model.vendor_metrics import MetricRequest
+from harpia_formats.validation.local import LocalValidation
+from harpia_formats.validation.parallel.range_worker import NotDone, RangeFrames
+from harpia_formats.validation.parallel.ranges import FilePart, Ranges
+from harpia_formats.validation.plan.file_plan import FilePlan
+from harpia_formats.validation.unit.findings import Findings
+
+
+def can_share(answers: AnswerScorer, local: LocalValidation) -> bool:
+    """Tell whether other processes can read and score the answers of a file.
+
+    They cannot where an answer depends on rows of other ranges, and where metrics are
+    made of the scores that records hold. What writes results or compares runs needs
+    the records themselves: such runs do not ask.
+    """
+    if answers.stored is not None or answers.are_verdicts:
+        return False
+    return answers.have_rows_apart and are_apart(local)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringWorkers:
+    """The worker processes of a run, which score the answers of its large files."""
+
+    pool: WorkerPool
+    answers: AnswerScorer
+    batches: BatchQueue
+
+    def work(self, local: LocalValidation) -> "RangeScoring":
+        """Return what is done with the ranges of a file."""
+        return RangeScoring(self.answers, self.batches, local)
+
+    def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:  # noqa: ARG002 - the protocol of workers
+        """Score what is read only at the end of a file; yield after some rows."""
+        yield from stream.finish()
+
+
+#: What stands for an answer and a record that only another process has read.
+_NO_OUTPUT = Output()
+_NOWHERE = PlacedRecord(Record(), "", 0, {}, "", lambda _: b"", lambda _: Cursor(), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class RangeScoring:
+    """The scoring of the ranges of one file."""
+
+    answers: AnswerScorer
+    batches: BatchQueue
+    local: LocalValidation
+    #: The outcomes of all answers come back.
+    is_wordy: bool = True
+
+    def can_share(self, done: int) -> bool:
+        """Return whether workers can do the work."""
+        return can_share(self.answers, self.local) and are_short(self.local, done)
+
+    def begin(self, plan: FilePlan, size: int, stack: ExitStack) -> "ScoringJob":  # noqa: ARG002 - all is in the plan
+        """Return what workers do."""
+        answers, options = self.answers, self.answers.options
+        # The results of workers that end now, before those that score ranges begin.
+        self.batches.finish()
+        path = answers.count.path
+        return ScoringJob(
+            FileRows.of_file(plan, self.local),
+            tuple(metric.request for metric in answers.measured),
+            ScoreOptions(
+                by=options.by,
+                missing=options.missing,
+                reference_from=options.reference_from,
+                model=options.model,
+            ),
+            path,
+            answers.file_names.get(path),
+            answers.holds_models,
+            answers.tally.examples,
+        )
+
+    def given(self, part: FilePart) -> None:
+        """Return nothing: a worker needs the rows only."""
+
+    def merge(
+        self,
+        answer: "ScoredRange",
+        ranges: Ranges,
+        part: FilePart,
+        given: None,  # noqa: ARG002 - for the worker only
+    ) -> Iterator[Findings]:
+        """Add the answers of the next range, in the batches of a run without workers.
+
+        The totals then get the same answers together, and findings come as early.
+        """
+        merge, answers = self.local.merge, self.answers
+        answers.models.add(answer.models, found=answer.has_model)
+        answers.add_seconds(answer.seconds)
+        if answers.unseen_fields is not None and answer.unseen_fields is not None:
+            answers.unseen_fields.merge(answer.unseen_fields)
+        for size, sent in answer.records:
+            answers.records += 1
+            mine = [self._read(*one, merge.records, ranges.lines) for one in sent]
+            answers.add_answers(mine, size, self.batches)
+        merge.pass_over(answer.rows)
+        assert part.unit is not None  # noqa: S101 - it has an answer
+        ranges.move_on(part.unit.end, answer.lines)
+        yield Findings()
+
+    def _read(
+        self,
+        fields: tuple[Any, ...],
+        place: "SentPlace | None",
+        before: int,
+        lines: int,
+    ) -> ReadAnswer:
+        """Return an answer of the record that was counted last.
+
+        `before` are the records before its range in the file, `lines` the lines.
+        """
+        count, number = self.answers.count, self.answers.records
+        measured = MeasuredAnswer(number, *fields)
+        placed = place.placed(count.path, before, lines) if place else _NOWHERE
+        return ReadAnswer(
+            number, placed.record, _NO_OUTPUT, None, placed, count, measured=measured
+        )
+
+    def note_left(self, reason: NotDone | None) -> None:
+        """Note nothing: this process scores the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentPlace:
+    """The row of an answer of which there is something to say, as far as it is told."""
+
+    number: int
+    value: Row
+    id_key: str
+    start: Cursor
+    #: The first byte of the row.
+    first: bytes
+    #: The record, without its fields if these are not looked at.
+    record: Record
+
+    @classmethod
+    def of_answer(cls, answer: ReadAnswer, *, has_record: bool) -> "SentPlace":
+        """Return the row of an answer, with its record or without."""
+        placed = answer.placed
+        record = placed.record if has_record else Record()
+        first = placed.text[:1]
+        place = placed.number, placed.value, placed.id_key, placed.start
+        return cls(*place, first, record)
+
+    def placed(self, path: str, before: int, lines: int) -> PlacedRecord:
+        """Return the row in its file, where so many records and lines are before it."""
+        start = Cursor(self.start.offset, self.start.line + lines)
+        return PlacedRecord(
+            self.record,
+            path,
+            self.number + before,
+            self.value,
+            self.id_key,
+            lambda _: self.first,
+            lambda _: start,
+            0,
+        )
+
+
+#: The fields of a `MeasuredAnswer` behind the number of its record, in their order.
+_sent_fields = attrgetter(
+    "question",
+    "outcomes",
+    "model",
+    "is_given",
+    "references",
+    "key",
+    "path",
+    "is_repeated",
+    "findings",
+    "is_zero",
+    "is_only_stored",
+    "scores",
+)
+#: An answer: these fields, and its row if there is something to say of it.
+SentAnswer = tuple[tuple[Any, ...], SentPlace | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRange:
+    """The answers of a range, whose places count from its beginning."""
+
+    #: For each record about how many characters it has, and its answers.
+    records: list[tuple[int, list[SentAnswer]]]
+    #: The number of rows that are records, and of lines.
+    rows: int
+    lines: int
+    #: Seconds that each metric took.
+    seconds: list[float]
+    #: The models of the answers if one is wanted, and whether it is one of them.
+    models: tuple[str, ...]
+    has_model: bool
+    unseen_fields: UnseenFields | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringJob:
+    """How the answers of one file are scored, which is the same for all: plain data."""
+
+    rows: FileRows
+    metrics: tuple[MetricRequest, ...]
+    #: The options of which answers depend.
+    options: ScoreOptions
+    path: str
+    #: The name of the system by which the user calls the file, None for none.
+    system: str | None
+    #: Whether a record may hold answers of several models.
+    holds_models: bool
+    #: Of how many findings of a kind the record is looked at.
+    examples: int
+
+    @property
+    def plan(self) -> FilePlan:
+        """The plan of the file."""
+        return self.rows.plan
+
+    def state(self) -> "_State":
+        """Return what a worker starts with."""
+        return _State(self)
+
+
+@dataclass(slots=True)
+class _Found:
+    """The records of a range, as they are read."""
+
+    answers: AnswerMeasuring
+    #: For each record about how many characters it has, and the number of its answers.
+    records: list[tuple[int, int]] = field(default_factory=list)
+    waiting: list[ReadAnswer] = field(default_factory=list)
+    sent: list[SentAnswer] = field(default_factory=list)
+    #: How many answers are missing.
+    missing: int = 0
+
+
+class _State(RecordsState):
+    """Scores one range after the other."""
+
+    def __init__(self, job: ScoringJob) -> None:
+        super().__init__(job.rows, self._receive)
+        self._job = job
+        self._metrics = tuple(map(computed_metric, job.metrics))
+        self._measures = [metric.measure for metric in self._metrics]
+        self._found = self._nothing()
+
+    def _nothing(self) -> _Found:
+        """Return what is found of a range before its first record."""
+        job = self._job
+        names = {} if job.system is None else {job.path: job.system}
+        return _Found(
+            AnswerMeasuring(
+                self._metrics,
+                job.options,
+                ModelSelection(job.options.model),
+                AnswerGrouping(job.options.by),
+                names,
+                FileCount(job.path),
+                holds_models=job.holds_models,
+            )
+        )
+
+    def _receive(self, placed: PlacedRecord) -> None:
+        found = self._found
+        answers, size = found.answers.answers_of(placed)
+        found.records.append((size, len(answers)))
+        found.waiting += answers
+        if len(found.waiting) >= BATCH:
+            self._measure()
+
+    def _measure(self) -> None:
+        """Measure the answers that wait; raises `NotApart` if they are refused."""
+        found = self._found
+        answers, found.waiting = found.waiting, []
+        result = measure_batch(self._measures, *found.answers.batch_of(answers))
+        measured = found.answers.measured_answers(answers, result)
+        for answer, mine in zip(answers, measured, strict=True):
+            found.sent.append((_sent_fields(mine), self._place_of(answer, mine)))
+
+    def _place_of(
+        self, answer: ReadAnswer, measured: MeasuredAnswer
+    ) -> SentPlace | None:
+        """Return the row of an answer if there is something to say of it."""
+        if not (measured.findings or measured.scores):
+            return None
+        if measured.findings and self._job.options.missing is None:
+            raise NotApart  # the main process refuses it, with all that came before
+        lacks_answer = any(code == NO_ANSWER for code, _, _ in measured.findings)
+        self._found.missing += lacks_answer
+        has_record = lacks_answer and self._found.missing <= self._job.examples
+        return SentPlace.of_answer(answer, has_record=has_record)
+
+    def run(self, frames: RangeFrames, given: None) -> ScoredRange | None:  # noqa: ARG002 - all is in the job
+        """Score a range; None if the main process has to do that."""
+        found = self._found = self._nothing()
+        rows = self.read(frames)
+        if rows is None:
+            return None
+        try:
+            self._measure()
+        except NotApart:
+            return None
+        sent, answers = iter(found.sent), found.answers
+        return ScoredRange(
+            [(size, list(islice(sent, count))) for size, count in found.records],
+            rows,
+            frames.lines,
+            answers.seconds,
+            tuple(answers.models.seen),
+            answers.models.found,
+            answers.unseen_fields,
+        )
