@@ -258,9 +258,9 @@ class ScoringJob:
         """The plan of the file."""
         return self.rows.plan
 
-    def state(self) -> "_State":
+    def state(self) -> "ScoringState":
         """Return what a worker starts with."""
-        return _State(self)
+        return ScoringState(self)
 
 
 @dataclass(slots=True)
@@ -276,7 +276,7 @@ class _Found:
     missing: int = 0
 
 
-class _State(RecordsState):
+class ScoringState(RecordsState):
     """Scores one range after the other."""
 
     def __init__(self, job: ScoringJob) -> None:
