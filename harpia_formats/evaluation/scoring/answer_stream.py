@@ -50,6 +50,7 @@ from harpia_formats.evaluation.scoring.result_format import ResultWriter
 from harpia_formats.evaluation.scoring.stored_differences import (
     RepeatedAnswers,
     StoredDifferences,
+    comparable_scores,
     score_of_row,
 )
 from harpia_formats.evaluation.scoring.system_totals import SystemTotals
@@ -243,7 +244,7 @@ class AnswerMeasuring:
                     tuple((code, message, model) for code, message in findings),
                     outcomes.is_zero,
                     is_computed and answer.text is None and bool(output.scores),
-                    (is_compared and output.scores) or (),
+                    comparable_scores(output) if is_compared else (),
                 )
             )
         return found

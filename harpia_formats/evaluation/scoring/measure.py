@@ -191,6 +191,8 @@ class BatchQueue:
     deliver: Callable[[Any, BatchResult | None], None]
     #: The workers; None to measure in this process.
     pool: "WorkerPool | None" = None
+    #: Whether workers have other work, after which batches would have to wait.
+    is_pool_busy: bool = False
     _batches: int = 0
     _queue: "TaskQueue[Any] | None" = None
     _job: tuple[str, Spec] = ("", ())
@@ -212,7 +214,8 @@ class BatchQueue:
         self._batches += 1
         # The first batch is measured here, so that small runs start no process; and so
         # are stored scores and verdicts, of which there is nothing to measure.
-        if self.pool is None or self._batches == 1 or not (pairs or samples):
+        is_alone = self.pool is None or self.is_pool_busy or self._batches == 1
+        if is_alone or not (pairs or samples):
             # Earlier batches must be delivered first.
             self.finish()
             measures = [metric.measure for metric in self.metrics]
@@ -221,6 +224,7 @@ class BatchQueue:
         if self._queue is None:
             from harpia_formats.files.workers.pool import TaskQueue  # noqa: PLC0415 - only large runs need it
 
+            assert self.pool is not None  # noqa: S101 - see above
             self._queue = TaskQueue(self.pool)
         task = _measure_in_worker, (self._job, list(pairs), list(samples))
         self._deliver(self._queue.add(batch, task))

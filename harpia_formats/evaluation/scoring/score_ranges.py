@@ -40,7 +40,7 @@ from harpia_formats.model.report import FileCount
 from harpia_formats.model.vendor_metrics import MetricRequest
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.range_worker import NotDone, RangeFrames
-from harpia_formats.validation.parallel.ranges import FilePart, Ranges
+from harpia_formats.validation.parallel.ranges import MAX_LEFT, FilePart, Ranges
 from harpia_formats.validation.plan.file_plan import FilePlan
 from harpia_formats.validation.unit.findings import Findings
 
@@ -67,10 +67,12 @@ class ScoringWorkers:
 
     def work(self, local: LocalValidation) -> "RangeScoring":
         """Return what is done with the ranges of a file."""
+        self.batches.is_pool_busy = False
         return RangeScoring(self.answers, self.batches, local)
 
     def finish(self, local: LocalValidation, stream: RecordStream) -> Iterator[None]:  # noqa: ARG002 - the protocol of workers
         """Score what is read only at the end of a file; yield after some rows."""
+        self.batches.is_pool_busy = False
         yield from stream.finish()
 
 
@@ -79,7 +81,7 @@ _NO_OUTPUT = Output()
 _NOWHERE = PlacedRecord(Record(), "", 0, {}, "", lambda _: b"", lambda _: Cursor(), 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RangeScoring:
     """The scoring of the ranges of one file."""
 
@@ -88,6 +90,8 @@ class RangeScoring:
     local: LocalValidation
     #: The outcomes of all answers come back.
     is_wordy: bool = True
+    #: Ranges in succession that workers left to this process.
+    _left: int = 0
 
     def can_share(self, done: int) -> bool:
         """Return whether workers can do the work."""
@@ -98,6 +102,7 @@ class RangeScoring:
         answers, options = self.answers, self.answers.options
         # The results of workers that end now, before those that score ranges begin.
         self.batches.finish()
+        self.batches.is_pool_busy = True
         path = answers.count.path
         return ScoringJob(
             FileRows.of_file(plan, self.local),
@@ -128,7 +133,7 @@ class RangeScoring:
 
         The totals then get the same answers together, and findings come as early.
         """
-        merge, answers = self.local.merge, self.answers
+        merge, answers, self._left = self.local.merge, self.answers, 0
         answers.models.add(answer.models, found=answer.has_model)
         answers.add_seconds(answer.seconds)
         if answers.unseen_fields is not None and answer.unseen_fields is not None:
@@ -161,7 +166,9 @@ class RangeScoring:
         )
 
     def note_left(self, reason: NotDone | None) -> None:
-        """Note nothing: this process scores the same."""
+        """Note that workers get no more ranges after some in succession."""
+        self._left += 1
+        self.batches.is_pool_busy = self._left < MAX_LEFT
 
 
 @dataclass(frozen=True, slots=True)

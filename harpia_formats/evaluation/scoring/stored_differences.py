@@ -145,6 +145,11 @@ class StoredDifference:
         return f"record {self.record:,} ({safe(str(self.record_id), 60)})"
 
 
+def comparable_scores(output: Output) -> list[Score]:
+    """Return the stored scores of an answer that say what they are."""
+    return [one for one in output.scores or () if one.signature and one.metric]
+
+
 @dataclass(slots=True)
 class StoredDifferences:
     """Compares computed scores with stored ones that have a signature."""
@@ -167,11 +172,9 @@ class StoredDifferences:
         placed: PlacedRecord,
         outcomes: tuple[Outcome, ...],
     ) -> Iterator[str]:
-        """Yield what is to be said of each stored score that differs."""
+        """Yield what is to be said of each of `comparable_scores` that differs."""
         for score in scores:
-            if not (score.signature and score.metric):
-                continue
-            plain = _plain(score.metric)
+            plain = _plain(score.metric or "")
             place = self._places.get(_OUR_NAMES.get(plain, plain))
             stored = number_or_none(score.value)
             if place is None or stored is None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from harpia_formats.cli import main
+from harpia_formats.cli.app import app_for
 from harpia_formats.evaluation.scoring import score_ranges
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.evaluation.scoring.scores import Scores
@@ -75,7 +75,10 @@ def records(count: int) -> list[dict[str, Any]]:
 
 
 def written(path: Path, rows: Sequence[dict[str, Any] | bytes]) -> Path:
-    """Write rows as lines, and return the file."""
+    """Write rows as lines, or as an array by the name of the file; return the file."""
+    if path.suffix == ".json":
+        path.write_text(json.dumps(rows, indent=1))
+        return path
     texts = (
         row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows
     )
@@ -121,15 +124,16 @@ def test_processes_make_no_difference(
     assert found.ok
 
 
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json"])
 def test_answers_without_a_score_are_reported_at_their_places(
-    tmp_path: Path, shared: list[int]
+    name: str, tmp_path: Path, shared: list[int]
 ) -> None:
     """Missing answers and references have the places that one process tells."""
     rows = records(1_200)
     for number in range(0, 1_150, 50):
         rows[number]["outputs"][0]["text"] = None
         rows[number + 7]["references"] = []
-    path = written(tmp_path / "rows.jsonl", rows)
+    path = written(tmp_path / name, rows)
 
     for missing in ("skip", "zero"):
         found = assert_same(
@@ -292,7 +296,6 @@ def test_rows_that_kill_two_workers_are_reported(
     assert not scores.ok
     if how == "fail":
         given = ["score", str(path), "-m", "em", "--jobs", "2"]
-        monkeypatch.setattr("sys.argv", ["harpia-formats", *given])
         with pytest.raises(SystemExit) as ended:
-            main()
+            app_for(["score"])(given, standalone_mode=False)
         assert ended.value.code == 1
