@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -165,7 +165,7 @@ class RangeScoring:
             number, placed.record, _NO_OUTPUT, None, placed, count, measured=measured
         )
 
-    def note_left(self, reason: NotDone | None) -> None:
+    def note_left(self, reason: NotDone | None) -> None:  # noqa: ARG002 - whatever it was
         """Note that workers get no more ranges after some in succession."""
         self._left += 1
         self.batches.is_pool_busy = self._left < MAX_LEFT
@@ -195,7 +195,7 @@ class SentPlace:
 
     def placed(self, path: str, before: int, lines: int) -> PlacedRecord:
         """Return the row in its file, where so many records and lines are before it."""
-        start = Cursor(self.start.offset, self.start.line + lines)
+        start = replace(self.start, line=self.start.line + lines)
         return PlacedRecord(
             self.record,
             path,

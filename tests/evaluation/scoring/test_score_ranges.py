@@ -105,12 +105,17 @@ def assert_same(path: Path, **options: Any) -> Scores:
     "options",
     [
         {"metrics": ("em", "f1", "bleu", "f1-macro")},
-        {"metrics": ("em", "f1"), "by": ("category", "metadata.level")},
         {"metrics": ("em", "length"), "by": ("model", "category")},
-        {"metrics": ("em",), "model": "two", "missing": "skip"},
-        {"metrics": ("pass@k",), "missing": "skip"},
+        *(
+            pytest.param(options, marks=pytest.mark.long)
+            for options in (
+                {"metrics": ("em", "f1"), "by": ("category", "metadata.level")},
+                {"metrics": ("em",), "model": "two", "missing": "skip"},
+                {"metrics": ("pass@k",), "missing": "skip"},
+            )
+        ),
     ],
-    ids=["metrics", "groups", "models", "model", "questions"],
+    ids=["metrics", "models", "groups", "model", "questions"],
 )
 def test_processes_make_no_difference(
     options: dict[str, Any], tmp_path: Path, shared: list[int]
@@ -124,7 +129,9 @@ def test_processes_make_no_difference(
     assert found.ok
 
 
-@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json"])
+@pytest.mark.parametrize(
+    "name", ["rows.jsonl", pytest.param("rows.json", marks=pytest.mark.long)]
+)
 def test_answers_without_a_score_are_reported_at_their_places(
     name: str, tmp_path: Path, shared: list[int]
 ) -> None:
@@ -159,6 +166,7 @@ def test_a_refused_answer_is_the_error_of_one_process(tmp_path: Path) -> None:
     assert f"{path}:901:" in texts[0]
 
 
+@pytest.mark.long
 def test_questions_without_an_id_and_an_input_are_counted_by_their_numbers(
     tmp_path: Path, shared: list[int]
 ) -> None:
@@ -208,6 +216,7 @@ def test_rows_that_repeat_answers_are_scored_by_the_main_process(
     assert sum(one.answers for one in found.systems) == 1_000
 
 
+@pytest.mark.long
 def test_a_row_that_may_be_repeated_leaves_its_range(
     tmp_path: Path, shared: list[int]
 ) -> None:
@@ -225,6 +234,7 @@ def test_a_row_that_may_be_repeated_leaves_its_range(
     assert any("repeat an answer" in note for note in found.said)
 
 
+@pytest.mark.long
 def test_computed_scores_are_compared_with_stored_ones(
     tmp_path: Path, shared: list[int]
 ) -> None:
@@ -264,7 +274,9 @@ def _failed(*_: object) -> InternalFault:
     return internal_fault(RuntimeError("no such luck"))
 
 
-@pytest.mark.parametrize("answer", [_unable, _failed])
+@pytest.mark.parametrize(
+    "answer", [_unable, pytest.param(_failed, marks=pytest.mark.long)]
+)
 def test_ranges_that_fail_in_workers_are_scored_here(
     answer: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: list[int]
 ) -> None:
@@ -281,7 +293,7 @@ def _dying(*_: object) -> None:
     os._exit(1)
 
 
-@pytest.mark.parametrize("how", ["fail", "skip"])
+@pytest.mark.parametrize("how", ["fail", pytest.param("skip", marks=pytest.mark.long)])
 def test_rows_that_kill_two_workers_are_reported(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
