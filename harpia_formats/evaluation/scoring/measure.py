@@ -28,6 +28,10 @@ if TYPE_CHECKING:  # only large runs import the pool
 
 #: Answers that are measured together.
 BATCH = 256
+#: Batches of a run that are measured in this process, and seconds of all but the first,
+#: for which modules are loaded: small runs start no process, and the beginning of a
+#: large file none that ends before its ranges are read.
+BATCHES_HERE, SECONDS_HERE = 4, 0.2
 #: The names and parameters of metrics, from which a worker builds them.
 Spec = tuple[tuple[str, Mapping[str, Any]], ...]
 
@@ -194,6 +198,7 @@ class BatchQueue:
     #: Whether workers have other work, after which batches would have to wait.
     is_pool_busy: bool = False
     _batches: int = 0
+    _seconds: float = 0.0
     _queue: "TaskQueue[Any] | None" = None
     _job: tuple[str, Spec] = ("", ())
 
@@ -212,14 +217,17 @@ class BatchQueue:
         Raises `EngineError`.
         """
         self._batches += 1
-        # The first batch is measured here, so that small runs start no process; and so
-        # are stored scores and verdicts, of which there is nothing to measure.
-        is_alone = self.pool is None or self.is_pool_busy or self._batches == 1
+        # The first batches are measured here; and so are stored scores and verdicts, of
+        # which there is nothing to measure.
+        is_early = self._batches <= BATCHES_HERE and self._seconds < SECONDS_HERE
+        is_alone = self.pool is None or self.is_pool_busy or is_early
         if is_alone or not (pairs or samples):
             # Earlier batches must be delivered first.
             self.finish()
             measures = [metric.measure for metric in self.metrics]
-            self.deliver(batch, measure_batch(measures, pairs, samples))
+            found = measure_batch(measures, pairs, samples)
+            self._seconds += sum(found.seconds) if self._batches > 1 else 0.0
+            self.deliver(batch, found)
             return
         if self._queue is None:
             from harpia_formats.files.workers.pool import TaskQueue  # noqa: PLC0415 - only large runs need it
