@@ -76,7 +76,7 @@ StoredOutcomes = Callable[[Output], tuple[Outcome, ...]]
 SIZE = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: then each field is set by a call
 class ReadAnswer:
     """One answer, as it is read."""
 
@@ -99,7 +99,7 @@ class ReadAnswer:
 class AnswerMeasuring:
     """Finds the answers of records, and what follows of their outcomes.
 
-    It is told only of the rows of one file or range, and keeps none of them.
+    Alone it is told of the rows of one range of a file, in a worker process.
     """
 
     measured: tuple[ComputedMetric, ...]
@@ -213,6 +213,7 @@ class AnswerMeasuring:
         self.add_seconds(result.seconds)
         columns = [iter(column) for column in result.outcomes]
         has_groups = bool(self.grouping.within_system)
+        has_needs = self._needs is not None
         takes_stored = self.are_verdicts or self.stored is not None
         last, question = 0, b""
         found = []
@@ -226,10 +227,8 @@ class AnswerMeasuring:
             outcomes = self._outcomes_of(answer, columns)
             findings = outcomes.findings
             model = model_to_name(record, output) if findings else ""
-            is_computed = self._needs is not None or not takes_stored
-            is_compared = self._needs is not None or not (
-                takes_stored or outcomes.is_zero
-            )
+            is_computed = has_needs or not takes_stored
+            is_compared = has_needs or not (takes_stored or outcomes.is_zero)
             found.append(
                 MeasuredAnswer(
                     last,
@@ -241,10 +240,10 @@ class AnswerMeasuring:
                     self.grouping.key_of(record, output) if has_groups else (),
                     answer.count.path,
                     answer.is_repeated,
-                    tuple((code, message, model) for code, message in findings),
+                    tuple([(code, message, model) for code, message in findings]),
                     outcomes.is_zero,
                     is_computed and answer.text is None and bool(output.scores),
-                    comparable_scores(output) if is_compared else (),
+                    comparable_scores(output) if is_compared and output.scores else (),
                 )
             )
         return found
@@ -294,12 +293,12 @@ class AnswerMeasuring:
             finding = NO_REFERENCE, "there is no reference to compare with"
             return SampleOutcomes(("no reference",) * count, (finding,), is_zero=False)
         outcomes = tuple(map(next, columns))
-        findings = tuple(
+        findings = [
             (UNSCORABLE, f"{metric.request.label} has no score: {outcome}")
             for metric, outcome in zip(self.measured, outcomes, strict=True)
             if isinstance(outcome, str)
-        )
-        return SampleOutcomes(outcomes, findings, is_zero=False)
+        ]
+        return SampleOutcomes(outcomes, tuple(findings), is_zero=False)
 
     def _verdicts(self, answer: ReadAnswer) -> SampleOutcomes:
         """Return the outcomes of a verdict, and that it lacks a number."""

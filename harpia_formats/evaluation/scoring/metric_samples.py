@@ -154,7 +154,7 @@ def _weight(value: Any) -> int:
     return _NUMBER * len(value) if isinstance(value, list) else _NUMBER
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: then each field is set by a call
 class SampleOutcomes:
     """The outcomes of an answer by each metric."""
 

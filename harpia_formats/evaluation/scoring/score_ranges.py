@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import islice
 from operator import attrgetter
 from typing import Any
@@ -149,7 +149,7 @@ class RangeScoring:
 
     def _read(
         self,
-        fields: tuple[Any, ...],
+        sent: tuple[Any, ...],
         place: "SentPlace | None",
         before: int,
         lines: int,
@@ -159,7 +159,7 @@ class RangeScoring:
         `before` are the records before its range in the file, `lines` the lines.
         """
         count, number = self.answers.count, self.answers.records
-        measured = MeasuredAnswer(number, *fields)
+        measured = MeasuredAnswer(number, *sent)
         placed = place.placed(count.path, before, lines) if place else _NOWHERE
         return ReadAnswer(
             number, placed.record, _NO_OUTPUT, None, placed, count, measured=measured
@@ -208,21 +208,8 @@ class SentPlace:
         )
 
 
-#: The fields of a `MeasuredAnswer` behind the number of its record, in their order.
-_sent_fields = attrgetter(
-    "question",
-    "outcomes",
-    "model",
-    "is_given",
-    "references",
-    "key",
-    "path",
-    "is_repeated",
-    "findings",
-    "is_zero",
-    "is_only_stored",
-    "scores",
-)
+#: All of a `MeasuredAnswer` but the number of its record, in order.
+_sent_fields = attrgetter(*[one.name for one in fields(MeasuredAnswer)[1:]])
 #: An answer: these fields, and its row if there is something to say of it.
 SentAnswer = tuple[tuple[Any, ...], SentPlace | None]
 
