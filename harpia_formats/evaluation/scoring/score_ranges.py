@@ -48,11 +48,14 @@ from harpia_formats.validation.unit.findings import Findings
 def can_share(answers: AnswerScorer, local: LocalValidation) -> bool:
     """Tell whether other processes can read and score the answers of a file.
 
-    They cannot where an answer depends on rows of other ranges, and where metrics are
-    made of the scores that records hold. What writes results or compares runs needs
+    They cannot where an answer depends on rows of other ranges, where the last digits
+    of a score depend on the answers that a model is given together, and where metrics
+    are made of the scores that records hold. What writes results or compares runs needs
     the records themselves: such runs do not ask.
     """
     if answers.stored is not None or answers.are_verdicts:
+        return False
+    if any(metric.measure.batch is not None for metric in answers.measured):
         return False
     return answers.have_rows_apart and are_apart(local)
 

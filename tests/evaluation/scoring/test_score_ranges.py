@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from harpia_formats.cli.app import app_for
-from harpia_formats.evaluation.scoring import score_ranges
+from harpia_formats.evaluation.scoring import measure, score_ranges, select_metrics
 from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.outcomes import computed_metric
 from harpia_formats.evaluation.scoring.scores import Scores
 from harpia_formats.evaluation.scoring.stored_run import scoring_of
 from harpia_formats.model.problem import Problem
-from harpia_formats.model.vendor_metrics import ScoreError
+from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
 from harpia_formats.validation.parallel import ranges
 from harpia_formats.validation.unit.findings import InternalFault, internal_fault
 
@@ -263,6 +264,27 @@ def test_stored_scores_have_the_means_of_one_process(tmp_path: Path) -> None:
     path = written(tmp_path / "rows.jsonl", rows)
 
     assert_same(path, stored=True, from_="record", by=("category",))
+
+
+def test_answers_that_are_measured_together_are_not_parted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: list[int]
+) -> None:
+    """A metric gets the same answers together, however many processes there are."""
+    path, together = written(tmp_path / "rows.jsonl", records(900)), list[int]()
+    metric = computed_metric(MetricRequest("em"))
+
+    def batch(pairs: Sequence[Any]) -> list[Any]:
+        together.append(len(pairs))
+        return [metric.measure.statistics(*pair) for pair in pairs]
+
+    own = replace(metric, measure=replace(metric.measure, batch=batch))
+    monkeypatch.setattr(select_metrics, "computed_metric", lambda _: own)
+    monkeypatch.setattr(measure, "BATCHES_HERE", 99)
+
+    assert_same(path, metrics=("em",), from_="record")
+
+    assert not shared
+    assert together[: len(together) // 2] == together[len(together) // 2 :]
 
 
 def _unable(*_: object) -> None:
