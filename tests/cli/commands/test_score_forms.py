@@ -152,7 +152,7 @@ def test_questions_for_a_difference_are_in_every_form(run: InProcess) -> None:
             "there are only answers of one system, and",
         ),
         (["a.jsonl", "--model", "no"], "no answer is of the model 'no'; the models"),
-        (["a.jsonl", "--to", "eee", "-o", "x.json"], "give `--output NAME_samples`"),
+        (["a.jsonl", "--to", "eee", "-o", "x.json"], "give `--output NAME_samples"),
     ],
 )
 def test_errors_without_values_say_what_is_wrong(

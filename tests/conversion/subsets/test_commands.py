@@ -133,7 +133,7 @@ def test_output_is_compressed_by_its_name(tmp_path: Path) -> None:
         head(path, 2, output=tmp_path / "out.jsonl.gz")
     with pytest.raises(SinkError, match="is an input"):
         head(path, 2, output=path, overwrite=True)
-    with pytest.raises(SinkError, match='convert to="parquet" makes'):
+    with pytest.raises(SinkError, match=r'convert\(to="parquet"\) makes'):
         head(path, 2, output=tmp_path / "out.parquet")
 
 
