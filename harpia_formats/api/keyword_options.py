@@ -234,13 +234,18 @@ def _argument(option: Option, word: str, values: Sequence[str]) -> str:
         values = [part for value in values for part in value.split(",")]
     if option.kind in _MAPPINGS:
         pairs = (value.split("=", 1) for value in values)
-        members = [f"{_literal(name)}: {_literal(one, option)}" for name, one in pairs]
+        members = [f"{_key(name)}: {_literal(one, option)}" for name, one in pairs]
         return f"{option.field}={{{', '.join(members)}}}"
     literals = [_literal(value, option) for value in values]
     if option.kind in _LISTS:
         return f"{option.field}=[{', '.join(literals)}]"
     (literal,) = literals
     return f"{option.field}={literal}"
+
+
+def _key(text: str) -> str:
+    """Return the key of a mapping as Python writes it: a name of the data, or FIELD."""
+    return text if text == "FIELD" else json.dumps(text, ensure_ascii=False)
 
 
 def _literal(text: str, option: Option | None = None) -> str:

@@ -89,11 +89,11 @@ def extractions(rows: list[Any]) -> list[tuple[str, float]]:
 def test_first_filter_is_the_default(filters: Any, tmp_path: Path) -> None:
     """Where a row holds one score it is that of the first filter; a note says so."""
     rows, report = written(filters, "eee@0.2.0", tmp_path, constants=EEE)
-    (note,) = [note for note in report.notes if "filter NAME" in note]
+    (note,) = [note for note in report.notes if "filter=NAME" in note]
 
     assert extractions(rows) == [("strict", 0.0)] * 2
     assert "(strict)" in note
-    assert note.endswith("; filter NAME|all chooses others")
+    assert note.endswith('; filter=NAME or filter="all" chooses others')
     assert "all but those of the filter strict" in hows(report)
 
 
@@ -111,7 +111,7 @@ def test_filter_is_chosen(
     rows, report = written(filters, "eee@0.2.0", tmp_path, constants=EEE, filter=name)
 
     assert extractions(rows) == expected
-    assert not [note for note in report.notes if "filter NAME" in note]
+    assert not [note for note in report.notes if "filter=NAME" in note]
 
 
 def test_chosen_filter_is_the_only_one(filters: Any, tmp_path: Path) -> None:

@@ -475,7 +475,7 @@ def test_one_of_several_tasks() -> None:
     assert asked(several, names={"task": "历史"}).metrics[0].key == "r"
     assert asked(listed, names={"task": "2"}).metrics[0].key == "f1"
     for names in ({}, {"task": "none"}):
-        with pytest.raises(ScoreError, match="task=NAME with one of qa, 历史"):
+        with pytest.raises(ScoreError, match="task=NAME` with one of qa, 历史"):
             asked(several, names=names)
     with pytest.raises(ScoreError, match="with one of 1, 2"):
         asked(listed)
