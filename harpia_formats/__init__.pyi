@@ -569,7 +569,7 @@ def split(
     invalid: Path | None = None,
     findings: Path | None = None,
     by: str | None = None,
-    ratio: Mapping[str, float] | Sequence[float] | None = None,
+    ratio: Mapping[str, float] | Sequence[float] | str | None = None,
     key: str | None = None,
     from_: str | None = None,
     delimiter: str | None = None,

@@ -339,7 +339,8 @@ def read(
     from harpia_formats.conversion.reading.records import records_in
 
     format = options.pop("from_", format)  # noqa: A001 - as in `validate`
-    make_options(ConvertOptions, options)  # raises what the options of `convert` raise
+    # Raises what the options of `convert` raise.
+    make_options(ConvertOptions, options, fields_of("read"))
     named = with_own_names(options, ConvertOptions.__dataclass_fields__)
     return Records(in_words(records_in(file_inputs(inputs), format, **named)))
 
@@ -782,13 +783,14 @@ def split(given: Input, *, output: Path | None = None, **options: Any) -> Subset
     read by a field, and `OptionError` for options that contradict each other.
     """
     from harpia_formats.api.arguments import file_inputs
-    from harpia_formats.api.keyword_options import make_options
+    from harpia_formats.api.keyword_options import make_options, with_own_names
     from harpia_formats.conversion.subsets.split import Split
     from harpia_formats.conversion.subsets.subset_options import Division, SubsetOptions
 
     names = SubsetOptions.__dataclass_fields__
-    reading = {name: value for name, value in options.items() if name in names}
-    division = {name: value for name, value in options.items() if name not in names}
+    named = with_own_names(options, names)
+    reading = {name: value for name, value in named.items() if name in names}
+    division = {name: value for name, value in named.items() if name not in names}
     (file,) = file_inputs([given])
     run = Split(
         file,

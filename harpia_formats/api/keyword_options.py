@@ -92,8 +92,11 @@ def with_own_names(given: Mapping[str, Any], known: Container[str]) -> dict[str,
 
 
 def _unknown_option(name: str, known: list[str]) -> str:
-    instead = f"; use {INSTEAD[name]}" if name in INSTEAD else hint_on(name, known)
-    return f"there is no option {name}{instead}"
+    instead = INSTEAD.get(name, "")
+    # A function may have neither the old option nor the new one.
+    if instead and instead.partition("=")[0] in known:
+        return f"there is no option {name}; use {instead}"
+    return f"there is no option {name}{hint_on(name, known)}"
 
 
 def _is_names(wanted: Any) -> bool:

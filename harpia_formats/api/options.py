@@ -332,7 +332,7 @@ OPTIONS = (
     Option("ratio", "--ratio SHARES", TEXT, "split",
            "Write rows at random, such as 0.8/0.2 or train=0.8,test=0.2; rows with "
            "one prompt are never on two sides.",
-           type="Mapping[str, float] | Sequence[float] | None", usual=True),
+           type="Mapping[str, float] | Sequence[float] | str | None", usual=True),
     Option("key", "--key FIELD", TEXT, "split",
            "Keep rows with one value of this field together."),
     ),

@@ -1,4 +1,6 @@
+import ast
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -183,3 +185,25 @@ def test_public_names_are_sorted_and_described() -> None:
 
     assert harpia_formats.__all__ == sorted(harpia_formats.__all__)
     assert all(value.__doc__ for value in public)
+
+
+#: Packages of which the docstring says "the modules of" a kind for the rest.
+KINDS = ("figures", "metrics", "reporters")
+PACKAGES = sorted(
+    path.parent
+    for path in HUB.rglob("__init__.py")
+    if "in this order" in " ".join(path.read_text(encoding="utf-8").split())
+)
+
+
+@pytest.mark.parametrize("package", PACKAGES, ids=lambda path: path.name)
+def test_the_reading_order_names_the_modules(package: Path) -> None:
+    """The docstring of a package names modules that it has, and all of them."""
+    module = ast.parse((package / "__init__.py").read_text(encoding="utf-8"))
+    _, _, order = " ".join((ast.get_docstring(module) or "").split()).partition("order")
+    named = set(re.findall(r"`([a-z_0-9]+)`", order)) - {"help"}
+    modules = {path.stem for path in package.glob("*.py")} - {"__init__"}
+    packages = {path.parent.name for path in package.glob("*/__init__.py")}
+
+    assert named - modules - packages == set()
+    assert package.name in KINDS or modules | packages == named

@@ -2,7 +2,7 @@
 
 To read in this order: `compiled_fields` and `fields` (tables of fields),
 `extra_fields`, `chat_messages` (what adapters share), `choices`, `preparation`, `chats`
-and `fit` (what a row can hold), `requirements` and `field_constants`, `targets`,
-`to_rows`; for many records `record_program` and `direct_read` with `direct_objects`;
-for questions and answers `questions` and `answer_groups`.
+and `fit` (what a row can hold), `requirements` and `field_constants`, `to_rows`; for
+many records `record_program` and `direct_read` with `direct_objects`; for questions and
+answers `questions` and `answer_groups`.
 """

@@ -2,5 +2,5 @@
 
 To read in this order: `placed_record`, `mapped_keys` and `merged_rows` (what the user
 maps and merges), `row_batch`, `record_stream` (one file), `companions`, `reader` (all
-files), `records` (for the API).
+files), `records` (for the API), `record_ranges` (large files).
 """

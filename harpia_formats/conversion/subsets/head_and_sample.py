@@ -34,6 +34,7 @@ from harpia_formats.files.io.sink import (
 )
 from harpia_formats.files.io.urls import masked
 from harpia_formats.formats.registry import all_unpackers
+from harpia_formats.model.problem import OptionError
 
 _table_suffixes = {".parquet", ".arrow", ".feather"}
 
@@ -121,12 +122,19 @@ class RowOutputs:
         self.group.discard()
 
 
+def _check_rows(rows: object) -> None:
+    """Raise `OptionError` unless so many rows can be copied."""
+    if type(rows) is not int or rows < 1:
+        raise OptionError(f"rows must be a whole number of 1 or more, not {rows!r}")
+
+
 def copy_head(given: Any, output: Any, most: int, options: SubsetOptions) -> Subset:
     """Copy the first `most` rows of an input to an output.
 
     Nothing behind them is read, unless a document stands around the rows. Raises
-    `SubsetError`, `SourceError` and `SinkError`.
+    `OptionError`, `SubsetError`, `SourceError` and `SinkError`.
     """
+    _check_rows(most)
     outputs = RowOutputs([given], overwrite=options.overwrite)
     if isinstance(output, (str, PathLike)) and fspath(output) != "-":
         outputs.claim(fspath(output))
@@ -195,8 +203,9 @@ def copy_sample(
     """Copy `size` rows of an input, chosen at random, to an output, in their order.
 
     All rows are copied if there are not so many; then the result is not `ok`. Raises
-    `SubsetError`, `SourceError` and `SinkError`.
+    `OptionError`, `SubsetError`, `SourceError` and `SinkError`.
     """
+    _check_rows(size)
     outputs = RowOutputs([given], overwrite=options.overwrite)
     if isinstance(output, (str, PathLike)) and fspath(output) != "-":
         outputs.claim(fspath(output))

@@ -146,10 +146,14 @@ class Division:
         return self.by is None and self.ratio is None
 
 
-def _shares(ratio: Mapping[str, float] | Sequence[float] | None) -> dict[str, float]:
+def _shares(
+    ratio: Mapping[str, float] | Sequence[float] | str | None,
+) -> dict[str, float]:
     """Return shares by names, with 1 as their sum; raises `OptionError`."""
     if ratio is None:
         return {}
+    if isinstance(ratio, str):
+        ratio = parsed_ratio(ratio)
     if not isinstance(ratio, Mapping):
         ratio = {str(number): share for number, share in enumerate(ratio, 1)}
     total = sum(ratio.values())

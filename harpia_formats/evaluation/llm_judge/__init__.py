@@ -3,7 +3,8 @@
 What comes in: a definition and rows or files. What goes out: a verdict for each row. To
 read in this order: `judge_definition`, `output_fields` and `judge_prompt` (what a judge
 is), `judge` (the class), `row_verdicts` (verdicts in order), `endpoint` and
-`reply_cache` (requests), `judge_files`, `input_bindings` and `answer_pairs` (files).
+`reply_cache` (requests), `judge_files`, `input_bindings` and `answer_pairs` (files),
+`judge_errors`.
 """
 
 from harpia_formats.evaluation.llm_judge.judge import LLMJudge

@@ -5,7 +5,7 @@ each system with intervals, comparisons of systems, and the result files of vend
 read in this order:
 
 - the run: `options`, `input_files`, `profiles`, `select_metrics`, `scoring_run`,
-  `answer_stream`, `metric_samples`, `measure`, `outcomes`
+  `answer_stream`, `metric_samples`, `measure`, `outcomes`, `score_ranges`
 - sums and their scores: `system_totals`, `answer_sums`, `pooled_answers`,
   `question_scores`, `label_totals`, `number_stores`, `intervals`, `bootstrap`,
   `metric_score`, `scores`
@@ -15,6 +15,6 @@ read in this order:
   `system_answers`, `paired_answers`, `paired_differences`, `p_values`,
   `compared_scores`, `compare_report`
 - raters: `agreement`, `rater_labels`
-- what is written: `result_format`, `result_files`, `answer_rows`,
-  `answer_problems`, `score_charts`, `redacted_scores`
+- what is written: `result_format`, `result_files`, `answer_rows`, `answer_problems`,
+  `score_charts`, `redacted_scores`
 """

@@ -247,3 +247,43 @@ def test_errors_and_advice_name_arguments(tmp_path: Path, said: str) -> None:
 
     assert any(said in text for text in texts), texts
     assert not any("--" in text for text in texts)
+
+
+def test_a_function_takes_its_own_options_only() -> None:
+    """`read` names an option of `convert` as unknown, and advice fits the function."""
+    rows = lines({"prompt": "q", "outputs": []})
+    former: dict[str, Any] = {"skip_invalid": True}
+    other: dict[str, Any] = {"on_invalid": "skip"}
+    with pytest.raises(hf.HarpiaFormatsError, match="there is no option on_invalid"):
+        hf.read(rows, **other)
+    with pytest.raises(hf.HarpiaFormatsError, match=r'; use on_invalid="skip"$'):
+        hf.stats(rows, **former)
+    with pytest.raises(hf.HarpiaFormatsError, match=r"no option skip_invalid(?!; use)"):
+        hf.validate(rows, **former)
+
+
+@pytest.mark.parametrize("rows", [0, -2, "3", 1.5])
+def test_rows_that_are_no_number_are_refused(rows: Any) -> None:
+    """`head` and `sample` copy at least one row, as their commands do."""
+    given = lines({"prompt": "q", "outputs": []})
+    for function in (hf.head, hf.sample):
+        with pytest.raises(hf.HarpiaFormatsError, match="rows must be a whole number"):
+            function(given, rows, output=BytesIO())
+
+
+def test_split_takes_what_the_command_takes(tmp_path: Path) -> None:
+    """The format has two names, and a ratio can be text."""
+    path = tmp_path / "rows.jsonl"
+    path.write_text(
+        "".join(f'{{"prompt": "q{n}", "outputs": []}}\n' for n in range(40))
+    )
+    done = hf.split(
+        path, format="record", ratio="0.5/0.5", output=tmp_path / "{value}.jsonl"
+    )
+
+    assert done.ok
+    assert {one.name for one in tmp_path.iterdir()} == {
+        "rows.jsonl",
+        "1.jsonl",
+        "2.jsonl",
+    }
