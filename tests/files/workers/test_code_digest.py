@@ -27,7 +27,7 @@ def digest_of(place: Path) -> str:
     """Return the digest that a process with the code at `place` computes."""
     code = (
         f"import sys; sys.path.insert(0, {str(place)!r})\n"
-        "from harpia_formats.files.workers import code_digest as module\n"
+        "from harpia_formats.files.workers import worker_checks as module\n"
         f"assert module.__file__.startswith({str(place)!r}), module.__file__\n"
         "print(module.code_digest())"
     )
