@@ -253,11 +253,9 @@ class AcrossDigests(msgspec.Struct, frozen=True):
                     )
                     for rule, suspects in batch
                 ]
-                for chunk in rows():
+                for chunk in _up_to(merge.records, rows()):
                     compared = [check.compared(chunk) for check in checks]
                     for row, *texts in zip(chunk, *compared, strict=True):
-                        if row.number > merge.records:
-                            break
                         for check, text in zip(checks, texts, strict=True):
                             rule = check.reader.rule
                             found = text and check.disagreement(row, text)
@@ -266,8 +264,6 @@ class AcrossDigests(msgspec.Struct, frozen=True):
                             ):
                                 _collect(found, rule, row, merge, collector)
                                 yield
-                    if chunk and chunk[-1].number > merge.records:
-                        break
 
     def _batches(
         self, stores: "list[Digests | PairDigests]"
@@ -320,17 +316,15 @@ class AcrossDigests(msgspec.Struct, frozen=True):
             stack.callback(exact.close)
             batches = repeated_digest_batches(store) if is_unique else iter([None])
             for suspects in batches:
-                for chunk in rows():
-                    wanted = [row for row in chunk if row.number <= until]
+                for chunk in _up_to(until, rows()):
+                    wanted = chunk
                     if suspects is not None:
-                        wanted = _alike(wanted, rough, suspects)
+                        wanted = _alike(chunk, rough, suspects)
                         numbers = alike.setdefault(rule.code, RecordSet())
                         for row in wanted:
                             numbers.add(row.number)
                     compared = _compared(wanted, reader)
                     exact.add_digests(digests_of_compared(rule, compared))
-                    if len(wanted) < len(chunk) and chunk[-1].number > until:
-                        break
         return stores, alike
 
 
@@ -436,6 +430,17 @@ class _Check:
         if number:
             owner = self.collector.record_text(number, line)
         return Disagreement(row.value, compared[1], shown, owner)
+
+
+def _up_to(
+    last: int, chunks: Iterator[Sequence[PlacedRow]]
+) -> Iterator[Sequence[PlacedRow]]:
+    """Yield the rows of the records up to the one with the number `last`, by chunk."""
+    for chunk in chunks:
+        if chunk and chunk[-1].number > last:
+            yield [row for row in chunk if row.number <= last]
+            return
+        yield chunk
 
 
 def _alike(
