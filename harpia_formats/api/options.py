@@ -459,7 +459,7 @@ OPTIONS = (
            "that of a file.", functions=""),
     Option("from_csv_safe", "--from-csv-safe", FLAG,
            "validate convert roundtrip diff score score_compare score_agreement stats",
-           "Take back the marks of tables that were written with --csv-safe.",
+           "Take back the marks of tables that were written with `--csv-safe`.",
            functions="+ from_table read"),
     Option("allow_no_files", "--allow-no-files", FLAG, "validate",
            "Succeed also if every file is left out or passed over, as in a commit "
@@ -508,7 +508,7 @@ OPTIONS = (
            choices="array lines"),
     Option("ids", "--ids NAME", CHOICE, "convert",
            "Ids of records: {}. A hash is of the input: the same for the same "
-           "question. --group id groups by these hashes, but numbers what it has "
+           "question. `--group id` groups by these hashes, but numbers what it has "
            "grouped by the old ids.", default="keep", choices="keep number hash"),
     Option("prefix_ids", "--prefix-ids", FLAG, "convert",
            "Put the name of the file before each id."),
@@ -609,7 +609,8 @@ OPTIONS = (
     *_under("Processes",
     Option("jobs", "--jobs N", WORKERS,
            "validate preflight convert score score_compare stats split",
-           "Worker processes; one per processor if not given, or if auto or 0.",
+           "Worker processes; 0 is one per processor. The command line takes auto for "
+           "0, which is its default.",
            default=0, shows_default=False, setting="jobs = 4", python_default=1),
     Option("engine", "--engine URL", TEXT,
            "validate preflight convert score score_compare stats",
@@ -649,7 +650,7 @@ OPTIONS = (
            values="pictures of score compare", functions=""),
     Option("write_baseline", "--write-baseline FILE", TEXT, "validate",
            "Write the findings as a baseline and exit with 0 if it holds them all; "
-           "with --baseline, write only what is still found of it."),
+           "with `--baseline`, write only what is still found of it."),
     Option("plots", "--plot [KIND=]FILE", TEXTS, "score",
            "Also draw a picture into FILE, whose suffix is .svg or .png (repeatable). "
            "KIND is the first of these if not named: {}.", values="pictures of score",

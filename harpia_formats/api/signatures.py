@@ -7,6 +7,7 @@ from typing import Any
 
 from harpia_formats.api import functions
 from harpia_formats.api import options as table
+from harpia_formats.api.keyword_options import rendered_for_python
 from harpia_formats.api.options import REQUIRED, Option, arguments_of, help_of
 
 #: The types of the arguments of each kind that are not None without a default.
@@ -90,5 +91,7 @@ def _help_of(name: str) -> str:
     """Return what is said of the options of a function."""
     known = signature_of(name).parameters
     options = [one for one in arguments_of(name) if one.field in known]
-    lines = [f"- {one.field}: {help_of(one)}" for one in options]
+    lines = [
+        f"- {one.field}: {rendered_for_python(help_of(one), name)}" for one in options
+    ]
     return "\n".join(["Options:", *lines]) if lines else ""

@@ -287,3 +287,14 @@ def test_split_takes_what_the_command_takes(tmp_path: Path) -> None:
         "1.jsonl",
         "2.jsonl",
     }
+
+
+@pytest.mark.parametrize(
+    "name", sorted({name for one in OPTIONS for name in one.all_functions()})
+)
+def test_help_of_a_function_names_its_arguments(name: str) -> None:
+    """What `help` shows of the options has no option of the command line in it."""
+    _, _, options = getattr(hf, name).__doc__.partition("\nOptions:\n")
+
+    assert options
+    assert _OPTION.findall(options) == []
