@@ -150,6 +150,13 @@ def test_version_loads_no_dependency() -> None:
     assert loaded_by(running("--version")) & HEAVY == set()
 
 
+def test_ranges_of_large_files_load_no_openssl() -> None:
+    """The module that decides about worker processes costs no 3 MB for OpenSSL."""
+    loaded = loaded_by("import harpia_formats.validation.parallel.ranges")
+
+    assert loaded & {"_hashlib", "secrets"} == set()
+
+
 def test_valid_file_loads_no_library_of_reports() -> None:
     """The validation of a valid file loads no library that only reports need."""
     loaded = loaded_by(running("validate", str(VALID)))

@@ -4,7 +4,6 @@ What a killed run has left behind is removed by a later one.
 """
 
 import os
-import secrets
 import shutil
 import stat
 import sys
@@ -91,7 +90,8 @@ def create_part_file(place: Path) -> tuple[Path, int]:
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     while True:
-        random = secrets.token_hex(_random_bytes)
+        # As `secrets.token_hex`, which loads OpenSSL.
+        random = os.urandom(_random_bytes).hex()
         path = place.with_name(f"{_prefix(place.name)}{random}{PARTIAL}")
         with suppress(FileExistsError):
             descriptor = os.open(path, flags, 0o600)
