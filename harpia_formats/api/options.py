@@ -140,8 +140,8 @@ OPTIONS = (
     Option("paths", "PATHS", TEXTS, "convert roundtrip stats judge",
            "Files, folders or patterns; standard input if none is given."),
     Option("paths", "PATHS", TEXTS, "score",
-           "Files, folders or patterns, or NAME=FILE to name the system of a file "
-           "without model names; standard input if none is given."),
+           "Files, folders or patterns; 'NAME=PATTERN' names the system whose answers "
+           "they hold; standard input if none is given."),
     Option("paths", "FILES", TEXTS, "merge",
            "Files, folders or patterns; - is standard input.", default=REQUIRED),
     Option("paths", "PATHS", TEXTS, "schema_check",
@@ -149,7 +149,8 @@ OPTIONS = (
            default=REQUIRED),
     Option("inputs", "INPUTS", TEXTS, "score_compare",
            "Files, folders or patterns, each with the answers of one system or of "
-           "several models; NAME=FILE names the system of a file without model names."),
+           "several models; 'NAME=PATTERN' names the system whose answers they "
+           "hold."),
     Option("inputs", "INPUTS", TEXTS, "score_agreement",
            "Two files with the labels of the same answers, or one file with two "
            "fields."),
@@ -358,6 +359,9 @@ OPTIONS = (
            "Compare the scores that the records hold already."),
     Option("force", "--force", FLAG, "score_compare",
            "Compare stored scores even if they were computed differently."),
+    Option("are_systems", "--systems", FLAG, "score score_compare",
+           "Take each of the folders that are given as one system, called as it is.",
+           functions=""),
     Option("pool", "--pool", FLAG, "score score_compare",
            "Take all files without model names as parts of one system, also those "
            "that share questions."),
@@ -684,7 +688,7 @@ OPTIONS = (
     Option("row_lengths", "", FLAG, "", "Whether the report tells the lengths of rows.",
            functions="validate iter_problems fix"),
     Option("systems", "", PAIRS, "",
-           "The names of the systems of files without model names, by their paths.",
+           "By the path of an input the name of its system, or names of its models.",
            functions="score score_answers compare_scores"),
     Option("executor", "", TEXT, "",
            "Runs the work of large inputs, `jobs` pieces at once if that is set.",

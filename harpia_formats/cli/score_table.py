@@ -5,7 +5,10 @@ from typing import TextIO
 
 from harpia_formats.cli.fitted_table import table_lines
 from harpia_formats.cli.streams_and_exit_codes import MESSAGE_LIMIT, fitted, width_of
+from harpia_formats.evaluation.scoring.best_scores import Better
 from harpia_formats.evaluation.scoring.metric_score import (
+    DOWN,
+    UP,
     Group,
     MetricScore,
     uneven_notes,
@@ -13,6 +16,7 @@ from harpia_formats.evaluation.scoring.metric_score import (
 from harpia_formats.evaluation.scoring.scores import Scores, confusion_tables
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.text_columns import columns
+from harpia_formats.reporters.score_tables.score_table import Cell, ScoreTable
 
 #: The most labels of a table in a terminal.
 MOST = 12
@@ -192,6 +196,54 @@ def ruled_lines(
     cells = [tuple(map(safe, row)) for row in rows]
     width = width_of(stream)
     return table_lines(names, cells, width, right=right, gap=_GAP, is_ruled=True)
+
+
+#: Behind a number that is bold elsewhere.
+_BOLD = "\N{BLACK DIAMOND}"
+_ARROWS = {Better.HIGHER: f" {UP}", Better.LOWER: f" {DOWN}", Better.UNKNOWN: ""}
+#: Notes below a table in a terminal.
+_MOST_NOTES = 5
+
+
+def published_lines(tables: Iterable[ScoreTable], stream: TextIO) -> Iterator[str]:
+    """Yield the lines of tables, each with its first notes.
+
+    They fit into the terminal if `stream`, which they are for, is one: without
+    intervals where there is no room for them.
+    """
+    width = width_of(stream)
+    for at, found in enumerate(tables):
+        names = [f"{one.full_name}{_ARROWS[one.better]}" for one in found.headings]
+        kinds = zip(names, found.headings, strict=True)
+        right = [name for name, heading in kinds if heading.is_number]
+        rows = [[_plain_cell(cell) for cell in row] for row in found.rows]
+        if not _has_room(names, rows, width):
+            rows = [[_plain_cell(cell, "") for cell in row] for row in found.rows]
+        yield from [""] * bool(at)
+        yield from ruled_lines(names, rows, right, stream)
+        yield ""
+        yield from below_lines(_first_notes(found), stream)
+
+
+def _plain_cell(cell: Cell, rest: str | None = None) -> str:
+    """Return the text of a cell, with its interval unless `rest` replaces that."""
+    if isinstance(cell, str):
+        return cell
+    bold = _BOLD if cell.is_bold else ""
+    parts = (cell.text, cell.rest if rest is None else rest, bold + cell.mark)
+    return " ".join(filter(None, parts))
+
+
+def _first_notes(table: ScoreTable) -> Iterator[str]:
+    """Yield the first notes of a table, those with signatures last."""
+    notes = sorted(table.notes, key=lambda note: bool(note.code))
+    for note in notes[: _MOST_NOTES - (len(notes) > _MOST_NOTES)]:
+        text = note.text.replace("Bold:", f"{_BOLD}:")
+        text = f"{note.mark} {text}" if note.mark else text
+        yield f"{text}: {note.code}" if note.code else text
+    if len(notes) > _MOST_NOTES:
+        more = len(notes) - _MOST_NOTES + 1
+        yield f"{more:,} more notes: with `--output-format markdown`"
 
 
 def below_lines(lines: Iterable[str], stream: TextIO) -> list[str]:

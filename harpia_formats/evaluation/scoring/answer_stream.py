@@ -1,6 +1,6 @@
 """Batches of answers from a stream of records, and the totals of their scores."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
@@ -25,7 +25,7 @@ from harpia_formats.evaluation.scoring.answer_problems import (
     AnswerProblems,
     model_to_name,
 )
-from harpia_formats.evaluation.scoring.input_files import with_model
+from harpia_formats.evaluation.scoring.input_files import SystemNames
 from harpia_formats.evaluation.scoring.measure import (
     BATCH,
     BatchQueue,
@@ -106,8 +106,7 @@ class AnswerMeasuring:
     options: ScoreOptions
     models: ModelSelection
     grouping: AnswerGrouping
-    #: The name of the system of each file that the user names.
-    file_names: Mapping[str, str] = field(default_factory=dict)
+    names: SystemNames = field(default_factory=SystemNames)
     #: The counts of the file that is being read.
     count: FileCount = field(default_factory=lambda: FileCount(""))
     #: Whether the verdicts of a judge are scored, and not answers.
@@ -134,13 +133,13 @@ class AnswerMeasuring:
 
     def answers_of(self, placed: PlacedRecord) -> tuple[list[ReadAnswer], int]:
         """Return the answers of the next record, and about how many characters."""
-        record = with_model(placed.record, self.count.path, self.file_names)
+        record = self.names.named(placed.record, self.count.path)
         record = self.models.select(record)
         if self.options.reference_from == ReferenceFrom.GT:
             record = with_gt_as_reference(record, FieldFates())
         self.records += 1
         wanted = self.options.model
-        of_file = self.file_names.get(self.count.path, wanted)
+        of_file = self.names.of_files.get(self.count.path, wanted)
         is_asked = wanted is None or (self.holds_models and of_file == wanted)
         if not record.outputs and is_asked:
             record = replace(record, outputs=[Output()])

@@ -29,10 +29,10 @@ from harpia_formats.evaluation.scoring.compared_scores import (
     with_adjusted,
 )
 from harpia_formats.evaluation.scoring.input_files import (
+    SystemNames,
     are_parts,
     distinct_inputs,
     inputs_by_name,
-    names_of_files,
     parts_note,
     reading_of,
     shared_by_name,
@@ -259,7 +259,7 @@ class StoredComparison:
                 options.missing == Missing.ZERO,
                 self._questions,
                 self._keys,
-                names_of_files(one, options.systems),
+                SystemNames.of_inputs(one, options.systems),
             )
             for one in given
         ]

@@ -137,6 +137,26 @@ class ComparedScore:
             p_value = self.adjusted_p
         return p_value < self.comparison.alpha
 
+    def reversed(self) -> "ComparedScore":
+        """Return the difference of the second system minus the first one."""
+        one = self.comparison
+        return replace(
+            self,
+            systems=self.systems[::-1],
+            first=self.second,
+            second=self.first,
+            # 0 is added, so that no number is the negative 0.
+            comparison=one
+            and replace(
+                one,
+                difference=-one.difference + 0.0,
+                low=-one.high + 0.0,
+                high=-one.low + 0.0,
+            ),
+            unscored=self.unscored[::-1],
+            by_question=None,
+        )
+
     def headline(self, *, is_named: bool = False) -> str:
         """Return the difference in one line, with the systems if `is_named`."""
         name = self.full_name

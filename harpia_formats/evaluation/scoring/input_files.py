@@ -1,7 +1,9 @@
-"""The input files of a scoring run: their reading, and files without model names."""
+"""The input files of a scoring run: their reading, and the names of systems."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 
 from msgspec import UNSET
@@ -9,7 +11,7 @@ from msgspec.structs import replace
 
 from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.number_stores import PARTS, PartedEntries
-from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.files.io.encodings import EncodedPath
 from harpia_formats.files.io.inputs import Input, sources_of_inputs
 from harpia_formats.files.io.source import Source
@@ -183,15 +185,23 @@ def _listed(files: Sequence[str]) -> str:
     return f"{', '.join(files[:_LISTED])}{more}"
 
 
-def split_names(inputs: Iterable[str]) -> tuple[list[str], dict[str, str]]:
+def split_names(
+    inputs: Iterable[str], *, are_folders: bool = False
+) -> tuple[list[str], dict[str, str]]:
     """Return the paths of inputs, and the names of systems by the path of `NAME=FILE`.
 
-    A text that is the path of a file is no name. Raises `ScoreError` for a path that
-    has two names.
+    A text that is the path of a file is no name. With `are_folders` each input is a
+    folder, or a pattern of some, that is one system by its own name. Raises
+    `ScoreError` for a path that has two names, and for one that is no folder.
     """
     paths: list[str] = []
     names: dict[str, str] = {}
     for text in inputs:
+        if are_folders:
+            found = named_folders(text)
+            paths += found
+            names |= found
+            continue
         name, sign, path = text.partition("=")
         is_named = sign and name and path and not set(name) & set("/\\*?:")
         if not is_named or Path(text).exists():
@@ -204,46 +214,108 @@ def split_names(inputs: Iterable[str]) -> tuple[list[str], dict[str, str]]:
         if isinstance(text, EncodedPath):
             path = EncodedPath.of(path, text.encoding, text.name)
         paths.append(path)
-    return paths, names
+    return paths, _distinct_folders(names) if are_folders else names
+
+
+def named_folders(text: str) -> dict[str, str]:
+    """Return the folders that a path or pattern names, each with its own name.
+
+    Raises `ScoreError` if there is none, or something else.
+    """
+    found = [text] if Path(text).exists() else sorted(glob(text))  # noqa: PTH207 - a pattern may be absolute
+    other = next((one for one in found if not Path(one).is_dir()), None)
+    if other is not None or not found:
+        what = f"{other} is none" if other is not None else f"{text} is not there"
+        raise ScoreOptionsError(f"`--systems` takes folders, and {what}")
+    encoding = text.encoding if isinstance(text, EncodedPath) else None
+    return {
+        one if encoding is None else EncodedPath.of(one, encoding): Path(one).name
+        for one in found
+    }
+
+
+def _distinct_folders(names: Mapping[str, str]) -> dict[str, str]:
+    """Return names of folders, as whole paths where several have the same one."""
+    counts = Counter(names.values())
+    return {
+        path: name if counts[name] == 1 and name else path.rstrip("/")
+        for path, name in names.items()
+    }
 
 
 def inputs_by_name(
-    inputs: Iterable[Input], systems: Mapping[str, str]
+    inputs: Iterable[Input], systems: Mapping[str, SystemName]
 ) -> list[list[Input]]:
     """Return the inputs, those of systems with one name together."""
     found: dict[str | int, list[Input]] = {}
     for place, one in enumerate(inputs):
         name = None if isinstance(one, Source) else systems.get(str(one))
-        found.setdefault(place if name is None else name, []).append(one)
+        found.setdefault(name if isinstance(name, str) else place, []).append(one)
     return list(found.values())
 
 
-def names_of_files(
-    inputs: Iterable[Input], systems: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the name of the system of each file of the inputs that `systems` names."""
-    return {
-        source.name: systems[str(one)]
-        for one in inputs
-        if not isinstance(one, Source) and str(one) in systems
-        for source in sources_of_inputs([one], None, all_unpackers())
-        if isinstance(source, Source)
-    }
+@dataclass(slots=True)
+class SystemNames:
+    """The names that the user gives to systems, and the models that are called so."""
 
+    #: By the name of a file the name of its system, or those of its models.
+    of_files: Mapping[str, SystemName] = field(default_factory=dict)
+    #: The only model of the answers of each system that is named.
+    models: dict[str, str] = field(default_factory=dict)
 
-def with_model(record: Record, path: str, names: Mapping[str, str]) -> Record:
-    """Return a record whose answers are of the system by which its file is called.
-
-    Raises `ScoreError` if an answer names its model.
-    """
-    name = names.get(path)
-    if name is None:
-        return record
-    named = next((one.model for one in record.outputs if one.model is not UNSET), None)
-    if named is not None:
-        raise ScoreOptionsError(
-            f"{path} names the models of its answers, and NAME=FILE is for files that "
-            "do not"
+    @classmethod
+    def of_inputs(
+        cls, inputs: Iterable[Input], systems: Mapping[str, SystemName]
+    ) -> "SystemNames":
+        """Return the names of the files of the inputs that `systems` names."""
+        return cls(
+            {
+                source.name: systems[str(one)]
+                for one in inputs
+                if not isinstance(one, Source) and str(one) in systems
+                for source in sources_of_inputs([one], None, all_unpackers())
+                if isinstance(source, Source)
+            }
         )
-    outputs = [replace(one, model=name) for one in record.outputs or [Output()]]
-    return replace(record, outputs=outputs)
+
+    def named(self, record: Record, path: str) -> Record:
+        """Return a record whose answers are of the systems as they are called.
+
+        Of a file whose models have names, the answers of others are left out. Raises
+        `ScoreError` if a system with one name has answers of two models.
+        """
+        name = self.of_files.get(path)
+        if name is None:
+            return record
+        outputs = record.outputs or [Output()]
+        if not isinstance(name, str):
+            called = ((one, name.get(str(one.model))) for one in outputs)
+            kept = [replace(one, model=own) for one, own in called if own is not None]
+            return replace(record, outputs=kept)
+        for one in record.outputs:
+            if one.model is not UNSET:
+                self.add_model(name, one.model)
+        return replace(record, outputs=[replace(one, model=name) for one in outputs])
+
+    def add_model(self, name: str, model: str) -> None:
+        """Note a model of a system; raises `ScoreError` if it has another one."""
+        known = self.models.setdefault(name, model)
+        if known != model:
+            raise SeveralModelsError(name, known, model)
+
+
+class SeveralModelsError(ScoreError):
+    """A system that the user names, with answers of two models."""
+
+    def __init__(self, name: str, one: str, other: str) -> None:
+        super().__init__(
+            f"the files of {name} hold answers of {one!r} and {other!r}: a system is "
+            "one model, and a file of several is given without a name"
+        )
+
+    def without_values(self) -> ScoreError:
+        """Return the error without the models."""
+        return ScoreOptionsError(
+            "a system that has a name holds answers of two models: give its file "
+            "without a name"
+        )

@@ -24,6 +24,8 @@ from harpia_formats.model.spelling import hint_on
 if TYPE_CHECKING:  # most runs have none
     from concurrent.futures import Executor
 
+#: The name of the system of a file, or the names of its models.
+SystemName = str | Mapping[str, str]
 #: Replicates take memory, and more of them do not change the intervals.
 MOST_REPLICATES = 100_000
 SEEDS = 2**64
@@ -80,8 +82,8 @@ class ScoreOptions:
     from_csv_safe: bool = False
     #: Whether cells of CSV that a spreadsheet would run are written with a mark.
     csv_safe: bool = False
-    #: The name of the system of an input without model names, by its path.
-    systems: Mapping[str, str] = field(default_factory=dict)
+    #: By the path of an input the name of its system, or those of its models.
+    systems: Mapping[str, SystemName] = field(default_factory=dict)
     #: Whether all answers without a model are of one system.
     pool: bool = False
     #: Values for fields that records lack, for results that contain records.

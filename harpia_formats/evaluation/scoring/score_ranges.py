@@ -24,9 +24,10 @@ from harpia_formats.evaluation.scoring.answer_stream import (
     AnswerScorer,
     ReadAnswer,
 )
+from harpia_formats.evaluation.scoring.input_files import SystemNames
 from harpia_formats.evaluation.scoring.measure import BATCH, BatchQueue, measure_batch
 from harpia_formats.evaluation.scoring.metric_samples import UnseenFields
-from harpia_formats.evaluation.scoring.options import ScoreOptions
+from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.evaluation.scoring.outcomes import (
     MeasuredAnswer,
     computed_metric,
@@ -37,7 +38,7 @@ from harpia_formats.formats.rules.scoring_rules import NO_ANSWER
 from harpia_formats.model.adapter import Row
 from harpia_formats.model.record import Output, Record
 from harpia_formats.model.report import FileCount
-from harpia_formats.model.vendor_metrics import MetricRequest
+from harpia_formats.model.vendor_metrics import MetricRequest, ScoreError
 from harpia_formats.validation.local import LocalValidation
 from harpia_formats.validation.parallel.range_worker import NotDone, RangeFrames
 from harpia_formats.validation.parallel.ranges import MAX_LEFT, FilePart, Ranges
@@ -117,7 +118,7 @@ class RangeScoring:
                 model=options.model,
             ),
             path,
-            answers.file_names.get(path),
+            answers.names.of_files.get(path),
             answers.holds_models,
             answers.tally.examples,
         )
@@ -138,6 +139,8 @@ class RangeScoring:
         """
         merge, answers, self._left = self.local.merge, self.answers, 0
         answers.models.add(answer.models, found=answer.has_model)
+        for named in answer.named_models.items():
+            answers.names.add_model(*named)
         answers.add_seconds(answer.seconds)
         if answers.unseen_fields is not None and answer.unseen_fields is not None:
             answers.unseen_fields.merge(answer.unseen_fields)
@@ -231,6 +234,8 @@ class ScoredRange:
     #: The models of the answers if one is wanted, and whether it is one of them.
     models: tuple[str, ...]
     has_model: bool
+    #: The model of the answers of the system that the user names, by that name.
+    named_models: dict[str, str]
     unseen_fields: UnseenFields | None
 
 
@@ -243,8 +248,8 @@ class ScoringJob:
     #: The options of which answers depend.
     options: ScoreOptions
     path: str
-    #: The name of the system by which the user calls the file, None for none.
-    system: str | None
+    #: How the user calls the system of the file or its models, None for not at all.
+    system: SystemName | None
     #: Whether a record may hold answers of several models.
     holds_models: bool
     #: Of how many findings of a kind the record is looked at.
@@ -293,7 +298,7 @@ class ScoringState(RecordsState):
                 job.options,
                 ModelSelection(job.options.model),
                 AnswerGrouping(job.options.by),
-                names,
+                SystemNames(names),
                 FileCount(job.path),
                 holds_models=job.holds_models,
             )
@@ -301,7 +306,11 @@ class ScoringState(RecordsState):
 
     def _receive(self, placed: PlacedRecord) -> None:
         found = self._found
-        answers, size = found.answers.answers_of(placed)
+        try:
+            answers, size = found.answers.answers_of(placed)
+        except ScoreError as error:
+            # The main process raises it, after all that comes before.
+            raise NotApart from error
         found.records.append((size, len(answers)))
         found.waiting += answers
         if len(found.waiting) >= BATCH:
@@ -347,5 +356,6 @@ class ScoringState(RecordsState):
             answers.seconds,
             tuple(answers.models.seen),
             answers.models.found,
+            answers.names.models,
             answers.unseen_fields,
         )

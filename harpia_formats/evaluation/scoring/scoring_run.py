@@ -18,9 +18,8 @@ from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.scoring.answer_stream import AnswerScorer, StoredOutcomes
 from harpia_formats.evaluation.scoring.bootstrap import unavailable_reason
 from harpia_formats.evaluation.scoring.input_files import (
-    names_of_files,
+    SystemNames,
     reading_of,
-    with_model,
 )
 from harpia_formats.evaluation.scoring.measure import BatchQueue
 from harpia_formats.evaluation.scoring.options import ScoreOptions
@@ -234,7 +233,7 @@ class Scoring:
             tally=self._reading.tally,
             writer=self._opened_writer,
             stored=self._stored_outcomes,
-            file_names=names_of_files(self._inputs, self._options.systems),
+            names=SystemNames.of_inputs(self._inputs, self._options.systems),
             one_model_format="" if target is None or target.holds_models else target.id,
             row_format=target.id if target and target.names_models_in_rows else "",
         )
@@ -271,14 +270,14 @@ class Scoring:
         may be named.
         """
         reading = reading_of(self._inputs, self._options)
-        names, paths = self._answers.file_names, [""]
+        names, paths = self._answers.names, [""]
 
         def begin_file(variant: FormatVariant, count: FileCount) -> None:
             paths[0] = count.path
             begin(variant, count)
 
         def received(placed: PlacedRecord) -> None:
-            named = with_model(placed.record, paths[0], names)
+            named = names.named(placed.record, paths[0])
             receive(self._models.select(named))
 
         problems = list(reading.problems(received, begin_file, lambda _: None))

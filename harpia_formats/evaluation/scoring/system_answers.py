@@ -3,7 +3,7 @@
 import math
 from array import array
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Self
@@ -17,9 +17,9 @@ from harpia_formats.conversion.reading.reader import Reading
 from harpia_formats.evaluation.metrics.label_counts import LabelPair
 from harpia_formats.evaluation.metrics.metric import Statistics
 from harpia_formats.evaluation.scoring.input_files import (
+    SystemNames,
     file_of_key,
     key_of_file,
-    with_model,
 )
 from harpia_formats.evaluation.scoring.intervals import number_or_none
 from harpia_formats.evaluation.scoring.label_totals import KnownLabels
@@ -274,8 +274,7 @@ class StoredScores:
     questions: QuestionTable
     #: The digests by which their replicates are drawn, one behind the other.
     keys: bytearray
-    #: The name of the system of each file that the user names.
-    file_names: Mapping[str, str] = field(default_factory=dict)
+    names: SystemNames = field(default_factory=SystemNames)
     #: The numbers of the questions of this one.
     numbers: set[int] = field(default_factory=set)
     #: The scores of each model, "" for answers that name none.
@@ -314,7 +313,7 @@ class StoredScores:
         return list(self._values) == [""]
 
     def _add_record(self, placed: PlacedRecord) -> None:
-        record = with_model(placed.record, placed.path, self.file_names)
+        record = self.names.named(placed.record, placed.path)
         record = self.models.select(record)
         number = self.questions.number_of(record)
         self.numbers.add(number)

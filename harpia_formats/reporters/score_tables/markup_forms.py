@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
+from harpia_formats.evaluation.scoring.best_scores import Better
 from harpia_formats.model.result import Result
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.text_columns import LATEX, MARKDOWN, latex_columns
 from harpia_formats.reporters.markdown_text import code, head
 from harpia_formats.reporters.score_tables.published import tables_of
 from harpia_formats.reporters.score_tables.score_table import (
-    Better,
     Cell,
     Heading,
     Note,
@@ -82,7 +83,7 @@ def _technical(text: str) -> str:
 
 
 def _markdown_heading(heading: Heading) -> str:
-    return f"{_text(heading.name)}{_MARKDOWN_ARROWS[heading.better]}"
+    return f"{_text(heading.full_name)}{_MARKDOWN_ARROWS[heading.better]}"
 
 
 def _markdown_cell(cell: Cell) -> str:
@@ -135,6 +136,8 @@ _signs = str.maketrans(
 _MARKS = {"*": "*", "\u2020": r"\dagger"}
 #: Signatures have no spaces: lines may break behind these.
 _BREAK = re.compile(r"(\\textbar\{\}|:|,)")
+#: The same in the names of systems.
+_NAME_BREAK = re.compile(r"(-|/|\.|\\_)")
 _LATEX_MOST, _LATEX_LONG = 200, 2_000
 #: Rows of a table that a page holds with its notes.
 _PAGE = 30
@@ -150,13 +153,14 @@ def latex_lines(result: Result, *, csv_safe: bool) -> Iterator[str]:  # noqa: AR
 def _table_lines(table: ScoreTable) -> Iterator[str]:
     """Yield the lines of a table with its notes, as a float if a page holds it."""
     caption = rf"\caption{{{latex_text(table.caption)}}}"
-    kinds = latex_columns([heading.is_number for heading in table.headings])
-    head = [r"\toprule", LATEX.line(map(_latex_heading, table.headings)), r"\midrule"]
-    if len(table.rows) <= _PAGE:
+    layout = _layout_of(table)
+    names = LATEX.line(map(_latex_heading, table.headings))
+    head = [r"\toprule", names, r"\midrule"]
+    if len(table.rows) * layout.lines <= _PAGE:
         yield r"% \usepackage{booktabs}"
-        yield from [r"\begin{table}", r"\centering", caption]
-        yield rf"\begin{{tabular}}{{{kinds}}}"
-        yield from [*head, *_rows(table), r"\bottomrule", r"\end{tabular}"]
+        yield from [r"\begin{table}", r"\centering", caption, *layout.before]
+        yield rf"\begin{{tabular}}{{{layout.columns}}}"
+        yield from [*head, *_rows(table, layout), r"\bottomrule", r"\end{tabular}"]
         if table.notes:
             yield r"\par\medskip"
             yield r"\begin{minipage}{\linewidth}\footnotesize\raggedright"
@@ -165,19 +169,110 @@ def _table_lines(table: ScoreTable) -> Iterator[str]:
         yield r"\end{table}"
         return
     yield r"% \usepackage{booktabs,longtable}"
-    yield rf"\begin{{longtable}}{{{kinds}}}"
+    yield from ["{", *layout.before]
+    yield rf"\begin{{longtable}}{{{layout.columns}}}"
     yield rf"{caption} \\"
     yield from [*head, r"\endfirsthead", *head, r"\endhead"]
-    yield from [r"\bottomrule", r"\endfoot", *_rows(table), r"\end{longtable}"]
+    yield from [r"\bottomrule", r"\endfoot", *_rows(table, layout)]
+    yield from [r"\end{longtable}", "}"]
     if table.notes:
         yield r"{\footnotesize\raggedright"
         yield from (rf"\noindent {_latex_note(note)}\par" for note in table.notes)
         yield "}"
 
 
-def _rows(table: ScoreTable) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """How a table has room on a page: its columns, and where intervals stand."""
+
+    columns: str
+    #: The width of the first column in millimetres, 0 for that of its longest text.
+    name_width: float = 0
+    #: Lines before the table.
+    before: tuple[str, ...] = ()
+    #: Whether intervals stand below numbers, and not behind them.
+    is_stacked: bool = False
+
+    @property
+    def lines(self) -> int:
+        """The lines of a row."""
+        return 2 if self.is_stacked else 1
+
+
+#: The width of a page and the least one of a column of names, in millimetres.
+_WIDTH, _NAME = 160.0, 22.0
+#: Millimetres between two columns, and of a table that is set closely.
+_GAP, _CLOSE = 4.2, 1.4
+#: Millimetres of a character on average: usual, in footnotes, and in scripts.
+_USUAL, _FOOTNOTE, _SCRIPT = 1.85, 1.5, 1.25
+
+
+def _layout_of(table: ScoreTable) -> _Layout:
+    """Return how a table has room on a page, by about how wide its texts are.
+
+    The names in a first column that is too wide are broken into lines.
+    """
+    kinds = latex_columns([heading.is_number for heading in table.headings])
+    columns = [
+        [_heading_width(heading), *(row[at] for row in table.rows)]
+        for at, heading in enumerate(table.headings)
+    ]
+    beside = [max(map(_characters, column)) * _USUAL for column in columns]
+    if sum(beside) + _GAP * len(columns) <= _WIDTH:
+        return _Layout(kinds)
+    below = [max(map(_stacked, column)) for column in columns[1:]]
+    room = _WIDTH - sum(below) - _CLOSE * (len(columns) + 1)
+    names = max(map(_characters, columns[0])) * _FOOTNOTE
+    return _Layout(
+        kinds,
+        max(room, _NAME) if names > room else 0,
+        (r"\footnotesize", rf"\setlength{{\tabcolsep}}{{{_CLOSE / 2}mm}}"),
+        is_stacked=True,
+    )
+
+
+def _heading_width(heading: Heading) -> str:
+    """Return the longest line of a heading."""
+    return max(heading.group, f"{heading.name} ^", key=len)
+
+
+def _characters(cell: Cell) -> float:
+    """Return about how many characters wide a cell is in one line."""
+    if isinstance(cell, str):
+        return len(cell)
+    return len(cell.text) + len(cell.rest) + bool(cell.rest) + len(cell.mark)
+
+
+def _stacked(cell: Cell) -> float:
+    """Return about how wide a cell is with its interval below it, in millimetres."""
+    if isinstance(cell, str):
+        return len(cell) * _FOOTNOTE
+    number = (len(cell.text) + len(cell.mark)) * _FOOTNOTE
+    return max(number, len(cell.rest) * _SCRIPT)
+
+
+def _rows(table: ScoreTable, layout: _Layout) -> Iterator[str]:
     for at, cells in enumerate(table.rows):
-        yield LATEX.line(map(_latex_cell, cells))
+        first, *others = cells
+        if layout.is_stacked:
+            others = [
+                one if isinstance(one, str) else replace(one, rest="") for one in others
+            ]
+        name = _latex_cell(first)
+        if layout.name_width:
+            broken = _NAME_BREAK.sub(r"\1\\allowbreak{}", name)
+            name = (
+                rf"\parbox[t]{{{layout.name_width:.0f}mm}}"
+                rf"{{\raggedright\strut {broken}\strut}}"
+            )
+        yield LATEX.line([name, *map(_latex_cell, others)])
+        if layout.is_stacked:
+            rests = ["" if isinstance(one, str) else one.rest for one in cells]
+            if any(rests):
+                yield LATEX.line(
+                    rf"\scriptsize {_latex_number(rest)}" if rest else ""
+                    for rest in rests
+                )
         if at in table.breaks:
             yield r"\midrule"
 
@@ -191,7 +286,10 @@ def latex_text(text: str, limit: int = _LATEX_MOST) -> str:
 
 
 def _latex_heading(heading: Heading) -> str:
-    return f"{latex_text(heading.name)}{_LATEX_ARROWS[heading.better]}"
+    name = f"{latex_text(heading.name)}{_LATEX_ARROWS[heading.better]}"
+    if not heading.group:
+        return name
+    return rf"\shortstack[r]{{{latex_text(heading.group)}\\{name}}}"
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -4,6 +4,13 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import replace
 from operator import attrgetter
 
+from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
+from harpia_formats.evaluation.scoring.best_scores import (
+    Best,
+    Column,
+    best_tested,
+    columns_of,
+)
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compared_scores import ComparedScore
 from harpia_formats.evaluation.scoring.metric_score import (
@@ -18,15 +25,11 @@ from harpia_formats.model.describe import p_text
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.score_tables.score_table import (
     NONE,
-    Best,
     Cell,
-    Column,
     Heading,
     Note,
     Number,
     ScoreTable,
-    best_tested,
-    columns_of,
     decimals_for,
     decimals_of,
     interval_text,
@@ -79,10 +82,9 @@ def table_of_groups(
     columns = columns_of(groups)
     marks = marks_of(columns)
     cells = [
-        list(_score_cells(column, best.rows_of(column.key), marks))
-        for column in columns
+        list(score_cells(column, best.rows_of(column.key), marks)) for column in columns
     ]
-    counts, count_notes = _counts(groups)
+    counts, count_notes = counts_of(groups)
     headings = [
         *(Heading(field, is_number=False) for field in fields),
         *(Heading(column.name, column.better) for column in columns),
@@ -116,7 +118,7 @@ def _names_of(
     return (fields, names) if fields else (["system"], [[_ALL]])
 
 
-def _score_cells(
+def score_cells(
     column: Column, best: Container[int], marks: Mapping[str, str]
 ) -> Iterator[Cell]:
     """Yield the cells of a column, of which those in the rows `best` are bold."""
@@ -134,7 +136,7 @@ def _score_cells(
         )
 
 
-def _counts(groups: Sequence[Group]) -> tuple[dict[str, list[Number]], list[Note]]:
+def counts_of(groups: Sequence[Group]) -> tuple[dict[str, list[Number]], list[Note]]:
     """Return the columns of counts that differ between rows, and notes on the others.
 
     A cell has the least and the greatest number of the scores of its row.
@@ -150,11 +152,14 @@ def _counts(groups: Sequence[Group]) -> tuple[dict[str, list[Number]], list[Note
         elif len(found) == 1:
             notes.append(Note(f"{name.capitalize()}: {found.pop():,}."))
         elif found:
-            columns[name] = [_range([count(one) for one in g.scores]) for g in groups]
+            columns[name] = [
+                range_text([count(one) for one in g.scores]) for g in groups
+            ]
     return columns, notes
 
 
-def _range(counts: Sequence[int]) -> Number:
+def range_text(counts: Sequence[int]) -> Number:
+    """Return the least and the greatest of some counts, or the only one."""
     least, most = min(counts, default=0), max(counts, default=0)
     return Number(f"{least:,}" if least == most else f"{least:,} to {most:,}")
 
@@ -163,7 +168,7 @@ _TEXTS = ("score", "A", "B")
 _NUMBERS = ("A - B", "p", "p (Holm)", "detected", "questions")
 #: The column of how many questions detect the difference that is named.
 _NEEDED = "needed"
-_USUAL = 4
+USUAL = 4
 MAY_DISAGREE = "An interval is not that of the test: they may disagree about 0."
 
 
@@ -178,11 +183,11 @@ def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
         *(Heading(name, is_number=False) for name in _TEXTS),
         *map(Heading, [*_NUMBERS, *needed]),
     )
-    decimals = _decimals(found.compared)
-    marks = _marks(found.compared)
+    decimals = decimals_of_differences(found.compared)
+    marks = marks_of_differences(found.compared)
     rows = tuple(
         (
-            *_difference_cells(score, decimals.get(score.full_name, _USUAL), marks),
+            *_difference_cells(score, decimals.get(score.full_name, USUAL), marks),
             *(Number(_count_text(score.questions_needed)) for _ in needed),
         )
         for score in found.compared
@@ -194,7 +199,7 @@ def _count_text(number: int | None) -> str:
     return NONE if number is None else f"{number:,}"
 
 
-def _decimals(compared: Iterable[ComparedScore]) -> dict[str, int]:
+def decimals_of_differences(compared: Iterable[ComparedScore]) -> dict[str, int]:
     """Return the digits behind the point of the differences of each score."""
     found: dict[str, int] = {}
     for score in compared:
@@ -205,7 +210,7 @@ def _decimals(compared: Iterable[ComparedScore]) -> dict[str, int]:
     return found
 
 
-def _marks(compared: Sequence[ComparedScore]) -> dict[str, str]:
+def marks_of_differences(compared: Sequence[ComparedScore]) -> dict[str, str]:
     """Return the mark of each remark on differences, and of why there are none."""
     tested = [one.comparison.remark for one in compared if one.comparison is not None]
     reasons = (one.reason for one in compared)
@@ -257,7 +262,7 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
         yield Note(detected_text(NONE, tested[0].alpha))
         if found.detect is not None:
             yield Note(needed_text(found.detect))
-    yield from mark_notes(_marks(compared))
+    yield from mark_notes(marks_of_differences(compared))
     for pair in found.pairs:
         if pair.only_first or pair.only_second:
             yield Note(
@@ -314,4 +319,10 @@ def tables_of(result: Result) -> tuple[ScoreTable, ...]:
         return (scores_table(result),)
     if isinstance(result, ComparisonReport) and result.compared:
         return tuple(comparison_tables(result))
+    if isinstance(result, BenchmarkScores):
+        from harpia_formats.reporters.score_tables.benchmark_tables import (  # noqa: PLC0415 - it needs the tables above
+            benchmark_tables,
+        )
+
+        return tuple(benchmark_tables(result))
     return ()

@@ -1,0 +1,197 @@
+"""The tables of systems on benchmarks: scores, and differences from a baseline."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from harpia_formats.evaluation.scoring.benchmarks import (
+    BenchmarkResult,
+    BenchmarkScores,
+)
+from harpia_formats.evaluation.scoring.best_scores import Column, columns_of
+from harpia_formats.evaluation.scoring.compared_scores import ComparedScore, alpha_of
+from harpia_formats.evaluation.scoring.metric_score import uneven_notes
+from harpia_formats.reporters.score_tables.published import (
+    USUAL,
+    counts_of,
+    decimals_of_differences,
+    marks_of_differences,
+    range_text,
+    score_cells,
+)
+from harpia_formats.reporters.score_tables.score_table import (
+    NONE,
+    Heading,
+    Note,
+    Number,
+    ScoreTable,
+    decimals_of,
+    interval_text,
+    labelled,
+    mark_notes,
+    marks_of,
+    notes_of,
+    number_text,
+    unreadable_notes,
+)
+
+
+def benchmark_tables(found: BenchmarkScores) -> Iterator[ScoreTable]:
+    """Yield the scores of systems on benchmarks, and differences from the baseline."""
+    columns = [
+        (one, column)
+        for one in found.benchmarks
+        for column in columns_of([system.scores for system in one.found.systems])
+    ]
+    if not columns:
+        return
+    yield _table_of_benchmarks(found, columns)
+    if found.baseline is not None and len(found.systems) > 1:
+        yield _differences_from(found, found.baseline, columns)
+
+
+#: A benchmark with one of its scores.
+_BenchmarkColumn = tuple[BenchmarkResult, Column]
+
+
+def _headings(columns: Iterable[_BenchmarkColumn]) -> list[Heading]:
+    """Return the headings of the first column, and of scores of benchmarks."""
+    return [
+        Heading("system", is_number=False),
+        *(
+            Heading(column.name, column.better, group=one.name)
+            for one, column in columns
+        ),
+    ]
+
+
+def _table_of_benchmarks(
+    found: BenchmarkScores, columns: Sequence[_BenchmarkColumn]
+) -> ScoreTable:
+    """Return the table of systems by benchmarks."""
+    own, bold, notes = [], [], []
+    for one, column in columns:
+        best = one.best()
+        names = [system.name for system in one.found.systems]
+        rows = {names[at] for at in best.rows_of(column.key)}
+        bold.append({at for at, name in enumerate(found.systems) if name in rows})
+        scores = [one.scores_of(name).get(column.key) for name in found.systems]
+        own.append(Column(column.key, tuple(scores), one.name))
+        notes.append(best.note)
+    marks = marks_of(own)
+    cells = [
+        list(score_cells(column, rows, marks))
+        for column, rows in zip(own, bold, strict=True)
+    ]
+    headings = _headings(columns)
+    if found.has_mean:
+        headings.append(Heading("mean", own[0].better))
+        means = list(found.means().values())
+        decimals = decimals_of(chain.from_iterable(column.there for column in own))
+        cells.append(
+            [
+                Number(NONE if mean is None else number_text(mean, decimals))
+                for mean in means
+            ]
+        )
+        over = dict.fromkeys(one.name for one, _ in columns)
+        firsts = [next(c.name for b, c in columns if b.name == name) for name in over]
+        parts = ", ".join(
+            f"{name} ({score})" for name, score in zip(over, firsts, strict=True)
+        )
+        below = (Note(f"Mean: of {parts}, without an interval or a test."),)
+    else:
+        below = ()
+    groups = [system.scores for one in found.benchmarks for system in one.found.systems]
+    _, counts = counts_of(groups)
+    shown = [
+        (f"{system.name} on {one.name}" if one.name else system.name, system.scores)
+        for one in found.benchmarks
+        for system in one.found.systems
+    ]
+    uneven = (Note(f"{text[:1].upper()}{text[1:]}.") for text in uneven_notes(shown))
+    return ScoreTable(
+        "Scores of systems on benchmarks" if found.benchmarks[0].name else "Scores",
+        tuple(headings),
+        tuple(zip(found.systems, *cells, strict=True)),
+        (
+            *notes_of(own, next(filter(None, notes), "")),
+            *below,
+            *counts,
+            *_benchmark_questions(found),
+            *uneven,
+            *unreadable_notes(shown),
+            *labelled("Test", _tests(found)),
+        ),
+    )
+
+
+def _benchmark_questions(found: BenchmarkScores) -> Iterator[Note]:
+    """Yield how many questions each benchmark has, where they differ."""
+    counts = {
+        one.name: {score.questions for score in system.scores.scores}
+        for one in found.benchmarks
+        for system in one.found.systems
+    }
+    if len(set(map(frozenset, counts.values()))) > 1:
+        parts = (
+            f"{name} {range_text(list(mine)).text}" for name, mine in counts.items()
+        )
+        yield Note(f"Questions: {', '.join(parts)}.")
+
+
+def _tests(found: BenchmarkScores) -> Iterator[tuple[str, str]]:
+    """Yield the name of each score of a benchmark with its test."""
+    for one in found.benchmarks:
+        for score in one.found.compared:
+            if score.comparison is not None:
+                name = f"{one.name} {score.full_name}" if one.name else score.full_name
+                yield name, score.comparison.test
+
+
+def _differences_from(
+    found: BenchmarkScores, baseline: str, columns: Sequence[_BenchmarkColumn]
+) -> ScoreTable:
+    """Return the table of the differences of all other systems from one."""
+    systems = [name for name in found.systems if name != baseline]
+    compared = [
+        [one.difference(system, baseline, column.key) for system in systems]
+        for one, column in columns
+    ]
+    every = [score for column in compared for score in column if score is not None]
+    marks = marks_of_differences(every)
+    cells = []
+    for column in compared:
+        there = [score for score in column if score is not None]
+        decimals = max(decimals_of_differences(there).values(), default=USUAL)
+        cells.append([_from_baseline(score, decimals, marks) for score in column])
+    alpha = alpha_of(every)
+    notes = [Note(f"The score of each system minus that of {baseline}.")]
+    if alpha is not None:
+        notes.append(
+            Note(
+                "In brackets: the confidence interval by question. Bold: p below "
+                f"{alpha:g}, adjusted by Holm for all pairs of systems and scores of "
+                "the benchmark."
+            )
+        )
+    return ScoreTable(
+        f"Differences from {baseline}",
+        tuple(_headings(columns)),
+        tuple(zip(systems, *cells, strict=True)),
+        (*notes, *mark_notes(marks)),
+    )
+
+
+def _from_baseline(
+    score: ComparedScore | None, decimals: int, marks: Mapping[str, str]
+) -> Number:
+    """Return the cell of a difference, bold if it is significant."""
+    if score is None or score.comparison is None:
+        return Number(NONE, mark="" if score is None else marks[score.reason])
+    one = score.comparison
+    return Number(
+        number_text(one.difference, decimals, "+"),
+        interval_text((one.low, one.high), decimals, "+"),
+        marks.get(one.remark, ""),
+        score.is_significant,
+    )
