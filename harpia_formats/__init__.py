@@ -16,8 +16,8 @@ __version__ = _version.__version__
 _functions = (
     "check_schema compare_scores convert detect diff fix from_table head infer_schema "
     "iter_problems merge metric_names preflight read roundtrip sample score "
-    "score_agreement score_answers split stats to_pandas to_polars to_table validate "
-    "write write_picture write_report"
+    "score_agreement score_answers score_plan split stats to_pandas to_polars "
+    "to_table validate write write_picture write_report"
 ).split()
 #: The module of each other public name that is loaded when it is first used.
 class_modules = {
@@ -43,10 +43,10 @@ class_modules = {
     "OptionError": "harpia_formats.model.problem",
     "Output": "harpia_formats.model.record",
     "Place": "harpia_formats.model.problem",
+    "PlanError": "harpia_formats.model.problem",
     "PluginError": "harpia_formats.formats.extensions",
     "PreflightError": "harpia_formats.expectations.preflight_error",
     "Problem": "harpia_formats.model.problem",
-    "RecipeError": "harpia_formats.model.problem",
     "Record": "harpia_formats.model.record",
     "Records": "harpia_formats.api.arguments",
     "Report": "harpia_formats.model.report",

@@ -33,8 +33,8 @@ from harpia_formats.model.problem import Fix as Fix
 from harpia_formats.model.problem import HarpiaFormatsError as HarpiaFormatsError
 from harpia_formats.model.problem import OptionError as OptionError
 from harpia_formats.model.problem import Place as Place
+from harpia_formats.model.problem import PlanError as PlanError
 from harpia_formats.model.problem import Problem as Problem
-from harpia_formats.model.problem import RecipeError as RecipeError
 from harpia_formats.model.problem import Severity as Severity
 from harpia_formats.model.record import Header as Header
 from harpia_formats.model.record import Output as Output
@@ -77,10 +77,10 @@ __all__ = [
     "OptionError",
     "Output",
     "Place",
+    "PlanError",
     "PluginError",
     "PreflightError",
     "Problem",
-    "RecipeError",
     "Record",
     "Records",
     "Report",
@@ -114,6 +114,7 @@ __all__ = [
     "score",
     "score_agreement",
     "score_answers",
+    "score_plan",
     "split",
     "stats",
     "to_pandas",
@@ -141,7 +142,6 @@ def compare_scores(
     test: str | None = None,
     detect: float | None = None,
     force: bool = False,
-    recipe: Path | None = None,
     redact: bool = False,
     metrics: Sequence[str] = ...,
     profile: str | None = None,
@@ -450,7 +450,6 @@ def score(
     *inputs: Input,
     to: str | None = None,
     output: Destination = None,
-    recipe: Path | None = None,
     names: Mapping[str, str] = ...,
     overwrite: bool = False,
     csv_safe: bool = False,
@@ -554,6 +553,35 @@ def score_answers(
     map: Mapping[str, str] | None = None,
     set: Mapping[str, Any] = ...,
 ) -> Answers: ...
+def score_plan(
+    plan: Path | Mapping[str, Any],
+    *,
+    redact: bool = False,
+    metrics: Sequence[str] = ...,
+    profile: str | None = None,
+    parameters: Mapping[str, Any] = ...,
+    skip_unknown: bool = False,
+    stored: bool = False,
+    pool: bool = False,
+    from_: str | None = None,
+    exclude: Sequence[str] = ...,
+    reference_from: Literal["references", "gt"] = "references",
+    companion: Path | None = None,
+    columns: Mapping[str, str] | None = None,
+    delimiter: str | None = None,
+    from_csv_safe: bool = False,
+    on_invalid: Literal["fail", "skip"] = "fail",
+    max_row_bytes: int = 16777216,
+    missing: Literal["skip", "zero"] | None = None,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 12345,
+    jobs: int = 1,
+    engine: str | None = None,
+    cluster_timeout: float = 600.0,
+    format: str | None = None,
+    map: Mapping[str, str] | None = None,
+) -> BenchmarkScores: ...
 def split(
     given: Input,
     *,

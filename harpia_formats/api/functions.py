@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # each function imports what it needs when it is called
     from harpia_formats.conversion.comparison.comparison_report import DifferenceReport
     from harpia_formats.conversion.losses.conversion_report import ConversionReport
     from harpia_formats.conversion.subsets.subset_options import Subset
+    from harpia_formats.evaluation.scoring.benchmarks import BenchmarkScores
     from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
     from harpia_formats.evaluation.scoring.scores import Scores
     from harpia_formats.evaluation.statistics.statistics_result import Statistics
@@ -527,7 +528,6 @@ def score(
     *inputs: Input,
     to: str | None = None,
     output: Destination = None,
-    recipe: Path | None = None,
     **options: Any,
 ) -> Scores:
     """Score the answers in `inputs`, and return the scores of the whole data set.
@@ -537,48 +537,60 @@ def score(
     are the fields of `harpia_formats.evaluation.scoring.options.ScoreOptions`, such as
     `metrics=("em", "f1")`, `profile="squad"`, `by=("category",)`. With `stored=True`
     none is computed: the scores are those that the answers hold. It runs in one process
-    unless `jobs`, `executor` or `engine` is given. `recipe` is a file with options, as
-    `harpia-formats score --recipe` reads it; what is given here replaces its values,
-    and its reports, pictures and tables are not written, which `Scores.said` tells.
+    unless `jobs`, `executor` or `engine` is given.
 
     Raises `ValidationFailed` if an input cannot be read, or has an invalid row and not
     `on_invalid="skip"`; `ScoreError` if an answer has no score, or a question too few
-    answers for one, unless `missing` says how these count; `RecipeError` for a recipe
-    that cannot be used; and `ScoreError`, `EngineError`, `SinkError`, `UnknownFormat`,
-    `MapError` or `ValueError` for a scoring that is not possible. What was left out is
-    counted in `unscored` of each score and in `skipped`, and the first findings are in
-    `problems`.
+    answers for one, unless `missing` says how these count; and `ScoreError`,
+    `EngineError`, `SinkError`, `UnknownFormat`, `MapError` or `ValueError` for a
+    scoring that is not possible. What was left out is counted in `unscored` of each
+    score and in `skipped`, and the first findings are in `problems`.
     """
-    from dataclasses import replace
-
     from harpia_formats.api.arguments import file_inputs
     from harpia_formats.api.keyword_options import make_options
     from harpia_formats.evaluation.scoring.options import ScoreOptions
     from harpia_formats.evaluation.scoring.stored_run import scoring_of
 
-    notes: tuple[str, ...] = ()
-    if recipe is None:
-        chosen = make_options(ScoreOptions, _in_one_process(options))
-        run = scoring_of(file_inputs(inputs), to, output, chosen)
-    else:
-        from os import fspath
-        from typing import cast
-
-        from harpia_formats.api.apply_recipe import python_options
-        from harpia_formats.api.recipe_keys import SCORE, ScoreRun
-
-        place = "-" if output is None else output
-        given = ScoreRun(cast("Any", inputs), to, cast("Any", place))
-        found = python_options(fspath(recipe), SCORE, options, given)
-        files, notes = found.run, found.notes
-        run = scoring_of(
-            file_inputs(files.inputs), files.to, files.output, found.options
-        )
+    chosen = make_options(ScoreOptions, _in_one_process(options))
+    run = scoring_of(file_inputs(inputs), to, output, chosen)
     for _ in run:
         continue
     scores = run.scores()
     scores.raise_for_errors()
-    return replace(scores, said=(*notes, *scores.said)) if notes else scores
+    return scores
+
+
+@_in_python_words
+def score_plan(plan: Path | Mapping[str, Any], **options: Any) -> BenchmarkScores:
+    """Score systems on benchmarks as a plan states them, and return one table.
+
+    `plan` is a file in TOML, as `harpia-formats score --plan` reads it, or a mapping
+    like one: `systems` has the files of each system by its name, `benchmarks` for each
+    its `files` (patterns of those of a system), `metrics` and `parameters`. `baseline`
+    is the system from which differences are told, and `mean` adds the mean over all
+    benchmarks. The options are those of `score` that a whole plan may have; they
+    replace its own. What the plan says of reports, pictures and output is not done
+    here: `write_report` and `write_picture` take the result.
+
+    Raises `PlanError` for what is no plan, and the errors of `compare_scores`.
+    """
+    from harpia_formats.api.keyword_options import make_options, with_own_names
+    from harpia_formats.api.plan_file import load_plan
+    from harpia_formats.evaluation.scoring.benchmarks import BenchmarkRun
+    from harpia_formats.evaluation.scoring.options import ScoreOptions
+
+    given = _in_one_process(options)
+    known = fields_of("score_plan")
+    chosen = make_options(ScoreOptions, given, known)
+    names = with_own_names(given, known)
+    run = BenchmarkRun(
+        load_plan(plan, {one: getattr(chosen, one) for one in names}).plan
+    )
+    for _ in run:
+        continue
+    found = run.report()
+    found.raise_for_errors()
+    return found
 
 
 @_in_python_words
@@ -605,14 +617,13 @@ def score_answers(*inputs: Input, **options: Any) -> Answers:
 
 
 @_in_python_words
-def compare_scores(  # noqa: PLR0913 - the options of the command
+def compare_scores(
     *inputs: Input,
     models: Sequence[str] = (),
     baseline: str | None = None,
     test: str | None = None,
     detect: float | None = None,
     force: bool = False,
-    recipe: Path | None = None,
     **options: Any,
 ) -> ComparisonReport:
     """Score the answers of systems to the same questions, and compare the scores.
@@ -629,10 +640,6 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
     `questions_needed` of each score is how many questions detect this difference with a
     power of 80 percent.
 
-    `recipe` is a file with options, as `harpia-formats score compare --recipe` reads
-    it; what is given here replaces its values, and its reports, pictures and tables
-    are not written, which `said` of the result tells.
-
     With `stored=True` the scores are those that the answers hold; `force` compares
     them although they may have been computed differently.
 
@@ -641,8 +648,6 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
     raises `ScoreError` if there are not two systems, if no two share a question, and if
     a score cannot be compared.
     """
-    from dataclasses import replace
-
     from harpia_formats.api.arguments import file_inputs
     from harpia_formats.api.keyword_options import make_options
     from harpia_formats.evaluation.scoring.compare_report import (
@@ -652,39 +657,17 @@ def compare_scores(  # noqa: PLR0913 - the options of the command
     from harpia_formats.evaluation.scoring.compare_runs import comparison_of
     from harpia_formats.evaluation.scoring.options import ScoreOptions
 
-    notes: tuple[str, ...] = ()
     known = fields_of("compare_scores")
     chosen = make_options(ScoreOptions, _in_one_process(options), known)
-    if recipe is None:
-        run = comparison_of(
-            file_inputs(inputs), chosen, models, test, baseline, force=force
-        )
-    else:
-        from os import fspath
-        from typing import cast
-
-        from harpia_formats.api.apply_recipe import python_options
-        from harpia_formats.api.recipe_keys import COMPARE, CompareRun
-
-        given = CompareRun(
-            cast("Any", inputs), tuple(models), baseline, test, detect, force
-        )
-        found = python_options(fspath(recipe), COMPARE, options, given)
-        systems, notes, detect = found.run, found.notes, found.run.detect
-        run = comparison_of(
-            file_inputs(systems.inputs),
-            found.options,
-            systems.models,
-            systems.test,
-            systems.baseline,
-            force=systems.force,
-        )
+    run = comparison_of(
+        file_inputs(inputs), chosen, models, test, baseline, force=force
+    )
     check_difference(detect)
     for _ in run:
         continue
     report = with_questions_needed(run.report(), detect)
     report.raise_for_errors()
-    return replace(report, said=(*notes, *report.said)) if notes else report
+    return report
 
 
 @_in_python_words

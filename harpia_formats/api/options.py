@@ -39,10 +39,21 @@ OWN_FILE, PYPROJECT = "harpia-formats.toml", "pyproject.toml"
 INSTEAD = {
     "--column": "--map FIELD=COLUMN",
     "--input": "the path alone",
+    "--recipe": "`score --plan FILE`, a plan of systems and benchmarks",
+    "--show-recipe": "`score --print-plan`",
     "--skip-invalid": "--on-invalid skip",
     "skip_invalid": 'on_invalid="skip"',
     "with_": "companion",
 }
+#: The options that a benchmark of a plan may have, and those of a whole plan.
+OF_BENCHMARKS = frozenset(
+    "metrics profile parameters skip_unknown stored from_ columns delimiter companion "
+    "reference_from pool from_csv_safe on_invalid missing max_row_bytes".split()
+)
+OF_PLANS = frozenset(
+    "level replicates seed exclude redact jobs engine cluster_timeout".split()
+)
+PLANNED = OF_BENCHMARKS | OF_PLANS
 _NO_FUNCTION = frozenset("judge formats schema rule config completion".split())
 
 
@@ -118,6 +129,8 @@ class Option(NamedTuple):
     def all_functions(self) -> list[str]:
         """Return the names of the Python functions that have it."""
         own, plus, more = self.functions.partition("+")
+        if "score" in self.commands.split() and self.field in PLANNED:
+            own, more = f"{own} score_plan", f"{more} score_plan"
         if not plus or (self.names and not self.words):
             return own.split()
         called = [FUNCTIONS.get(one, one) for one in self.commands.split()]
@@ -180,11 +193,11 @@ OPTIONS = (
            default=REQUIRED, usual=True),
     Option("via", "--via FORMAT", TEXT, "roundtrip", "Format to convert into and back.",
            default=REQUIRED, values="written formats", usual=True),
-    Option("recipe", "--recipe FILE", TEXT, "score score_compare",
-           "Take options from this recipe; those of the command line replace its own.",
-           functions="compare_scores score"),
-    Option("show_recipe", "--show-recipe", FLAG, "score score_compare",
-           "Print the options as a recipe with all defaults, and stop.", functions=""),
+    Option("plan", "--plan FILE", TEXT, "score",
+           "Score the systems of this plan on its benchmarks, as one table.",
+           functions="", usual=True),
+    Option("print_plan", "--print-plan", FLAG, "score",
+           "Print the plan that the command line means, and stop.", functions=""),
     Option("variables", "--var NAME=VALUE", PAIRS, "preflight",
            "Value of ${NAME} in the texts of the preflight file (repeatable)."),
     Option("init", "--init", FLAG, "preflight",

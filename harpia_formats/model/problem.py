@@ -200,5 +200,5 @@ def pointer_of(path: Path, *, wildcard: bool = False) -> str:
     return pointer
 
 
-class RecipeError(TomlLineError):
-    """A recipe that cannot be used: its line, the key there, and the reason."""
+class PlanError(TomlLineError):
+    """A plan that cannot be used: its line, the key there, and the reason."""

@@ -5,15 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from os import fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from harpia_formats.api.recipe_keys import (
-    COMMANDS,
-    OTHER_NAMES,
-    Applied,
-    CompareRun,
-    ScoreRun,
-)
 from harpia_formats.cli.command_options import Given
 from harpia_formats.cli.progress_and_problems import print_problems, print_unread
 from harpia_formats.cli.report import ReportFiles
@@ -29,51 +22,13 @@ from harpia_formats.cli.streams_and_exit_codes import (
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.model.result import Result
 from harpia_formats.reporters.reporter import Options as ReportOptions
-from harpia_formats.reporters.score_tables import CSV, TABLE, Form, form_lines
+from harpia_formats.reporters.score_tables import CSV, TABLE, form_lines
 
 if TYPE_CHECKING:  # most runs draw nothing: start-up time
     from harpia_formats.evaluation.figures.picture_files import PictureFiles
     from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
     from harpia_formats.evaluation.scoring.result_format import Observer
     from harpia_formats.evaluation.scoring.scores import Scores
-
-
-def with_recipe(
-    name: str, path: str | None, options: ScoreOptions, run: Any, given: Given
-) -> Any:
-    """Return the options of the command `name` with those of the recipe at `path`.
-
-    It is an `Applied`. Raises `RecipeError`, `ScoreError` and `SinkError`.
-    """
-    if path is None:
-        return Applied(options, run)
-    from harpia_formats.api.apply_recipe import apply_recipe  # noqa: PLC0415 - most runs have no recipe
-    from harpia_formats.api.recipe_file import read_recipe  # noqa: PLC0415 - most runs have no recipe
-
-    command = next(one for one in COMMANDS if one.name == name)
-    recipe = read_recipe(path, command)
-    names = {OTHER_NAMES.get(one, one) for one in given.was_given}
-    applied = apply_recipe(recipe, command, options, run, names)
-    _check_output(path, applied.run)
-    return applied
-
-
-def _check_output(path: str, run: Any) -> None:
-    """Raise `SinkError` if a recipe would be replaced by what the run writes."""
-    from harpia_formats.files.io.outputs import FilesRead  # noqa: PLC0415 - most runs have no recipe
-
-    output = getattr(run, "output", "-")
-    if output != "-":
-        FilesRead((), [path]).check(output)
-
-
-def print_recipe(name: str, options: ScoreOptions, run: Any) -> ExitCode:
-    """Print options of the command `name` as a recipe. Raises `HarpiaFormatsError`."""
-    from harpia_formats.api.apply_recipe import recipe_text  # noqa: PLC0415 - most runs print no recipe
-
-    command = next(one for one in COMMANDS if one.name == name)
-    text_writer(sys.stdout)(recipe_text(command, options, run))
-    return ExitCode.OK
 
 
 class PlotFiles:
@@ -153,82 +108,147 @@ def score(given: Given) -> ExitCode:
     from harpia_formats.evaluation.scoring.scores import Scores  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.stored_run import scoring_of  # noqa: PLC0415 - for this command only
 
-    inputs, systems = split_names(given.paths)
-    options = given.options(
-        ScoreOptions,
-        systems=systems,
-    )
-    files = ScoreRun(
-        tuple(inputs),
-        given.to,
-        given.output,
-        given.report,
-        given.plots,
-        cast("Form", given.output_format),
-    )
-    chosen = with_recipe("score", given.recipe, options, files, given)
-    if given.show_recipe:
-        return print_recipe("score", chosen.options, chosen.run)
-    progress = given.progress(chosen.run.inputs, chosen.options.exclude)
-    options, files = chosen.options, chosen.run
-    if options.csv_safe and files.to is None and files.output_format != CSV:
+    if given.plan is not None:
+        return score_plan(given)
+    inputs, systems = split_names(given.paths, are_folders=given.are_systems)
+    options = given.options(ScoreOptions, systems=systems)
+    if given.print_plan:
+        return print_plan(given, inputs, options)
+    progress = given.progress(inputs, options.exclude)
+    if options.csv_safe and given.to is None and given.output_format != CSV:
         raise UsageError("`--csv-safe` is for `--to csv` and `--output-format csv`")
-    others = [files.output, options.companion, options.config, given.recipe]
-    prints_results = files.to is not None and files.output in (None, "-")
+    others = [given.output, options.companion, options.config]
+    prints_results = given.to is not None and given.output in (None, "-")
     reports = ReportFiles(
-        files.report, Scores, [*files.inputs, *others], prints_data=prints_results
+        given.report, Scores, [*inputs, *others], prints_data=prints_results
     )
     pictures = PlotFiles(
-        files.plots,
+        given.plots,
         "score",
-        [fspath(one) for one in files.inputs],
+        [fspath(one) for one in inputs],
         [*others, *reports.paths],
         exclude=options.exclude,
     )
     # Without results to write it is for what is printed.
-    is_of_results = files.to is not None or files.output_format != CSV
+    is_of_results = given.to is not None or given.output_format != CSV
     options = replace(
         options,
         progress=progress.update,
         csv_safe=options.csv_safe and is_of_results,
     )
     run = scoring_of(
-        files.inputs or ["-"], files.to, files.output, options, pictures.observers
+        inputs or ["-"], given.to, given.output, options, pictures.observers
     )
     pictures.check_labels(are_scored=run.may_score_labels)
     print_problems(reports.keeping(run), progress)
-    found = run.scores()
-    scores = replace(found, said=(*chosen.notes, *found.said))
-    code = print_scores(
-        scores, files, csv_safe=chosen.options.csv_safe, quiet=given.quiet
-    )
+    scores = run.scores()
+    code = print_scores(scores, given, is_extra=given.to is not None)
     reports.write(scores, ReportOptions())
     pictures.write(scores, is_whole=scores.is_whole)
     return code
 
 
-def print_scores(
-    scores: "Scores", files: ScoreRun, *, csv_safe: bool, quiet: bool
-) -> ExitCode:
+#: What a plan states itself, by the fields of the command line.
+_OF_PLANS = frozenset({"paths", "to", "output", "by", "config", "names", "constants"})
+
+
+def score_plan(given: Given) -> ExitCode:
+    """Score the systems of a plan on its benchmarks, and print them as one table.
+
+    Options of the command line replace those of the whole plan.
+    """
+    from harpia_formats.api.plan_file import load_plan, option_keys  # noqa: PLC0415 - few runs have a plan
+    from harpia_formats.cli.score_table import published_lines  # noqa: PLC0415 - few runs have a plan
+    from harpia_formats.evaluation.scoring.benchmarks import (  # noqa: PLC0415 - few runs have a plan
+        BenchmarkRun,
+        BenchmarkScores,
+        with_progress,
+    )
+    from harpia_formats.reporters.score_tables.published import tables_of  # noqa: PLC0415 - few runs have a plan
+
+    refused = next((one for one in _OF_PLANS if one in given.was_given), None)
+    if refused is not None:
+        raise UsageError(f"a plan makes one table: leave out {refused}")
+    known = {one.field for one in option_keys().values()}
+    fields = {_field_of(one) for one in given.was_given}
+    changes = {name: getattr(given, name) for name in known & fields}
+    loaded = load_plan(given.plan, changes)
+    form = given.output_format if "output_format" in fields else loaded.output_format
+    progress = given.progress([])
+    run = BenchmarkRun(with_progress(loaded.plan, progress.update))
+    reports = ReportFiles(
+        given.report or loaded.report, BenchmarkScores, [*run.paths, given.plan]
+    )
+    pictures = PlotFiles(
+        given.plots or loaded.plot, "score", run.paths, [given.plan, *reports.paths]
+    )
+    print_problems(reports.keeping(run), progress)
+    found = run.report()
+    if form == TABLE:
+        lines = published_lines(tables_of(found), sys.stdout)
+    else:
+        lines = map(shown_data, form_lines(found, form, csv_safe=given.csv_safe))
+    print_unread(*(report for one in found.benchmarks for report in one.found.reports))
+    text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
+    if not given.quiet:
+        print_notes(found.said)
+    reports.write(found, ReportOptions())
+    pictures.write(found, is_whole=found.is_whole)
+    all_reports = [report for one in found.benchmarks for report in one.found.reports]
+    return exit_code_of(*all_reports, ok=found.ok)
+
+
+def _field_of(name: str) -> str:
+    """Return the field of an option that was given, such as `from_` for `from`."""
+    found = name.replace("-", "_")
+    return "from_" if found == "from" else found
+
+
+def print_plan(given: Given, inputs: Sequence[str], options: ScoreOptions) -> ExitCode:
+    """Print the plan that a command line means. Raises `HarpiaFormatsError`."""
+    from harpia_formats.api.plan_file import LoadedPlan, plan_text  # noqa: PLC0415 - few runs print a plan
+    from harpia_formats.evaluation.scoring.benchmarks import (  # noqa: PLC0415 - few runs print a plan
+        Benchmark,
+        Plan,
+        systems_in,
+    )
+
+    if given.to is not None:
+        raise UsageError(f"a plan makes one table, and no {given.to}: leave out `--to`")
+    if not inputs:
+        raise UsageError("name the files whose answers are scored")
+    systems = systems_in(inputs, options)
+    benchmark = Benchmark("all", replace(options, systems={}))
+    loaded = LoadedPlan(
+        Plan(tuple(systems), (benchmark,)),
+        given.output_format,
+        given.report,
+        given.plots,
+    )
+    text_writer(sys.stdout)(plan_text(loaded))
+    return ExitCode.OK
+
+
+def print_scores(scores: "Scores", given: Given, *, is_extra: bool) -> ExitCode:
     """Print the scores, or why there are none; return the exit code.
 
-    They go to standard error beside results in a file.
+    They go to standard error if they are `is_extra`, beside results in a file.
     """
     from harpia_formats.cli.score_table import score_lines  # noqa: PLC0415 - for this command only
 
     failures = scores.report.failures
     print_unread(scores.report)
-    is_extra, form = files.to is not None, files.output_format
+    form = given.output_format
     lines: Iterable[str]
     if form != TABLE:
-        lines = map(shown_data, form_lines(scores, form, csv_safe=csv_safe))
+        lines = map(shown_data, form_lines(scores, form, csv_safe=given.csv_safe))
     else:
         stream = sys.stderr if is_extra else sys.stdout
         lines = score_lines(scores, stream) if scores.is_whole else iter(())
     text = "".join(f"{line}\n" for line in lines)
     if not is_extra:
         text_writer(sys.stdout)(text)
-    elif not quiet:
+    elif not given.quiet:
         write_stderr(text, is_fitted=form != TABLE)
     if scores.is_whole:
         print_notes(scores.said)
@@ -276,63 +296,40 @@ def score_compare(given: Given) -> ExitCode:
     from harpia_formats.evaluation.scoring.compare_runs import comparison_of  # noqa: PLC0415 - for this command only
     from harpia_formats.evaluation.scoring.input_files import split_names  # noqa: PLC0415 - for this command only
 
-    paths, systems = split_names(given.inputs)
-    options = given.options(
-        ScoreOptions,
-        systems=systems,
-    )
-    files = CompareRun(
-        tuple(paths),
-        given.models,
-        given.baseline,
-        given.test,
-        given.detect,
-        given.force,
-        given.report,
-        given.plots,
-        cast("Form", given.output_format),
-    )
-    chosen = with_recipe("score compare", given.recipe, options, files, given)
-    check_difference(chosen.run.detect)
-    if given.show_recipe:
-        return print_recipe("score compare", chosen.options, chosen.run)
-    progress = given.progress(chosen.run.inputs, chosen.options.exclude)
-    files = chosen.run
-    csv_safe = chosen.options.csv_safe
-    options = replace(chosen.options, csv_safe=False, progress=progress.update)
-    inputs = [fspath(one) for one in files.inputs]
+    inputs, systems = split_names(given.inputs, are_folders=given.are_systems)
     if not inputs:
         raise UsageError("name the files whose answers are compared")
-    if csv_safe and files.output_format != CSV:
+    options = given.options(ScoreOptions, systems=systems)
+    check_difference(given.detect)
+    progress = given.progress(inputs, options.exclude)
+    if options.csv_safe and given.output_format != CSV:
         raise UsageError("`--csv-safe` is for `--output-format csv`")
-    others = [options.companion, given.recipe]
-    reports = ReportFiles(files.report, ComparisonReport, [*inputs, *others])
+    reports = ReportFiles(given.report, ComparisonReport, [*inputs, options.companion])
     pictures = PlotFiles(
-        files.plots,
+        given.plots,
         "score compare",
         inputs,
-        [*others, *reports.paths],
+        [options.companion, *reports.paths],
         exclude=options.exclude,
     )
     run = comparison_of(
         inputs,
-        options,
-        files.models,
-        files.test,
-        files.baseline,
-        force=files.force,
+        replace(options, csv_safe=False, progress=progress.update),
+        given.models,
+        given.test,
+        given.baseline,
+        force=given.force,
     )
     print_problems(reports.keeping(run), progress)
-    report = with_questions_needed(run.report(), files.detect)
-    found = replace(report, said=(*chosen.notes, *report.said))
+    found = with_questions_needed(run.report(), given.detect)
     reports.write(found, ReportOptions())
-    if files.output_format == TABLE:
+    form = given.output_format
+    if form == TABLE:
         lines = comparison_lines(found, sys.stdout)
     else:
-        form = files.output_format
-        lines = map(shown_data, form_lines(found, form, csv_safe=csv_safe))
+        lines = map(shown_data, form_lines(found, form, csv_safe=options.csv_safe))
     # Programs that read JSON get the report on inputs that could not be read, too.
-    code = _print_comparison(found, lines, is_json=files.output_format == "json")
+    code = _print_comparison(found, lines, is_json=form == "json")
     pictures.write(found, is_whole=bool(found.compared))
     return code
 
@@ -393,8 +390,7 @@ def score_agreement(given: Given) -> ExitCode:
         names = _labels_of(given.definition, given.fields or (FIELD,))
     run = Agreement(given.inputs, options, given.fields, names, given.weights)
     print_problems(iter(run), progress)
-    shown = ScoreRun(given.inputs, output_format=cast("Form", given.output_format))
-    return print_scores(run.scores(), shown, csv_safe=given.csv_safe, quiet=given.quiet)
+    return print_scores(run.scores(), given, is_extra=False)
 
 
 def _labels_of(definition: Path, fields: Sequence[str]) -> tuple[object, ...]:

@@ -4,19 +4,25 @@ A benchmark is a data set with its metrics, and a system is who answered. A plan
 which files hold the answers of which system to which benchmark.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import fsum
 from pathlib import PurePath
 from typing import Any, ClassVar
 
+from msgspec import UNSET
+
+from harpia_formats.conversion.reading.placed_record import PlacedRecord
 from harpia_formats.evaluation.scoring.best_scores import Best, best_tested, columns_of
+from harpia_formats.evaluation.scoring.choose_systems import distinct_names
 from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compare_runs import comparison_of
 from harpia_formats.evaluation.scoring.compared_scores import (
     ComparedScore,
     ComparedSystem,
 )
+from harpia_formats.evaluation.scoring.input_files import reading_of
 from harpia_formats.evaluation.scoring.metric_score import (
     COLUMNS,
     MetricScore,
@@ -26,6 +32,7 @@ from harpia_formats.evaluation.scoring.options import ScoreOptions, SystemName
 from harpia_formats.evaluation.scoring.stored_run import scoring_of
 from harpia_formats.files.io.discovery import find_sources, parts_of
 from harpia_formats.files.io.discovery import matches as path_matches
+from harpia_formats.files.io.source import ReadProgress
 from harpia_formats.formats.registry import all_unpackers
 from harpia_formats.model.problem import Problem
 from harpia_formats.model.result import Result
@@ -82,6 +89,50 @@ class Plan:
                 check_system(name, names)
         if self.baseline is not None:
             check_system(self.baseline, names)
+
+
+def with_progress(plan: Plan, progress: Callable[[ReadProgress], None]) -> Plan:
+    """Return a plan whose runs call `progress` now and then."""
+    return replace(
+        plan,
+        benchmarks=tuple(
+            replace(one, options=replace(one.options, progress=progress))
+            for one in plan.benchmarks
+        ),
+    )
+
+
+def systems_in(inputs: Sequence[str], options: ScoreOptions) -> list[PlannedSystem]:
+    """Return the systems whose answers files hold, by their models or the files.
+
+    They are the models in files, and the files that name none; files with a name of
+    `systems` of the options are those of one. Raises what `Reading` raises.
+    """
+    found: dict[tuple[str | None, str | None, str], dict[str, None]] = {}
+    for given in inputs:
+        name = options.systems.get(given)
+        if isinstance(name, str):
+            found.setdefault((name, None, ""), {})[given] = None
+            continue
+        models: dict[str | None, None] = {}
+        reading = reading_of([given], options)
+        receive = partial(_add_models, models)
+        for _ in reading.problems(receive, lambda *_: None, lambda _: None):
+            continue
+        for model in models:
+            source = given if model is None else ""
+            found.setdefault((None, model, source), {})[given] = None
+    names = distinct_names((name or model, source) for name, model, source in found)
+    return [
+        PlannedSystem(name, tuple(files), model)
+        for name, ((_, model, _), files) in zip(names, found.items(), strict=True)
+    ]
+
+
+def _add_models(models: dict[str | None, None], placed: PlacedRecord) -> None:
+    """Add the models of the answers of a record, None for those that name none."""
+    for output in placed.record.outputs:
+        models[None if output.model is UNSET else output.model] = None
 
 
 def check_system(name: str, names: Sequence[str]) -> None:
@@ -264,6 +315,11 @@ class BenchmarkScores(Result):
             ],
             "notes": list(self.said),
         }
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each benchmark has scores."""
+        return all(one.found.systems for one in self.benchmarks)
 
     @property
     def ok(self) -> bool:

@@ -83,6 +83,7 @@ def _table_of_benchmarks(
         for column, rows in zip(own, bold, strict=True)
     ]
     headings = _headings(columns)
+    below: list[Note] = []
     if found.has_mean:
         headings.append(Heading("mean", own[0].better))
         means = list(found.means().values())
@@ -98,9 +99,7 @@ def _table_of_benchmarks(
         parts = ", ".join(
             f"{name} ({score})" for name, score in zip(over, firsts, strict=True)
         )
-        below = (Note(f"Mean: of {parts}, without an interval or a test."),)
-    else:
-        below = ()
+        below.append(Note(f"Mean: of {parts}, without an interval or a test."))
     groups = [system.scores for one in found.benchmarks for system in one.found.systems]
     _, counts = counts_of(groups)
     shown = [
