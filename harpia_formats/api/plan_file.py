@@ -41,6 +41,8 @@ from harpia_formats.reporters.score_tables import FORMS, TABLE
 SYSTEMS, BENCHMARKS, PARAMETERS = "systems", "benchmarks", "parameters"
 #: What options are called in plans, where that is not their word.
 _CALLED = {"parameters": PARAMETERS}
+#: What a plan states even if it is the default, since numbers depend on it.
+_ALWAYS = frozenset({"level", "replicates", "seed"})
 #: What stands before a path in NAME=FILE.
 _name = re.compile(r"[A-Za-z][\w-]*=")
 _at_line = re.compile(r" \(at line ([0-9]+), column [0-9]+\)$")
@@ -347,6 +349,8 @@ def plan_text(loaded: LoadedPlan) -> str:
         own = _stated(one.options, OF_BENCHMARKS)
         if one.files:
             own["files"] = list(one.files)
+        if one.systems is not None:
+            own["systems"] = list(one.systems)
         if one.test is not None:
             own["test"] = one.test
         lines += [f"{_key(key)} = {_text(key, value)}\n" for key, value in own.items()]
@@ -354,11 +358,15 @@ def plan_text(loaded: LoadedPlan) -> str:
 
 
 def _stated(options: ScoreOptions, names: Collection[str]) -> dict[str, Any]:
-    """Return the options that a plan states, by their keys: those that have a value."""
-    found = {}
+    """Return the options that a plan states, by their keys.
+
+    They are those with another value than the default, and the numbers of intervals.
+    """
+    found, usual = {}, ScoreOptions(missing="skip")
     for key, option in option_keys().items():
         value = getattr(options, option.field) if option.field in names else None
-        if value in (None, (), {}, False):
+        is_usual = value == getattr(usual, option.field)
+        if value is None or (is_usual and option.field not in _ALWAYS):
             continue
         if option.field == PARAMETERS:
             tables: dict[str, dict[str, Any]] = {}

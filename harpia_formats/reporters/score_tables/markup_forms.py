@@ -1,7 +1,7 @@
 """Tables of scores in LaTeX, and in the Markdown of GitHub and GitLab."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from harpia_formats.evaluation.scoring.best_scores import Better
@@ -136,6 +136,9 @@ _signs = str.maketrans(
 _MARKS = {"*": "*", "\u2020": r"\dagger"}
 #: Signatures have no spaces: lines may break behind these.
 _BREAK = re.compile(r"(\\textbar\{\}|:|,)")
+_LINE_END = r"\\"
+#: Words of a heading, and their ends.
+_words = re.compile(r"[^\s_/-]*[\s_/-]*")
 #: The same in the names of systems.
 _NAME_BREAK = re.compile(r"(-|/|\.|\\_)")
 _LATEX_MOST, _LATEX_LONG = 200, 2_000
@@ -154,12 +157,14 @@ def _table_lines(table: ScoreTable) -> Iterator[str]:
     """Yield the lines of a table with its notes, as a float if a page holds it."""
     caption = rf"\caption{{{latex_text(table.caption)}}}"
     layout = _layout_of(table)
-    names = LATEX.line(map(_latex_heading, table.headings))
+    kinds = latex_columns([heading.is_number for heading in table.headings])
+    names = LATEX.line(_latex_headings(table, layout))
     head = [r"\toprule", names, r"\midrule"]
-    if len(table.rows) * layout.lines <= _PAGE:
+    before = [] if layout is None else [r"\footnotesize", layout.gap]
+    if len(table.rows) * (1 if layout is None else 2) <= _PAGE:
         yield r"% \usepackage{booktabs}"
-        yield from [r"\begin{table}", r"\centering", caption, *layout.before]
-        yield rf"\begin{{tabular}}{{{layout.columns}}}"
+        yield from [r"\begin{table}", r"\centering", caption, *before]
+        yield rf"\begin{{tabular}}{{{kinds}}}"
         yield from [*head, *_rows(table, layout), r"\bottomrule", r"\end{tabular}"]
         if table.notes:
             yield r"\par\medskip"
@@ -169,8 +174,8 @@ def _table_lines(table: ScoreTable) -> Iterator[str]:
         yield r"\end{table}"
         return
     yield r"% \usepackage{booktabs,longtable}"
-    yield from ["{", *layout.before]
-    yield rf"\begin{{longtable}}{{{layout.columns}}}"
+    yield from ["{", *before]
+    yield rf"\begin{{longtable}}{{{kinds}}}"
     yield rf"{caption} \\"
     yield from [*head, r"\endfirsthead", *head, r"\endhead"]
     yield from [r"\bottomrule", r"\endfoot", *_rows(table, layout)]
@@ -182,99 +187,99 @@ def _table_lines(table: ScoreTable) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Layout:
-    """How a table has room on a page: its columns, and where intervals stand."""
+class _CloseLayout:
+    """How a table that is too wide for a page is set: intervals below numbers."""
 
-    columns: str
-    #: The width of the first column in millimetres, 0 for that of its longest text.
-    name_width: float = 0
-    #: Lines before the table.
-    before: tuple[str, ...] = ()
-    #: Whether intervals stand below numbers, and not behind them.
-    is_stacked: bool = False
-
-    @property
-    def lines(self) -> int:
-        """The lines of a row."""
-        return 2 if self.is_stacked else 1
+    #: The widths of the columns in millimetres, the first one for names.
+    widths: Sequence[float]
+    gap: str = rf"\setlength{{\tabcolsep}}{{{0.7}mm}}"
 
 
-#: The width of a page and the least one of a column of names, in millimetres.
-_WIDTH, _NAME = 160.0, 22.0
-#: Millimetres between two columns, and of a table that is set closely.
-_GAP, _CLOSE = 4.2, 1.4
-#: Millimetres of a character on average: usual, in footnotes, and in scripts.
-_USUAL, _FOOTNOTE, _SCRIPT = 1.85, 1.5, 1.25
+#: Millimetres of a page, and between two columns of a table as LaTeX sets it and of one
+#: that is set closely.
+_WIDTH, _GAP, _CLOSE = 160.0, 4.2, 1.4
+#: Millimetres of a digit or letter: as text, in footnotes, and in scripts.
+_TEXT_SIZE, _FOOTNOTE, _SCRIPT = 1.85, 1.55, 1.42
+#: Characters that are half as wide.
+_NARROW = frozenset(".,[]()il: ")
+_leading_zero = re.compile(r"(?<!\d)0\.")
 
 
-def _layout_of(table: ScoreTable) -> _Layout:
-    """Return how a table has room on a page, by about how wide its texts are.
+def _width(text: str, size: float) -> float:
+    """Return about how wide a text is, in millimetres."""
+    return sum(size / 2 if one in _NARROW else size for one in text)
 
-    The names in a first column that is too wide are broken into lines.
-    """
-    kinds = latex_columns([heading.is_number for heading in table.headings])
-    columns = [
-        [_heading_width(heading), *(row[at] for row in table.rows)]
+
+def _layout_of(table: ScoreTable) -> _CloseLayout | None:
+    """Return how a table has room on a page if it has none as it is, else None."""
+    beside = [
+        max(_width(_in_one_line(cell), _TEXT_SIZE) for cell in column)
+        for column in zip(*table.rows, strict=True)
+    ]
+    headings = [
+        _width(max(one.group, f"{one.name} ^", key=len), _TEXT_SIZE)
+        for one in table.headings
+    ]
+    widths = map(max, beside or headings, headings)
+    if sum(widths) + _GAP * len(headings) <= _WIDTH:
+        return None
+    below = [
+        max(
+            *(
+                _width(f"{line} ^", _FOOTNOTE)
+                for line in (heading.name, *_words.findall(heading.group))
+            ),
+            *(_stacked(row[at]) for row in table.rows),
+        )
         for at, heading in enumerate(table.headings)
     ]
-    beside = [max(map(_characters, column)) * _USUAL for column in columns]
-    if sum(beside) + _GAP * len(columns) <= _WIDTH:
-        return _Layout(kinds)
-    below = [max(map(_stacked, column)) for column in columns[1:]]
-    room = _WIDTH - sum(below) - _CLOSE * (len(columns) + 1)
-    names = max(map(_characters, columns[0])) * _FOOTNOTE
-    return _Layout(
-        kinds,
-        max(room, _NAME) if names > room else 0,
-        (r"\footnotesize", rf"\setlength{{\tabcolsep}}{{{_CLOSE / 2}mm}}"),
-        is_stacked=True,
-    )
+    room = _WIDTH - sum(below[1:]) - _CLOSE * (len(below) + 1)
+    return _CloseLayout([min(below[0], room), *below[1:]])
 
 
-def _heading_width(heading: Heading) -> str:
-    """Return the longest line of a heading."""
-    return max(heading.group, f"{heading.name} ^", key=len)
-
-
-def _characters(cell: Cell) -> float:
-    """Return about how many characters wide a cell is in one line."""
-    if isinstance(cell, str):
-        return len(cell)
-    return len(cell.text) + len(cell.rest) + bool(cell.rest) + len(cell.mark)
+def _in_one_line(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else f"{cell.text} {cell.rest}{cell.mark}"
 
 
 def _stacked(cell: Cell) -> float:
     """Return about how wide a cell is with its interval below it, in millimetres."""
     if isinstance(cell, str):
-        return len(cell) * _FOOTNOTE
-    number = (len(cell.text) + len(cell.mark)) * _FOOTNOTE
-    return max(number, len(cell.rest) * _SCRIPT)
+        return _width(cell, _FOOTNOTE)
+    number = _width(f"{_closely(cell.text)}{cell.mark}", _FOOTNOTE)
+    return max(number, _width(_closely(cell.rest, is_rest=True), _SCRIPT))
 
 
-def _rows(table: ScoreTable, layout: _Layout) -> Iterator[str]:
+def _closely(text: str, *, is_rest: bool = False) -> str:
+    """Return a number without the 0 before its point, and limits without spaces."""
+    found = _leading_zero.sub(".", text)
+    return found.replace("+", "").replace(", ", ",") if is_rest else found
+
+
+def _rows(table: ScoreTable, layout: _CloseLayout | None) -> Iterator[str]:
     for at, cells in enumerate(table.rows):
-        first, *others = cells
-        if layout.is_stacked:
-            others = [
-                one if isinstance(one, str) else replace(one, rest="") for one in others
-            ]
-        name = _latex_cell(first)
-        if layout.name_width:
-            broken = _NAME_BREAK.sub(r"\1\\allowbreak{}", name)
-            name = (
-                rf"\parbox[t]{{{layout.name_width:.0f}mm}}"
-                rf"{{\raggedright\strut {broken}\strut}}"
-            )
-        yield LATEX.line([name, *map(_latex_cell, others)])
-        if layout.is_stacked:
-            rests = ["" if isinstance(one, str) else one.rest for one in cells]
-            if any(rests):
-                yield LATEX.line(
-                    rf"\scriptsize {_latex_number(rest)}" if rest else ""
-                    for rest in rests
-                )
+        if layout is None:
+            yield LATEX.line(map(_latex_cell, cells))
+        else:
+            pairs = zip(cells, layout.widths, strict=True)
+            yield LATEX.line(_close_cell(cell, width) for cell, width in pairs)
+            yield r"\addlinespace"
         if at in table.breaks:
             yield r"\midrule"
+
+
+def _close_cell(cell: Cell, width: float) -> str:
+    """Return a cell of a close table: a name, or a number over its interval."""
+    if isinstance(cell, str):
+        name = _NAME_BREAK.sub(r"\1\\allowbreak{}", latex_text(cell))
+        return rf"\parbox[t]{{{width:.1f}mm}}{{\raggedright {name}\strut}}"
+    number = _latex_cell(replace(cell, text=_closely(cell.text), rest=""))
+    if not cell.rest:
+        return number
+    rest = _closely(cell.rest, is_rest=True).replace("-", "--")
+    return (
+        rf"\begin{{tabular}}[t]{{@{{}}r@{{}}}}{number}\\"
+        rf"{{\scriptsize {rest}}}\end{{tabular}}"
+    )
 
 
 def latex_text(text: str, limit: int = _LATEX_MOST) -> str:
@@ -285,11 +290,25 @@ def latex_text(text: str, limit: int = _LATEX_MOST) -> str:
     )
 
 
-def _latex_heading(heading: Heading) -> str:
-    name = f"{latex_text(heading.name)}{_LATEX_ARROWS[heading.better]}"
-    if not heading.group:
-        return name
-    return rf"\shortstack[r]{{{latex_text(heading.group)}\\{name}}}"
+def _latex_headings(table: ScoreTable, layout: _CloseLayout | None) -> Iterator[str]:
+    widths = [_WIDTH] * len(table.headings) if layout is None else layout.widths
+    for heading, width in zip(table.headings, widths, strict=True):
+        name = f"{latex_text(heading.name)}{_LATEX_ARROWS[heading.better]}"
+        if not heading.group:
+            yield name
+            continue
+        lines = [*map(latex_text, _broken(heading.group, width)), name]
+        yield rf"\shortstack[r]{{{_LINE_END.join(lines)}}}"
+
+
+def _broken(text: str, width: float) -> list[str]:
+    """Return a text in lines of about so many millimetres, as far as it has breaks."""
+    lines = [""]
+    for part in _words.findall(text):
+        if lines[-1] and _width(lines[-1] + part.rstrip(), _FOOTNOTE) > width:
+            lines.append("")
+        lines[-1] += part
+    return [line.rstrip() for line in lines]
 
 
 def _latex_cell(cell: Cell) -> str:

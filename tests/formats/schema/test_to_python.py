@@ -14,8 +14,8 @@ import msgspec
 import pytest
 
 from harpia_formats import compare_scores, detect, score, stats, validate
-from harpia_formats.api.apply_recipe import recipe_text
-from harpia_formats.api.recipe_keys import COMPARE, SCORE, CompareRun, ScoreRun
+from harpia_formats.api.plan_file import LoadedPlan, plan_text
+from harpia_formats.evaluation.scoring.benchmarks import Benchmark, Plan, PlannedSystem
 from harpia_formats.api.testing.mutation import mutants
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.expectations.preflight_keys import KEYS
@@ -128,14 +128,15 @@ def preflight_file() -> list[Any]:
     ]
 
 
-def recipe() -> list[Any]:
-    """Return a recipe with every option of `score`."""
-    return [tomllib.loads(recipe_text(SCORE, ScoreOptions(), ScoreRun()))]
-
-
-def comparison_recipe() -> list[Any]:
-    """Return a recipe with every option of `score compare`."""
-    return [tomllib.loads(recipe_text(COMPARE, ScoreOptions(), CompareRun()))]
+def plan() -> list[Any]:
+    """Return a plan with every option that `--print-plan` states."""
+    system = PlannedSystem("A", ("a.jsonl",), "model")
+    options = ScoreOptions(
+        metrics=("em",), parameters={"em.scale": "0-100"}, missing="skip"
+    )
+    benchmark = Benchmark("B", options, ("*b*",), ("A",), "bootstrap")
+    loaded = LoadedPlan(Plan((system,), (benchmark,), "A"), "csv", ("a.json",))
+    return [tomllib.loads(plan_text(loaded))]
 
 
 def statistics() -> list[Any]:
@@ -164,8 +165,7 @@ SEEDS: dict[str, Callable[[], list[Any]]] = {
     "baseline-1": baseline,
     "config-1": config,
     "preflight-1": preflight_file,
-    "score-compare-recipe-1": comparison_recipe,
-    "score-recipe-1": recipe,
+    "score-plan-1": plan,
     "score-comparison-1": comparison,
     "scores-1": scores,
     "statistics-1": statistics,
