@@ -184,18 +184,21 @@ def score_plan(given: Given) -> ExitCode:
     )
     print_problems(reports.keeping(run), progress)
     found = run.report()
-    if form == TABLE:
+    every = [report for one in found.benchmarks for report in one.found.reports]
+    print_unread(*every)
+    lines: Iterable[str] = ()
+    if form == TABLE and found.is_whole:
         lines = published_lines(tables_of(found), sys.stdout)
-    else:
+    elif form != TABLE and (found.is_whole or form == "json"):
         lines = map(shown_data, form_lines(found, form, csv_safe=given.csv_safe))
-    print_unread(*(report for one in found.benchmarks for report in one.found.reports))
     text_writer(sys.stdout)("".join(f"{line}\n" for line in lines))
-    if not given.quiet:
+    if not found.is_whole:
+        write_stderr("no table: some rows are not valid; see above\n")
+    elif not given.quiet:
         print_notes(found.said)
     reports.write(found, ReportOptions())
     pictures.write(found, is_whole=found.is_whole)
-    all_reports = [report for one in found.benchmarks for report in one.found.reports]
-    return exit_code_of(*all_reports, ok=found.ok)
+    return exit_code_of(*every, ok=found.ok)
 
 
 def _field_of(name: str) -> str:

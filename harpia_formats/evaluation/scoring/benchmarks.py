@@ -319,12 +319,12 @@ class BenchmarkScores(Result):
     @property
     def is_whole(self) -> bool:
         """Whether each benchmark has scores."""
-        return all(one.found.systems for one in self.benchmarks)
+        return all(bool(one.found.systems) for one in self.benchmarks)
 
     @property
     def ok(self) -> bool:
         """Whether all files were read as asked for and each system has its scores."""
-        return bool(self.benchmarks) and all(
+        return self.is_whole and all(
             all(report.ok_without_invalid for report in one.found.reports)
             and all(score.value is not None for score in _scores(one))
             and all(score.comparison is not None for score in one.found.compared)

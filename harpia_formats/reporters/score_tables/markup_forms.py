@@ -139,8 +139,6 @@ _BREAK = re.compile(r"(\\textbar\{\}|:|,)")
 _LINE_END = r"\\"
 #: Words of a heading, and their ends.
 _words = re.compile(r"[^\s_/-]*[\s_/-]*")
-#: The same in the names of systems.
-_NAME_BREAK = re.compile(r"(-|/|\.|\\_)")
 _LATEX_MOST, _LATEX_LONG = 200, 2_000
 #: Rows of a table that a page holds with its notes.
 _PAGE = 30
@@ -195,19 +193,23 @@ class _CloseLayout:
     gap: str = rf"\setlength{{\tabcolsep}}{{{0.7}mm}}"
 
 
-#: Millimetres of a page, and between two columns of a table as LaTeX sets it and of one
-#: that is set closely.
-_WIDTH, _GAP, _CLOSE = 160.0, 4.2, 1.4
+#: Millimetres of a page less what may be guessed wrong, and between two columns of a
+#: table as LaTeX sets it and of one that is set closely.
+_WIDTH, _GAP, _CLOSE = 156.0, 4.2, 1.4
+#: The least width of a column of names, unless words of headings are broken.
+_NAME = 25.0
 #: Millimetres of a digit or letter: as text, in footnotes, and in scripts.
 _TEXT_SIZE, _FOOTNOTE, _SCRIPT = 1.85, 1.55, 1.42
-#: Characters that are half as wide.
-_NARROW = frozenset(".,[]()il: ")
+#: Characters that are half as wide, and those that are wider by a third.
+_NARROW = frozenset(".,[]()ijl: ")
+_WIDE = frozenset("ABCDEFGHKLMNOPQRSTUVWXYZmw_")
 _leading_zero = re.compile(r"(?<!\d)0\.")
 
 
 def _width(text: str, size: float) -> float:
     """Return about how wide a text is, in millimetres."""
-    return sum(size / 2 if one in _NARROW else size for one in text)
+    narrow = sum(one in _NARROW for one in text)
+    return size * (len(text) - narrow / 2 + sum(one in _WIDE for one in text) / 3)
 
 
 def _layout_of(table: ScoreTable) -> _CloseLayout | None:
@@ -223,18 +225,25 @@ def _layout_of(table: ScoreTable) -> _CloseLayout | None:
     widths = map(max, beside or headings, headings)
     if sum(widths) + _GAP * len(headings) <= _WIDTH:
         return None
-    below = [
-        max(
-            *(
-                _width(f"{line} ^", _FOOTNOTE)
-                for line in (heading.name, *_words.findall(heading.group))
-            ),
-            *(_stacked(row[at]) for row in table.rows),
-        )
-        for at, heading in enumerate(table.headings)
-    ]
-    room = _WIDTH - sum(below[1:]) - _CLOSE * (len(below) + 1)
-    return _CloseLayout([min(below[0], room), *below[1:]])
+    found = _close_widths(table, with_words=True)
+    if found[0] < _NAME:
+        found = _close_widths(table, with_words=False)
+    return _CloseLayout(found)
+
+
+def _close_widths(table: ScoreTable, *, with_words: bool) -> list[float]:
+    """Return the widths of the columns of a close table, the first one what is left.
+
+    The others are those of their cells, and `with_words` of the words above them.
+    """
+    found = []
+    for at, heading in enumerate(table.headings):
+        words = _words.findall(heading.group) if with_words else []
+        lines = [f"{heading.name} ^", *words]
+        cells = (_stacked(row[at]) for row in table.rows)
+        found.append(max(*(_width(line, _FOOTNOTE) for line in lines), *cells))
+    room = _WIDTH - sum(found[1:]) - _CLOSE * (len(found) + 1)
+    return [min(found[0], room), *found[1:]]
 
 
 def _in_one_line(cell: Cell) -> str:
@@ -270,7 +279,7 @@ def _rows(table: ScoreTable, layout: _CloseLayout | None) -> Iterator[str]:
 def _close_cell(cell: Cell, width: float) -> str:
     """Return a cell of a close table: a name, or a number over its interval."""
     if isinstance(cell, str):
-        name = _NAME_BREAK.sub(r"\1\\allowbreak{}", latex_text(cell))
+        name = r"\allowbreak{}".join(_breakable(cell, width))
         return rf"\parbox[t]{{{width:.1f}mm}}{{\raggedright {name}\strut}}"
     number = _latex_cell(replace(cell, text=_closely(cell.text), rest=""))
     if not cell.rest:
@@ -290,6 +299,18 @@ def latex_text(text: str, limit: int = _LATEX_MOST) -> str:
     )
 
 
+def _breakable(text: str, width: float) -> Iterator[str]:
+    """Yield the parts of a text between which LaTeX may break it into lines.
+
+    A word that is wider than a line may be broken behind each character.
+    """
+    for word in _words.findall(safe(text, _LATEX_MOST)):
+        if _width(word, _FOOTNOTE) > width:
+            yield from map(latex_text, word)
+        elif word:
+            yield latex_text(word)
+
+
 def _latex_headings(table: ScoreTable, layout: _CloseLayout | None) -> Iterator[str]:
     widths = [_WIDTH] * len(table.headings) if layout is None else layout.widths
     for heading, width in zip(table.headings, widths, strict=True):
@@ -302,13 +323,30 @@ def _latex_headings(table: ScoreTable, layout: _CloseLayout | None) -> Iterator[
 
 
 def _broken(text: str, width: float) -> list[str]:
-    """Return a text in lines of about so many millimetres, as far as it has breaks."""
+    """Return a text in lines of about so many millimetres.
+
+    It is broken between words, and within a word that is wider.
+    """
     lines = [""]
-    for part in _words.findall(text):
-        if lines[-1] and _width(lines[-1] + part.rstrip(), _FOOTNOTE) > width:
-            lines.append("")
-        lines[-1] += part
+    for word in _words.findall(text):
+        parts = word if _width(word.rstrip(), _FOOTNOTE) > width else [word]
+        for part in parts:
+            if lines[-1] and _width(lines[-1] + part.rstrip(), _FOOTNOTE) > width:
+                lines.append("")
+            lines[-1] += part
     return [line.rstrip() for line in lines]
+
+
+def _breakable(text: str, width: float) -> Iterator[str]:
+    """Yield the parts of a text between which LaTeX may break it into lines.
+
+    A word that is wider than a line may be broken behind each character.
+    """
+    for word in _words.findall(safe(text, _LATEX_MOST)):
+        if _width(word, _FOOTNOTE) > width:
+            yield from map(latex_text, word)
+        elif word:
+            yield latex_text(word)
 
 
 def _latex_cell(cell: Cell) -> str:

@@ -107,14 +107,13 @@ def test_a_mixture_stops_and_names_both_ways_out(
     assert [group["em"].value for group in found.systems] == [0.8, 0.5]
 
 
-def test_a_name_is_for_files_without_model_names(
+def test_a_file_has_one_name(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A file that names its models is not called otherwise, nor has it two names."""
+    """A name stands for the model of a file; a path with `=` in it is a path."""
     one = written(tmp_path / "a.jsonl", range(5), 3, "m")
-    code, _, error = run(capsys, f"A={one}")
-    assert code == 2
-    assert "names the models of its answers" in error
+    code, output, _ = run(capsys, f"A={one}")
+    assert (code, "m" in output.split()) == (0, False)
     code, _, error = run(capsys, f"A={one}", f"B={one}")
     assert code == 2
     assert "give it one name" in error

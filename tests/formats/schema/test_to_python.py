@@ -13,10 +13,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from harpia_formats import compare_scores, detect, score, stats, validate
+from harpia_formats import (
+    compare_scores,
+    detect,
+    score,
+    score_plan,
+    stats,
+    validate,
+)
 from harpia_formats.api.plan_file import LoadedPlan, plan_text
-from harpia_formats.evaluation.scoring.benchmarks import Benchmark, Plan, PlannedSystem
 from harpia_formats.api.testing.mutation import mutants
+from harpia_formats.evaluation.scoring.benchmarks import Benchmark, Plan, PlannedSystem
 from harpia_formats.evaluation.scoring.options import ScoreOptions
 from harpia_formats.expectations.preflight_keys import KEYS
 from harpia_formats.formats.detection.result import SCHEMA, detected_as_dict
@@ -139,6 +146,14 @@ def plan() -> list[Any]:
     return [tomllib.loads(plan_text(loaded))]
 
 
+def benchmark_scores() -> list[Any]:
+    """Return the table of two fixtures as two systems."""
+    folder = FIXTURES / "nemo-output" / "valid"
+    systems = {"A": f"{folder / 'answers.jsonl'}", "B": f"{folder / 'answers.json'}"}
+    given = {"systems": systems, "metrics": ["em"], "baseline": "A"}
+    return [score_plan(given).to_dict()]
+
+
 def statistics() -> list[Any]:
     """Return the statistics of a fixture."""
     path = FIXTURES / "nemo-output" / "valid" / "answers.jsonl"
@@ -165,6 +180,7 @@ SEEDS: dict[str, Callable[[], list[Any]]] = {
     "baseline-1": baseline,
     "config-1": config,
     "preflight-1": preflight_file,
+    "benchmark-scores-1": benchmark_scores,
     "score-plan-1": plan,
     "score-comparison-1": comparison,
     "scores-1": scores,

@@ -1,0 +1,352 @@
+"""`score --plan`, `--print-plan` and `--systems`, as a user runs them."""
+
+import csv
+import json
+import shutil
+import subprocess
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import harpia_formats as hf
+from harpia_formats.formats.schema.bundled_schemas import (
+    built_in_schema,
+    schema_validator_of,
+)
+from harpia_formats.model.problem import PlanError
+from harpia_formats.reporters.score_tables import form_lines
+from in_process import InProcess
+
+SYSTEMS = ("Llama", "Qwen", "Mistral")
+#: Of how many questions each benchmark is, and every which answer of a system is wrong.
+BENCHMARKS = {"gsm8k": 40, "mmlu": 60}
+WRONG = {"Llama": 2, "Qwen": 9, "Mistral": 7}
+PLAN = """\
+[systems]
+Llama = "runs/llama/*.jsonl"
+Qwen = ["runs/qwen/gsm8k.jsonl", "runs/qwen/mmlu.jsonl"]
+Mistral = "runs/mistral"
+
+[benchmarks.GSM8K]
+files = "gsm8k*"
+metrics = "em"
+
+[benchmarks.MMLU]
+files = "mmlu*"
+metrics = ["em", "f1"]
+"""
+
+
+def rows(system: str, benchmark: str) -> str:
+    """Return the answers of a system to a benchmark; Llama names its model."""
+    model = {"model": "meta/Llama-3"} if system == "Llama" else {}
+    lines = []
+    for at in range(BENCHMARKS[benchmark]):
+        text = "no" if at % WRONG[system] == 0 else f"{at}"
+        lines.append(
+            {
+                "id": f"{benchmark}-{at}",
+                "prompt": f"{at} of {benchmark}?",
+                "references": [f"{at}"],
+                "outputs": [{"text": text, **model}],
+            }
+        )
+    return "".join(f"{json.dumps(line)}\n" for line in lines)
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfdbinary: pytest.CaptureFixture[bytes],
+) -> InProcess:
+    """Return what runs the command in a folder with a plan and its files."""
+    monkeypatch.chdir(tmp_path)
+    for system in SYSTEMS:
+        for benchmark in BENCHMARKS:
+            path = tmp_path / "runs" / system.lower() / f"{benchmark}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(rows(system, benchmark), encoding="utf-8")
+    Path("paper.toml").write_text(PLAN, encoding="utf-8")
+    return InProcess(monkeypatch, capfdbinary)
+
+
+def table_of(text: str) -> list[dict[str, str]]:
+    """Return the rows of a table in CSV."""
+    return [*csv.DictReader(text.splitlines())]
+
+
+def test_a_plan_is_one_table_of_systems_by_benchmarks(run: InProcess) -> None:
+    """Each system is a row, each score of a benchmark a column."""
+    result = run("score", "--plan", "paper.toml")
+
+    assert result.code == 0
+    head, _, *body = result.out.splitlines()
+    assert head.split("  ")[0] == "system"
+    assert all(name in head for name in ("GSM8K (em)", "MMLU (em)", "MMLU (f1)"))
+    assert [line.split()[0] for line in body[:3]] == [*SYSTEMS]
+    below = result.out.partition("\n\n")[2].splitlines()
+    assert len(below) <= 5
+
+
+def test_scores_are_those_of_each_file_alone(run: InProcess) -> None:
+    """The value, the interval and the signature are those that `score` gives a file."""
+    found = table_of(run("score", "--plan", "paper.toml", "--output-format", "csv").out)
+    for row in found:
+        path = f"runs/{row['system'].lower()}/{row['benchmark'].lower()}.jsonl"
+        alone = table_of(
+            run("score", path, "-m", row["metric"], "--output-format", "csv").out
+        )
+        same = ("value", "low", "high", "questions", "signature", "method")
+        assert [row[key] for key in same] == [alone[0][key] for key in same]
+
+
+def test_the_best_and_what_is_not_worse_are_marked(run: InProcess) -> None:
+    """Marks are those of the corrected test across the systems of a benchmark."""
+    found = table_of(run("score", "--plan", "paper.toml", "--output-format", "csv").out)
+    best = {(row["system"], row["benchmark"]): row["is_best"] for row in found}
+
+    assert best["Llama", "MMLU"] == "false"
+    assert best["Qwen", "MMLU"] == best["Mistral", "MMLU"] == "true"
+    files = [f"{name}=runs/{name.lower()}/mmlu.jsonl" for name in SYSTEMS]
+    compared = run("score", "compare", *files, "-m", "em,f1", "--output-format", "csv")
+    adjusted = {
+        (row["system_first"], row["system_second"]): float(row["adjusted_p"])
+        for row in table_of(compared.out)
+    }
+    assert adjusted["Llama", "Qwen"] < 0.05 <= adjusted["Qwen", "Mistral"]
+
+
+def test_differences_are_told_from_a_baseline(run: InProcess) -> None:
+    """They are those of each other system minus the baseline, in a second table."""
+    text = PLAN.replace("[systems]", 'baseline = "Qwen"\nmean = true\n[systems]', 1)
+    Path("paper.toml").write_text(text, encoding="utf-8")
+    result = run("score", "--plan", "paper.toml", "--output-format", "markdown")
+    first, second = result.out.split("\n\n| system ")
+
+    assert "| mean" in first
+    assert [line.split("|")[1].strip() for line in second.splitlines()[2:4]] == [
+        "Llama",
+        "Mistral",
+    ]
+    found = table_of(run("score", "--plan", "paper.toml", "--output-format", "csv").out)
+    values = {(row["system"], row["benchmark"], row["metric"]): row for row in found}
+    one = values["Llama", "MMLU", "em"]
+    other = values["Qwen", "MMLU", "em"]
+    difference = float(one["value"]) - float(other["value"])
+    assert float(one["difference"]) == pytest.approx(difference)
+    assert float(one["difference_low"]) <= difference <= float(one["difference_high"])
+    assert other["difference"] == ""
+
+
+def test_json_follows_its_schema(run: InProcess) -> None:
+    """It is the report that `--report` writes, and what Python returns."""
+    validator = schema_validator_of(built_in_schema("benchmark-scores-1"))
+    result = run(
+        *("score", "--plan", "paper.toml", "--output-format", "json"),
+        *("--report", "table.json"),
+    )
+    found = json.loads(result.out)
+
+    assert result.out == Path("table.json").read_text(encoding="utf-8")
+    assert validator.is_valid(found)
+    same = hf.score_plan("paper.toml").to_dict()
+    assert same["scores"] == found["scores"]
+    plan = tomllib.loads(PLAN)
+    assert hf.score_plan(plan).to_dict()["scores"] == found["scores"]
+
+
+def test_options_of_the_command_line_replace_those_of_the_whole_plan(
+    run: InProcess,
+) -> None:
+    """What a benchmark states stays; numbers of intervals and the form change."""
+    result = run(
+        *("score", "--plan", "paper.toml", "--level", "0.8", "-m", "rouge1"),
+        *("--output-format", "csv"),
+    )
+    rows_ = table_of(result.out)
+
+    assert {row["metric"] for row in rows_} == {"em", "f1"}
+    assert all("level:0.8" in row["method"] for row in rows_)
+
+
+def test_a_printed_plan_gives_the_same_scores(run: InProcess) -> None:
+    """`--print-plan` states what the command line means, for named and other files."""
+    words = (
+        *("Llama=runs/llama/*.jsonl", "Q=runs/qwen/*.jsonl", "runs/mistral/mmlu.jsonl"),
+        *("-m", "em,bleu", "--param", "bleu.tokenizer=char", "--level", "0.9"),
+    )
+    printed = run("score", *words, "--print-plan")
+    assert printed.code == 0
+    assert schema_validator_of(built_in_schema("score-plan-1")).is_valid(
+        tomllib.loads(printed.out)
+    )
+    Path("printed.toml").write_text(printed.out, encoding="utf-8")
+    plan = table_of(
+        run("score", "--plan", "printed.toml", "--output-format", "csv").out
+    )
+    line = table_of(run("score", *words, "--output-format", "csv").out)
+
+    assert [row["value"] for row in plan] == [row["value"] for row in line]
+    assert [row["system"] for row in plan][::2] == ["Llama", "Q", "mmlu.jsonl"]
+
+
+def test_each_folder_is_a_system(run: InProcess) -> None:
+    """`--systems` takes folders or a pattern of them, by their names."""
+    by_shell = run("score", "--systems", "runs/llama", "runs/qwen/", "-m", "em")
+    by_us = run("score", "--systems", "runs/[lq]*", "-m", "em")
+
+    assert (by_shell.code, by_us.code) == (0, 0)
+    assert by_shell.out == by_us.out
+    lines = by_shell.out.splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["llama", "qwen"]
+    refused = run("score", "--systems", "paper.toml", "-m", "em")
+    assert (refused.code, refused.out) == (2, "")
+    assert "takes folders" in refused.err
+
+
+def test_a_name_stands_for_the_only_model_of_its_files(run: InProcess) -> None:
+    """Of two models in the files of one name it is an error, also from workers."""
+    assert run("score", "A=runs/llama/*.jsonl", "-m", "em").code == 0
+    text = rows("Llama", "mmlu").replace("meta/Llama-3", "other")
+    Path("runs/llama/other.jsonl").write_text(text, encoding="utf-8")
+    result = run("score", "A=runs/llama/*.jsonl", "-m", "em")
+
+    assert (result.code, result.out) == (2, "")
+    assert "hold answers of" in result.err
+    redacted = run("score", "A=runs/llama/*.jsonl", "-m", "em", "--redact")
+    assert "Llama-3" not in redacted.err
+
+
+@pytest.mark.usefixtures("run")
+def test_models_in_one_file_have_names() -> None:
+    """A system may be one model of a file with several."""
+    first = rows("Llama", "mmlu")
+    second = first.replace("meta/Llama-3", "other").replace('"no"', '"1"')
+    Path("both.jsonl").write_text(first + second, encoding="utf-8")
+    plan = {
+        "systems": {
+            "A": {"files": "both.jsonl", "model": "meta/Llama-3"},
+            "B": {"files": "both.jsonl", "model": "other"},
+        },
+        "metrics": ["em"],
+    }
+    found = hf.score_plan(plan)
+
+    assert found.systems == ("A", "B")
+    assert [row["questions"] for row in found.table()] == [60, 60]
+
+
+REFUSED: Mapping[str, tuple[str, str]] = {
+    "no systems": ('metrics = ["em"]\n', "names no system"),
+    "a key that is not there": (PLAN + "metric = 1\n", "did you mean metrics?"),
+    "a metric that is not there": (PLAN.replace('"em"', '"emm"'), "emm"),
+    "an unknown baseline": (f'baseline = "llama"\n{PLAN}', "did you mean Llama?"),
+    "a benchmark without files": (
+        PLAN.replace('files = "mmlu*"\n', ""),
+        "needs `files`",
+    ),
+    "a file that is not there": (
+        PLAN.replace("runs/mistral", "runs/other"),
+        "runs/other",
+    ),
+    "no file of a system": (
+        PLAN.replace('"mmlu*"', '"mmlu-pro*"'),
+        "no file of Llama is of MMLU",
+    ),
+    "a wrong type": (PLAN.replace('"gsm8k*"', "3"), "benchmarks.GSM8K.files"),
+    "a number out of range": (f"level = 2.0\n{PLAN}", "level"),
+    "no TOML": (PLAN + "[", "is not TOML"),
+    "a mean over scales": (
+        "mean = true\n" + PLAN.replace('metrics = "em"', 'metrics = "bleu"'),
+        "no mean over scores of different scales",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_plan_is_refused(run: InProcess, case: str) -> None:
+    """The error names the file and the reason, and nothing is printed or written."""
+    text, reason = REFUSED[case]
+    Path("paper.toml").write_text(text, encoding="utf-8")
+    result = run("score", "--plan", "paper.toml", "--report", "out.json")
+
+    assert (result.code, result.out) == (2, "")
+    assert reason in result.err
+    assert not Path("out.json").exists()
+
+
+def test_lines_of_mistakes_are_told(run: InProcess) -> None:
+    """A wrong key is placed at its line."""
+    Path("paper.toml").write_text(PLAN + 'metricz = "em"\n', encoding="utf-8")
+    with pytest.raises(PlanError, match=r"paper\.toml:13"):
+        hf.score_plan("paper.toml")
+    assert run("score", "--plan", "paper.toml").code == 2
+
+
+@pytest.mark.parametrize(
+    "words", [["runs/llama/mmlu.jsonl"], ["--to", "nemo-results"], ["--by", "category"]]
+)
+def test_a_plan_stands_alone(run: InProcess, words: list[str]) -> None:
+    """Files, results of vendors and groups are refused beside a plan."""
+    result = run("score", "--plan", "paper.toml", *words)
+
+    assert (result.code, result.out) == (2, "")
+    assert "leave out" in result.err
+
+
+def test_invalid_rows_are_found_and_no_table_is_printed(run: InProcess) -> None:
+    """As of any other run, exit code 1, and without a table that lacks answers."""
+    path = Path("runs/llama/mmlu.jsonl")
+    path.write_text(path.read_text(encoding="utf-8") + "{\n", encoding="utf-8")
+    result = run("score", "--plan", "paper.toml")
+
+    assert result.code == 1
+    assert "J102" in result.err
+    assert result.out == ""
+
+
+def document(tables: str) -> str:
+    """Return a document of LaTeX with text that is 160 mm wide."""
+    return (
+        "\\documentclass[10pt]{article}\n"
+        "\\usepackage[a4paper,textwidth=160mm,textheight=240mm]{geometry}\n"
+        "\\usepackage{booktabs,longtable}\n\\begin{document}\n"
+        f"{tables}\n\\end{{document}}\n"
+    )
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@pytest.mark.usefixtures("run")
+def test_latex_fits_the_page(tmp_path: Path) -> None:
+    """Six long names and eight benchmarks compile without an overfull box."""
+    names = [f"organisation_name-of-a-model-7B-it-{at:04}" for at in range(6)]
+    given: dict[str, Any] = {
+        "systems": {name: f"runs/qwen/../{name}" for name in names},
+        "benchmarks": {
+            f"Benchmark-{at} v{at}": {"files": f"b{at}*"} for at in range(8)
+        },
+        "metrics": ["em"],
+        "baseline": names[0],
+        "mean": True,
+    }
+    for at, name in enumerate(names):
+        for number in range(8):
+            path = tmp_path / "runs" / name / f"b{number}.jsonl"
+            path.parent.mkdir(exist_ok=True)
+            text = rows(SYSTEMS[at % 3], "mmlu")
+            path.write_text(text.replace('"model": "meta/Llama-3"', '"index": 0'))
+    found = hf.score_plan(given)
+    text = document("\n".join(form_lines(found, "latex")))
+    Path("table.tex").write_text(text, encoding="utf-8")
+    compiled = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "table.tex"],  # noqa: S607 - as installed
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert compiled.returncode == 0, compiled.stdout[-2000:]
+    assert "Overfull" not in compiled.stdout
