@@ -6,7 +6,9 @@ from typing import TextIO
 from harpia_formats.cli.score_table import (
     APPROXIMATE,
     below_lines,
+    few_lines,
     number_text,
+    published_lines,
     ruled_lines,
     share_text,
     signature_lines,
@@ -17,35 +19,42 @@ from harpia_formats.evaluation.scoring.metric_score import uneven_notes
 from harpia_formats.evaluation.scoring.paired_differences import Comparison
 from harpia_formats.model.describe import p_text
 from harpia_formats.model.safe_text import safe
+from harpia_formats.reporters.score_tables.published import tables_of
 
-#: The columns of two systems behind the name of the metric, and of several.
+#: The columns behind the name of the metric.
 _OF_TWO = ("A", "B", "A - B", "interval", "p", "p (Holm)")
-_OF_SEVERAL = ("A", "B", "score A", "score B", *_OF_TWO[2:])
-#: The columns that are texts.
-_TEXTS = frozenset({"A", "B"})
+
+
+#: Lines below a comparison.
+_MOST = 5
 
 
 def comparison_lines(found: ComparisonReport, stream: TextIO) -> Iterator[str]:
-    """Yield the table of a comparison, and below it how scores were compared.
+    """Yield the table of a comparison, and a few lines on how scores were compared.
 
-    They fit into the terminal if `stream`, which they are for, is one.
+    Of two systems it has both scores and their differences, of several the scores, and
+    the differences from a baseline. It fits into the terminal if `stream`, which it is
+    for, is one.
     """
+    if not found.is_of_two:
+        tables = tables_of(found)
+        yield from published_lines(tables[: 1 + (found.baseline is not None)], stream)
+        return
     compared = found.compared
-    columns = [*(_OF_TWO if found.is_of_two else _OF_SEVERAL), "questions"]
+    columns = [*_OF_TWO, "questions"]
     if len(compared) == 1:
         columns.remove("p (Holm)")
     if any(any(score.unscored) for score in compared):
         columns += ["left out A", "left out B"]
     names = ["metric", *columns]
-    cells = [dict(_cells(score, is_of_two=found.is_of_two)) for score in compared]
+    cells = [dict(_cells(score)) for score in compared]
     rows = [[row[name] for name in names] for row in cells]
-    right = [name for name in columns if found.is_of_two or name not in _TEXTS]
-    letters = dict(zip("AB", found.letters, strict=True))
-    heads = {name: name.translate(str.maketrans(letters)) for name in names}
-    shown = [heads[name] for name in right]
+    letters = str.maketrans(dict(zip("AB", found.letters, strict=True)))
+    heads = {name: name.translate(letters) for name in names}
+    shown = [heads[name] for name in columns]
     yield from ruled_lines(list(heads.values()), rows, shown, stream)
     yield ""
-    yield from below_lines(_lines_below(found), stream)
+    yield from below_lines(few_lines(_lines_below(found), _MOST), stream)
 
 
 def unpaired_lines(found: ComparisonReport) -> Iterator[str]:
@@ -67,25 +76,22 @@ def unpaired_lines(found: ComparisonReport) -> Iterator[str]:
 
 
 def _lines_below(found: ComparisonReport) -> Iterator[str]:
-    """Yield how scores were compared, and which differences the questions detect."""
+    """Yield what the table does not show of two systems, the most important first."""
     compared = found.compared
-    if found.is_of_two:
-        first, second = map(safe, compared[0].systems)
-        one, other = found.letters
-        yield f"{one} is {first}, {other} is {second}"
+    first, second = map(safe, compared[0].systems)
+    one, other = found.letters
+    yield f"{one} is {first}, {other} is {second}"
+    remarks = [score.comparison.remark for score in compared if score.comparison]
+    yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
+    yield from uneven_notes((one.name, one.scores) for one in found.systems)
+    yield from _unreadable(found)
+    number = sum(score.comparison is not None for score in compared)
+    yield from _sizes(found, is_single=number <= 1)
     yield from signature_lines(score.signature for score in compared)
     yield from _labelled("tests", compared, lambda comparison: comparison.test)
     yield from _labelled("intervals", compared, lambda comparison: comparison.method)
     if found.has_other_intervals:
         yield "an interval is not that of the test: they may disagree about 0"
-    number = sum(score.comparison is not None for score in compared)
-    if not found.is_of_two and number > 1:
-        yield f"p (Holm): adjusted for {number:,} comparisons"
-    remarks = [score.comparison.remark for score in compared if score.comparison]
-    yield from (f"{APPROXIMATE} {text}" for text in dict.fromkeys(remarks) if text)
-    yield from uneven_notes((one.name, one.scores) for one in found.systems)
-    yield from _unreadable(found)
-    yield from _sizes(found, is_single=number <= 1)
 
 
 def _unreadable(found: ComparisonReport) -> Iterator[str]:
@@ -111,19 +117,14 @@ def _sizes(found: ComparisonReport, *, is_single: bool) -> Iterator[str]:
         single = "" if is_single else " in a single test, without Holm's correction"
         yield f"differences detected: with p below {alpha:g}{single}"
     for score in found.compared:
-        name = score.full_name
-        if not found.is_of_two:
-            name += f" of {safe(score.systems[0])} - {safe(score.systems[1])}"
-        yield from _size_lines(score, name, found.detect)
+        yield from _size_lines(score, score.full_name, found.detect)
 
 
-def _cells(score: ComparedScore, *, is_of_two: bool) -> Iterator[tuple[str, str]]:
+def _cells(score: ComparedScore) -> Iterator[tuple[str, str]]:
     """Yield the name of each column with its cell."""
     yield "metric", score.full_name
-    values = number_text(score.first), number_text(score.second)
-    for letter, value, system in zip("AB", values, score.systems, strict=True):
-        yield f"score {letter}", value
-        yield letter, value if is_of_two else system
+    yield "A", number_text(score.first)
+    yield "B", number_text(score.second)
     found = score.comparison
     for name in _OF_TWO[2:]:
         yield name, score.reason if name == "interval" else ""

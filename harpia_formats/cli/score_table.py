@@ -16,7 +16,7 @@ from harpia_formats.evaluation.scoring.metric_score import (
 from harpia_formats.evaluation.scoring.scores import Scores, confusion_tables
 from harpia_formats.model.safe_text import safe
 from harpia_formats.model.text_columns import columns
-from harpia_formats.reporters.score_tables.score_table import Cell, ScoreTable
+from harpia_formats.reporters.score_tables.score_table import Cell, Note, ScoreTable
 
 #: The most labels of a table in a terminal.
 MOST = 12
@@ -206,23 +206,35 @@ _MOST_NOTES = 5
 
 
 def published_lines(tables: Iterable[ScoreTable], stream: TextIO) -> Iterator[str]:
-    """Yield the lines of tables, each with its first notes.
+    """Yield the lines of tables, and below them their first notes.
 
     They fit into the terminal if `stream`, which they are for, is one: without
     intervals where there is no room for them.
     """
-    width = width_of(stream)
-    for at, found in enumerate(tables):
+    width, notes = width_of(stream), list[Note]()
+    for found in tables:
         names = [f"{one.full_name}{_ARROWS[one.better]}" for one in found.headings]
         kinds = zip(names, found.headings, strict=True)
         right = [name for name, heading in kinds if heading.is_number]
         rows = [[_plain_cell(cell) for cell in row] for row in found.rows]
         if not _has_room(names, rows, width):
             rows = [[_plain_cell(cell, "") for cell in row] for row in found.rows]
-        yield from [""] * bool(at)
         yield from ruled_lines(names, rows, right, stream)
         yield ""
-        yield from below_lines(_first_notes(found), stream)
+        notes += found.notes
+    # What marks mean comes first; signatures are long, and say least at a glance.
+    notes.sort(key=lambda note: (not note.mark, bool(note.code)))
+    lines = dict.fromkeys(map(_plain_note, notes))
+    yield from below_lines(few_lines(lines, _MOST_NOTES), stream)
+
+
+def few_lines(lines: Iterable[str], most: int) -> list[str]:
+    """Return lines, of more than `most` the first ones and where the others are."""
+    found = list(lines)
+    if len(found) <= most:
+        return found
+    more = len(found) - most + 1
+    return [*found[: most - 1], f"{more:,} more: with `--output-format markdown`"]
 
 
 def _plain_cell(cell: Cell, rest: str | None = None) -> str:
@@ -234,16 +246,11 @@ def _plain_cell(cell: Cell, rest: str | None = None) -> str:
     return " ".join(filter(None, parts))
 
 
-def _first_notes(table: ScoreTable) -> Iterator[str]:
-    """Yield the first notes of a table, those with signatures last."""
-    notes = sorted(table.notes, key=lambda note: bool(note.code))
-    for note in notes[: _MOST_NOTES - (len(notes) > _MOST_NOTES)]:
-        text = note.text.replace("Bold:", f"{_BOLD}:")
-        text = f"{note.mark} {text}" if note.mark else text
-        yield f"{text}: {note.code}" if note.code else text
-    if len(notes) > _MOST_NOTES:
-        more = len(notes) - _MOST_NOTES + 1
-        yield f"{more:,} more notes: with `--output-format markdown`"
+def _plain_note(note: Note) -> str:
+    """Return a note in one line."""
+    text = note.text.replace("Bold:", f"{_BOLD}:")
+    text = f"{note.mark} {text}" if note.mark else text
+    return f"{text}: {note.code}" if note.code else text
 
 
 def below_lines(lines: Iterable[str], stream: TextIO) -> list[str]:

@@ -1,6 +1,7 @@
 """The tables of systems on benchmarks: scores, and differences from a baseline."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 from harpia_formats.evaluation.scoring.benchmarks import (
@@ -8,18 +9,21 @@ from harpia_formats.evaluation.scoring.benchmarks import (
     BenchmarkScores,
 )
 from harpia_formats.evaluation.scoring.best_scores import Column, columns_of
+from harpia_formats.evaluation.scoring.compare_report import ComparisonReport
 from harpia_formats.evaluation.scoring.compared_scores import ComparedScore, alpha_of
 from harpia_formats.evaluation.scoring.metric_score import uneven_notes
 from harpia_formats.reporters.score_tables.published import (
     USUAL,
     counts_of,
     decimals_of_differences,
+    difference_notes,
     marks_of_differences,
     range_text,
     score_cells,
 )
 from harpia_formats.reporters.score_tables.score_table import (
     NONE,
+    Cell,
     Heading,
     Note,
     Number,
@@ -35,8 +39,19 @@ from harpia_formats.reporters.score_tables.score_table import (
 )
 
 
-def benchmark_tables(found: BenchmarkScores) -> Iterator[ScoreTable]:
-    """Yield the scores of systems on benchmarks, and differences from the baseline."""
+def benchmark_tables(
+    result: BenchmarkScores | ComparisonReport,
+) -> Iterator[ScoreTable]:
+    """Yield the scores of systems on benchmarks, and their differences.
+
+    Of a plan with a baseline, and of a comparison with one, these are differences from
+    it; of another comparison they are a matrix for each score.
+    """
+    if isinstance(result, ComparisonReport):
+        names = tuple(system.name for system in result.systems)
+        found = BenchmarkScores(names, (BenchmarkResult("", result),), result.baseline)
+    else:
+        found = result
     columns = [
         (one, column)
         for one in found.benchmarks
@@ -47,6 +62,57 @@ def benchmark_tables(found: BenchmarkScores) -> Iterator[ScoreTable]:
     yield _table_of_benchmarks(found, columns)
     if found.baseline is not None and len(found.systems) > 1:
         yield _differences_from(found, found.baseline, columns)
+    elif isinstance(result, ComparisonReport):
+        for _, column in columns:
+            yield _matrix(result, column)
+
+
+def _matrix(found: ComparisonReport, column: Column) -> ScoreTable:
+    """Return the differences between all systems by one score: row minus column.
+
+    Each pair is there once, above the diagonal.
+    """
+    names = [system.name for system in found.systems]
+    mine = [one for one in found.compared if (one.metric, one.name) == column.key]
+    own = replace(found, compared=tuple(mine))
+    scores = {one.systems: one for one in mine}
+    decimals = max(decimals_of_differences(scores.values()).values(), default=USUAL)
+    marks = marks_of_differences([*scores.values()])
+    rows: list[tuple[Cell, ...]] = [
+        (
+            f"{at + 1} {name}",
+            *(
+                _from_baseline(scores[name, other], decimals, marks)
+                if (name, other) in scores
+                else Number("")
+                for other in names[1:]
+            ),
+        )
+        for at, name in enumerate(names[:-1])
+    ]
+    numbers = [Heading(f"{at}") for at in range(2, len(names) + 1)]
+    alpha = alpha_of(scores.values())
+    notes = [
+        Note(
+            "The score of the system of each row minus that of the column; "
+            f"{len(names)} is {names[-1]}."
+        )
+    ]
+    if alpha is not None:
+        notes.append(_bold_note(alpha, "of the comparison"))
+    return ScoreTable(
+        f"Differences of {column.name}",
+        (Heading("system", is_number=False), *numbers),
+        tuple(rows),
+        (*notes, *mark_notes(marks), *difference_notes(own)),
+    )
+
+
+def _bold_note(alpha: float, of_what: str) -> Note:
+    return Note(
+        "In brackets: the confidence interval by question. Bold: p below "
+        f"{alpha:g}, adjusted by Holm for all pairs of systems and scores {of_what}."
+    )
 
 
 #: A benchmark with one of its scores.
@@ -119,7 +185,7 @@ def _table_of_benchmarks(
             *_benchmark_questions(found),
             *uneven,
             *unreadable_notes(shown),
-            *labelled("Test", _tests(found)),
+            *(labelled("Test", _tests(found)) if found.benchmarks[0].name else ()),
         ),
     )
 
@@ -166,13 +232,9 @@ def _differences_from(
     alpha = alpha_of(every)
     notes = [Note(f"The score of each system minus that of {baseline}.")]
     if alpha is not None:
-        notes.append(
-            Note(
-                "In brackets: the confidence interval by question. Bold: p below "
-                f"{alpha:g}, adjusted by Holm for all pairs of systems and scores of "
-                "the benchmark."
-            )
-        )
+        notes.append(_bold_note(alpha, "of the benchmark"))
+    if not found.benchmarks[0].name:
+        notes += difference_notes(found.benchmarks[0].found)
     return ScoreTable(
         f"Differences from {baseline}",
         tuple(_headings(columns)),

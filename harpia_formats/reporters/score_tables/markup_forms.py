@@ -337,18 +337,6 @@ def _broken(text: str, width: float) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _breakable(text: str, width: float) -> Iterator[str]:
-    """Yield the parts of a text between which LaTeX may break it into lines.
-
-    A word that is wider than a line may be broken behind each character.
-    """
-    for word in _words.findall(safe(text, _LATEX_MOST)):
-        if _width(word, _FOOTNOTE) > width:
-            yield from map(latex_text, word)
-        elif word:
-            yield latex_text(word)
-
-
 def _latex_cell(cell: Cell) -> str:
     if isinstance(cell, str):
         return latex_text(cell)

@@ -173,7 +173,7 @@ MAY_DISAGREE = "An interval is not that of the test: they may disagree about 0."
 
 
 def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
-    """Yield the scores of each system, and all differences."""
+    """Yield the scores of two systems, and their differences."""
     groups = [system.scores for system in found.systems]
     names = [system.name for system in found.systems]
     best = best_tested(columns_of(groups), names, found.compared)
@@ -192,7 +192,7 @@ def comparison_tables(found: ComparisonReport) -> Iterator[ScoreTable]:
         )
         for score in found.compared
     )
-    yield ScoreTable("Differences", headings, rows, tuple(_notes(found)))
+    yield ScoreTable("Differences", headings, rows, tuple(_notes_of_two(found)))
 
 
 def _count_text(number: int | None) -> str:
@@ -246,10 +246,9 @@ def _difference_cells(
     yield Number(f"{score.questions:,}")
 
 
-def _notes(found: ComparisonReport) -> Iterator[Note]:
-    """Yield what the numbers are, and how they were computed."""
-    compared = found.compared
-    tested = [one.comparison for one in compared if one.comparison is not None]
+def _notes_of_two(found: ComparisonReport) -> Iterator[Note]:
+    """Yield what the numbers of two systems are, and how they were computed."""
+    tested = [one.comparison for one in found.compared if one.comparison is not None]
     yield Note(
         "A - B: the difference over the questions that both have, and in brackets its "
         "confidence interval by question."
@@ -262,7 +261,13 @@ def _notes(found: ComparisonReport) -> Iterator[Note]:
         yield Note(detected_text(NONE, tested[0].alpha))
         if found.detect is not None:
             yield Note(needed_text(found.detect))
-    yield from mark_notes(marks_of_differences(compared))
+    yield from mark_notes(marks_of_differences(found.compared))
+    yield from difference_notes(found)
+
+
+def difference_notes(found: ComparisonReport) -> Iterator[Note]:
+    """Yield what was left out of differences, and how they were tested."""
+    compared = found.compared
     for pair in found.pairs:
         if pair.only_first or pair.only_second:
             yield Note(
@@ -317,9 +322,9 @@ def tables_of(result: Result) -> tuple[ScoreTable, ...]:
     """Return the tables of a result; none if it has no scores of its whole input."""
     if isinstance(result, Scores) and result.is_whole:
         return (scores_table(result),)
-    if isinstance(result, ComparisonReport) and result.compared:
+    if isinstance(result, ComparisonReport) and result.is_of_two and result.compared:
         return tuple(comparison_tables(result))
-    if isinstance(result, BenchmarkScores):
+    if isinstance(result, (BenchmarkScores, ComparisonReport)):
         from harpia_formats.reporters.score_tables.benchmark_tables import (  # noqa: PLC0415 - it needs the tables above
             benchmark_tables,
         )
