@@ -83,10 +83,9 @@ def add_keys(
         if output.text and texts[owner]
     ]
     of_answers = _digests_of([text for _, text in answers])
-    pairs = zip(answers, of_answers, strict=True)
+    of_asked = [of_prompts[owner] for owner, _ in answers]
     found["answers"].add(
-        [combined(of_prompts[owner], digest) for (owner, _), digest in pairs],
-        [numbers[owner] for owner, _ in answers],
+        map(combined, of_asked, of_answers), [numbers[owner] for owner, _ in answers]
     )
 
 

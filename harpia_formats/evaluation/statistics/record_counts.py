@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import Any, Self, cast
+from typing import Any, Self
 
 from msgspec import UNSET
 
@@ -120,7 +120,7 @@ class Counts:
         held = [record.outputs for record in records]
         outputs = [*chain.from_iterable(held)]
         owners: Sequence[int] = range(len(records))
-        if any(len(each) != 1 for each in held):
+        if set(map(len, held)) != {1}:
             owners = [owner for owner, each in enumerate(held) for _ in each]
         self._field("outputs").add(held, place)
         self._distribution("answers", NUMBER).add(map(len, held))
@@ -161,8 +161,9 @@ class Counts:
         values = [value for value in column if type(value) in _measured]
         if values and type(values[0]) is list:
             self._distribution(name, NUMBER).add(map(len, values))
-            texts = map(_text_of, chain.from_iterable(values))
-            values = [text for text in texts if text is not None]
+            values = [*chain.from_iterable(values)]
+            if values and type(values[0]) is dict:
+                values = [text for text in map(_text_of, values) if text is not None]
         if values:
             *lengths, scripts = measure(values)
             for unit, numbers in zip(Measured._fields, lengths, strict=False):
@@ -221,14 +222,9 @@ def _given(column: Iterable[Any]) -> list[Any]:
     return [value for value in column if value is not UNSET]
 
 
-def _text_of(member: Any) -> str | None:
-    """Return a text, or that of a message: of several parts the text of all.
-
-    A message without a text, and one of which no part has one, has None.
-    """
-    if type(member) is not dict:
-        return cast("str", member)
-    content = member.get("content")
+def _text_of(message: dict[str, Any]) -> str | None:
+    """Return the text of a message, of several parts that of all; None without one."""
+    content = message.get("content")
     if type(content) is list:
         parts = [part.get("text") for part in content if type(part) is dict]
         texts = [part for part in parts if type(part) is str]

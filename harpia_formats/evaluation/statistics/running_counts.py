@@ -1,9 +1,10 @@
 """Counts of numbers, values, missing fields and usage, in bounded memory."""
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import accumulate
 from types import NoneType
 from typing import Any, NamedTuple, Self
@@ -242,36 +243,37 @@ def token_sums(models: Sequence[Any], usages: Sequence[Any]) -> "Counter[Any]":
 
     A key is the model, the kind of count, and `answers` or `sum`.
     """
-    groups: dict[tuple[Any, str], list[int]] = {}
+    groups: dict[Any, dict[str, list[int]]] = defaultdict(partial(defaultdict, list))
     for model, usage in zip(models, usages, strict=True):
         if type(usage) is dict:
+            group = groups[model]
             for kind, value in usage.items():
                 if type(value) is int:
-                    groups.setdefault((model, kind), []).append(value)
+                    group[kind].append(value)
                 elif type(value) is dict:
                     for key, number in value.items():
                         if type(number) is int:
-                            inner = model, f"{kind}.{key}"
-                            groups.setdefault(inner, []).append(number)
+                            group[f"{kind}.{key}"].append(number)
     found: Counter[Any] = Counter()
-    for (model, kind), numbers in groups.items():
+    for model, kinds in groups.items():
         name = UNNAMED if model is UNSET else shown(model)
-        found[name, shown(kind), "answers"] += len(numbers)
-        found[name, shown(kind), "sum"] += sum(numbers)
+        for kind, numbers in kinds.items():
+            found[name, shown(kind), "answers"] += len(numbers)
+            found[name, shown(kind), "sum"] += sum(numbers)
     return found
 
 
 def times_of(performances: Sequence[Any]) -> dict[str, Distribution]:
     """Return the times of some answers in microseconds, by kind."""
-    times: dict[str, list[Any]] = {}
+    times: dict[str, list[Any]] = defaultdict(list)
     for given in performances:
         if type(given) is dict:
             for kind, value in given.items():
                 if value is not None:
-                    times.setdefault(kind, []).append(value)
-    found: dict[str, Distribution] = {}
+                    times[kind].append(value)
+    found: dict[str, Distribution] = defaultdict(Distribution)
     for kind, values in times.items():
-        found.setdefault(shown(kind), Distribution()).add(
+        found[shown(kind)].add(
             round(value * MICROSECONDS)
             for value in values
             if isinstance(value, (int, float)) and 0 <= value < MAX_TIME
